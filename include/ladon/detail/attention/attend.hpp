@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/block_floats.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/key_blocks.hpp>
 #include <ladon/detail/attention/query_block.hpp>
@@ -55,7 +56,10 @@ template <Shape S, class ScoreType, class Target, class PackType, std::size_t Pa
 struct AttendForm {
   using L = PanelLayout<S, Target>;
   using Pack = PackType;
-  using BlockForm = QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width>;
+  static constexpr bool uses_block_floats = Target::uses_block_floats && L::queries.width() == 4 &&
+                                            L::keys.width() == 4 && S.head_width <= block_floats::most_width;
+  using BlockForm =
+      QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width, uses_block_floats>;
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
@@ -147,7 +151,8 @@ struct QueryBlockAttention {
   // key block. The second pass computes the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
-    softmax.template exponentials<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
+    softmax.template exponentials<BlockForm::query_width, Form::softmax_chains, Form::uses_block_floats>(block.scores,
+                                                                                                         keys);
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     if (!all_values) {

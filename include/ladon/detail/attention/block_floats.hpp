@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention with integers, for Cortex-M0+. Without an FPU, a multiply-add of floats takes more than 200 instructions. A
+// block of floats with one common exponent is a block of integers, and a multiply-add of integers takes 2.4
+// instructions (detail/simd/integer_products.hpp). A product of 32 bits has no room for two mantissas of 24 bits. Each
+// mantissa m is therefore split into two integers:
+//
+//     m = 2^12 high + low            -2^11 <= low < 2^11
+//     m m' = 2^24 high high' + 2^12 (high low' + low high')          low low' is less than the error of a float
+//
+//     scores         The features of a key have one exponent, and so have the features of a query.
+//     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
+//     weighted sum   The features of a value have one exponent. The weight of a key takes over this exponent, so that
+//                    all products of a query have one exponent. A hidden key has the weight 0, so its value has no
+//                    influence on the exponent.
+//
+// Blocks with an infinity or a NaN are computed with floats.
+//
+// detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/detail/memory/range.hpp>
+#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/simd/integer_products.hpp>
+#include <ladon/detail/simd/pack_array.hpp>
+#include <ladon/detail/simd/soft_float.hpp>
+
+namespace ladon::inline LADON_ABI::detail::block_floats {
+
+namespace soft = simd::soft;
+using Pack = simd::ArrayPack<1>;
+
+// The widest head that this file computes. The integers of a query block with this width take 2 KB of the stack.
+inline constexpr std::size_t most_width = 64;
+
+LADON_INLINE std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
+
+// Returns the larger float. Compares bits, because a comparison of floats is a function of libgcc.
+LADON_INLINE float larger(float a, float b) noexcept {
+  const auto ordered = [](float x) LADON_INLINE_LAMBDA {
+    const auto bits = static_cast<std::int32_t>(bits_of(x));
+    return bits ^ (bits >> 31 & 0x7fffffff);
+  };
+  return ordered(a) > ordered(b) ? a : b;
+}
+
+// Writes the largest exponent of each token of a panel. The exponent 255 belongs to infinities and NaN.
+template <std::size_t Features>
+LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
+  for (std::size_t t = 0; t < 4; ++t) {
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < Features; ++i) {
+      const std::uint32_t magnitude = bits_of(panel[4 * i + t]) << 1;
+      if (magnitude > largest) largest = magnitude;
+    }
+    exponents[t] = static_cast<std::int32_t>(largest >> 24);
+  }
+}
+
+// The two integers of a mantissa. `raised` is the exponent of the block minus the exponent of the float. Subnormals
+// become 0.
+struct Split {
+  std::int32_t high, low;
+
+  LADON_INLINE Split(std::uint32_t bits, std::int32_t raised) noexcept {
+    std::int32_t mantissa = 0;
+    if (raised < 24 && bits << 1 >> 24 != 0) {
+      mantissa = static_cast<std::int32_t>(soft::mantissa_of(bits) >> (raised + 8));
+      if ((bits >> 31) != 0) mantissa = -mantissa;
+    }
+    high = (mantissa + 2048) >> 12;
+    low = mantissa - high * 4096;
+  }
+};
+
+// The products of one row and four tokens. `row` holds the low integers of the row, and then the high integers. `x`
+// holds the high integers of the tokens, and then the low integers.
+template <std::size_t MostTerms>
+struct Products {
+  // How far the products of the high integers can be shifted to the left. Each product has at most 24 bits and a sign.
+  static constexpr std::int32_t shift = MostTerms <= 16 ? 2 : MostTerms <= 32 ? 1 : 0;
+  static_assert(MostTerms <= 64);
+  std::int32_t sums[4];
+
+  LADON_INLINE Products(const std::int32_t* row, const std::int32_t* x, std::size_t terms) noexcept {
+    std::int32_t mixed[4];
+    for (std::size_t t = 0; t < 4; ++t) sums[t] = mixed[t] = 0;
+    simd::thumb1::add_4_tokens(row + terms, x, terms, sums);
+    simd::thumb1::add_4_tokens(row, x, 2 * terms, mixed);
+    for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
+  }
+  // Returns the exponent of the sums (soft::to_float) from the exponents of the row and the token.
+  static LADON_INLINE std::int32_t exponent(std::int32_t exponents) noexcept { return exponents - 118 - shift; }
+};
+
+// The queries of a query block.
+template <std::size_t Width>
+class Queries {
+ public:
+  // `query` is Q^T [Width][4].
+  LADON_INLINE constexpr explicit Queries(const float* query) noexcept : floats_(query) {
+    if (!std::is_constant_evaluated()) load();
+  }
+  LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
+
+  // Computes the products of four keys K^T [Width][4] and the first Count queries. Returns false if a key or a query is
+  // infinite or NaN, and in constant evaluation. The caller then computes the products with floats.
+  template <std::size_t Count>
+  LADON_INLINE constexpr bool multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
+    return !std::is_constant_evaluated() && multiply_integers(keys, sum);
+  }
+
+ private:
+  LADON_INLINE void load() noexcept {
+    const float* const query = floats_;
+    token_exponents<Width>(query, exponents_);
+    for (std::size_t i = 0; i < 4 * Width; ++i) {
+      const Split split(bits_of(query[i]), exponents_[i % 4] - soft::exponent_of(bits_of(query[i])));
+      integers_[i] = split.high;
+      integers_[4 * Width + i] = split.low;
+    }
+  }
+  template <std::size_t Count>
+  LADON_NOINLINE bool multiply_integers(const float* keys, Pack (&sum)[4][Count]) const noexcept {
+    std::int32_t exponents[4], row[2 * Width];
+    token_exponents<Width>(keys, exponents);
+    for (std::size_t t = 0; t < 4; ++t) {
+      if (exponents[t] == 255 || (t < Count && exponents_[t] == 255)) return false;
+    }
+    for (std::size_t r = 0; r < 4; ++r) {
+      for (std::size_t i = 0; i < Width; ++i) {
+        const std::uint32_t bits = bits_of(keys[4 * i + r]);
+        const Split split(bits, exponents[r] - soft::exponent_of(bits));
+        row[i] = split.low;
+        row[Width + i] = split.high;
+      }
+      const Products<Width> products(row, integers_, Width);
+      for (std::size_t t = 0; t < Count; ++t) {
+        sum[r][t] = {soft::to_float(products.sums[t], products.exponent(exponents[r] + exponents_[t]))};
+      }
+    }
+    return true;
+  }
+
+  const float* floats_;
+  std::int32_t exponents_[4];
+  std::int32_t integers_[8 * Width];
+};
+
+// Entry j is 2^(31 + j/32), rounded.
+inline constexpr std::uint32_t powers[32] = {
+    0x80000000u, 0x82cd8699u, 0x85aac368u, 0x88980e81u, 0x8b95c1e4u, 0x8ea4398bu, 0x91c3d374u, 0x94f4efa9u,
+    0x9837f052u, 0x9b8d39bau, 0x9ef53261u, 0xa2704303u, 0xa5fed6aau, 0xa9a15ab5u, 0xad583eeau, 0xb123f582u,
+    0xb504f334u, 0xb8fbaf47u, 0xbd08a39fu, 0xc12c4ccau, 0xc5672a11u, 0xc9b9bd86u, 0xce248c15u, 0xd2a81d92u,
+    0xd744fccbu, 0xdbfbb798u, 0xe0ccdeecu, 0xe5b906e7u, 0xeac0c6e8u, 0xefe4b99cu, 0xf5257d15u, 0xfa83b2dbu};
+
+// Returns 2^(x / 2^24) * 2^31 for 0 <= x < 2^24. The relative error is at most 2^-26.
+LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
+  const std::uint32_t entry = powers[x >> 19], rest = x & 0x7ffff;
+  // 2^f - 1 = f (ln 2 + f (ln^2 2 / 2 + f ln^3 2 / 6)), with f = rest / 2^24 < 1/32
+  const std::uint32_t f = rest >> 3;
+  const std::uint32_t second = 15744 + (3638 * f >> 21);                           // in units of 2^-16
+  const std::uint32_t slope = 726817 + (second * f >> 17);                         // in units of 2^-20
+  const std::uint32_t growth = (slope >> 8) * rest + ((slope & 255) * rest >> 8);  // in units of 2^-36
+  return entry + soft::multiply_high(entry, growth >> 4);
+}
+
+// Replaces each score s of one query by the weight 2^(s - largest), and returns the sum of the weights. The scores are
+// `width` floats apart.
+LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
+  // A float of less than 64 is an integer in units of 2^-24.
+  const auto is_small = [](std::uint32_t bits) LADON_INLINE_LAMBDA { return bits << 1 < (127u + 6) << 24; };
+  const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
+    const std::int32_t shift = 134 - soft::exponent_of(bits);
+    const std::uint32_t magnitude = shift < 32 ? soft::mantissa_of(bits) >> shift : 0;
+    return static_cast<std::int32_t>((bits >> 31) != 0 ? 0u - magnitude : magnitude);
+  };
+  const bool small = is_small(bits_of(largest));
+  const std::int32_t most = small ? in_fixed_point(bits_of(largest)) : 0;
+  std::uint32_t total = 0;  // in units of 2^-22
+  float rest = 0;           // the weights of scores that are not small
+  for (std::size_t k = 0; k < keys; ++k, scores += width) {
+    const std::uint32_t bits = bits_of(*scores);
+    if (small && is_small(bits)) {
+      const std::int32_t x = in_fixed_point(bits) - most, exponent = x >> 24;
+      if (exponent < -126) {
+        *scores = 0;
+        continue;
+      }
+      const std::uint32_t weight = power(static_cast<std::uint32_t>(x) & 0xffffff);
+      if (exponent > -24) total += ((weight >> 8 >> -exponent) + 1) >> 1;
+      const std::uint32_t rounded = ((weight >> 7) + 1) >> 1;
+      *scores = ladon::bit_cast<float>(rounded + (static_cast<std::uint32_t>(126 + exponent) << 23));
+    } else if (bits == 0xff800000u && largest == largest) {
+      *scores = 0;
+    } else {
+      *scores = exp2_of_nonpositive(Pack{*scores - largest}).lane[0];
+      rest += *scores;
+    }
+  }
+  const float sum = soft::to_float(total, 0, 136);
+  return rest == 0 ? sum : sum + rest;
+}
+
+// How many keys a step of the weighted sum adds. The integers of these keys take 1.4 KB of the stack.
+inline constexpr std::size_t step_keys = 32;
+
+// The weights of at most step_keys keys, for four queries.
+class Weights {
+ public:
+  // Computes the exponents of the values and the integers of the weights. `values` points to the panel of the first
+  // key. Returns false if a value or a weight is infinite or NaN.
+  template <std::size_t ValueWidth, std::size_t Count>
+  LADON_INLINE bool load(const float* values, const float* p, std::size_t keys) noexcept {
+    for (std::size_t k = 0; k < keys; k += 4) token_exponents<ValueWidth>(values + k * ValueWidth, exponents_ + k);
+    for (std::size_t k = 0; k < keys; ++k) {
+      if (exponents_[k] == 255) return false;
+    }
+    for (std::size_t t = 0; t < 4; ++t) {
+      std::int32_t largest = 0;
+      for (std::size_t k = 0; t < Count && k < keys; ++k) {
+        const std::int32_t exponent = soft::exponent_of(bits_of(p[4 * k + t]));
+        if (exponent == 255) return false;
+        if (exponent != 0 && exponent + exponents_[k] > largest) largest = exponent + exponents_[k];
+      }
+      largest_[t] = largest;
+      for (std::size_t k = 0; k < keys; ++k) {
+        const std::uint32_t bits = t < Count ? bits_of(p[4 * k + t]) : 0;
+        const Split split(bits, largest - soft::exponent_of(bits) - exponents_[k]);
+        integers_[4 * k + t] = split.high;
+        integers_[4 * (keys + k) + t] = split.low;
+      }
+    }
+    return true;
+  }
+  // Computes the weighted sums of one row of values. `values` points to the row in the panel of the first key.
+  template <std::size_t ValueWidth>
+  LADON_INLINE Products<step_keys> multiply(const float* values, std::size_t keys) const noexcept {
+    std::int32_t row[2 * step_keys];
+    for (std::size_t k = 0; k < keys; ++k) {
+      const std::uint32_t bits = bits_of(values[k / 4 * 4 * ValueWidth + k % 4]);
+      const Split split(bits, exponents_[k] - soft::exponent_of(bits));
+      row[k] = split.low;
+      row[keys + k] = split.high;
+    }
+    return Products<step_keys>(row, integers_, keys);
+  }
+  LADON_INLINE std::int32_t exponent(std::size_t t) const noexcept {
+    return Products<step_keys>::exponent(largest_[t]);
+  }
+
+ private:
+  std::int32_t exponents_[step_keys], largest_[4];
+  std::int32_t integers_[8 * step_keys];
+};
+
+// Adds the weighted values of the keys `range` (detail/attention/weighted_sum.hpp). `rescale` has the factors of the
+// sums.
+template <std::size_t ValueWidth, std::size_t Count, class Rescale>
+LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale,
+                                 float* out) noexcept {
+  const bool one_step = range.end - range.begin <= step_keys && rescale.first;
+  std::size_t first = range.begin;
+  do {  // once for no keys, too: the result is then 0
+    const std::size_t left = range.end - first, keys = left < step_keys ? left : step_keys;
+    const float* const weight = p + 4 * (first - range.begin);
+    Weights weights;
+    const bool finite = weights.template load<ValueWidth, Count>(values + first * ValueWidth, weight, keys);
+    for (std::size_t row = 0; row < ValueWidth; ++row) {
+      const float* const value = values + first * ValueWidth + 4 * row;
+      const auto products = weights.template multiply<ValueWidth>(value, finite ? keys : 0);
+      for (std::size_t t = 0; t < Count; ++t) {
+        float& to = out[4 * row + t];
+        const soft::Factor after(rescale.after[t].lane[0]);
+        if (one_step && finite && after.usable) {
+          to = soft::multiply(products.sums[t], weights.exponent(t), after);
+          continue;
+        }
+        float sum = soft::to_float(products.sums[t], weights.exponent(t));
+        for (std::size_t k = 0; !finite && k < keys; ++k) {
+          sum += value[k / 4 * 4 * ValueWidth + k % 4] * weight[4 * k + t];
+        }
+        if (first != range.begin) {
+          to = to + sum;
+        } else {
+          to = rescale.first ? sum : to * rescale.before[t].lane[0] + sum;
+        }
+        if (left <= step_keys) to = to * rescale.after[t].lane[0];
+      }
+    }
+    first += step_keys;
+  } while (first < range.end);
+}
+
+}  // namespace ladon::inline LADON_ABI::detail::block_floats

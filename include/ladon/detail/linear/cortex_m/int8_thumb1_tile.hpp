@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of int8 weights and quantised panels on Cortex-M0+ (detail/simd/int8_thumb1.hpp). `w`, `in`, `panels` and
+// `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). A tile of one row converts its weights
+// to 32 bits, on the stack, once for all panels. detail/memory/panels.hpp defines packs and tiles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/linear/epilogue.hpp>
+#include <ladon/detail/memory/int8_panels.hpp>
+#include <ladon/detail/memory/weight_rows.hpp>
+#include <ladon/detail/simd/int8_thumb1.hpp>
+#include <ladon/detail/simd/soft_float.hpp>
+
+#if LADON_THUMB1
+
+namespace ladon::inline LADON_ABI::detail::thumb1 {
+
+namespace instructions = simd::thumb1;
+namespace soft = simd::soft;
+
+// How many weights of a row a tile converts at a time. The converted weights take at most 1 KB of the stack.
+inline constexpr std::size_t most_converted_features = 256;
+
+// Splits an epilogue into a factor and an epilogue without this factor. The tile multiplies the scale and the bias of a
+// row by the factor. Otherwise, the epilogue would multiply each result by the factor. In deterministic builds, the
+// epilogue keeps the factor, because the order of the multiplications changes the roundings.
+template <class Epilogue>
+struct Split {
+  Epilogue epilogue;
+  static constexpr float factor = 1;
+};
+#if !LADON_DETERMINISTIC
+template <std::size_t Width, Combine C>
+struct Split<Epilogue<Width, ScaledBy, C>> {
+  Epilogue<Width, Unchanged, C> epilogue;
+  float factor;
+  LADON_INLINE explicit Split(const Epilogue<Width, ScaledBy, C>& whole) noexcept
+      : epilogue{whole.out, whole.panel_stride}, factor(whole.transform.factor) {}
+};
+#endif
+template <class Epilogue>
+Split(Epilogue) -> Split<Epilogue>;
+
+// Converts the integer `sums` of one row to results, and passes the results to the epilogue.
+template <std::size_t Width, std::size_t Packs, class Epilogue>
+class Finish {
+  using Pack = simd::ArrayPack<1>;
+
+ public:
+  LADON_INLINE Finish(float scale, float bias, const Epilogue& epilogue) noexcept
+      : scale_(scale), bias_(bias), split_(epilogue) {
+    if (split_.factor != 1.0f) scale_ = scale_ * split_.factor, bias_ = bias_ * split_.factor;
+  }
+  LADON_INLINE void operator()(std::size_t panel, std::size_t row, const float* token_scale,
+                               const std::int32_t* sums) const noexcept {
+    const soft::Factor row_factor(scale_);
+    const soft::Summand summand(bias_);
+    for (std::size_t t = 0; t < Packs; ++t) {
+      const soft::Factor token_factor(token_scale[t]);
+      Pack result;
+      if (!LADON_DETERMINISTIC && row_factor.usable && summand.usable && token_factor.usable) {
+        result = {soft::multiply_add(sums[t], row_factor, token_factor, summand)};
+      } else {
+        const Pack scale = Pack::broadcast(token_scale[t]) * Pack::broadcast(scale_);
+        result = fma(Pack::broadcast(static_cast<float>(sums[t])), scale, Pack::broadcast(bias_));
+      }
+      split_.epilogue(panel, row, t, result);
+    }
+  }
+
+ private:
+  float scale_, bias_;
+  Split<Epilogue> split_;
+};
+
+// Computes one row for all panels. A panel has room for four tokens. The epilogue gets the results of the first Packs
+// tokens.
+template <std::size_t Width, std::size_t Packs, std::size_t Inner, std::size_t RowStride, class Biases, class Epilogue>
+LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t row, Int8PanelsView<std::int32_t> in,
+                       std::size_t panels, Epilogue epilogue) noexcept {
+  static_assert(Width == 4);
+  constexpr std::size_t block = Inner < most_converted_features ? Inner : most_converted_features;
+  std::int32_t weights[block];
+  const std::int8_t* const weight = w.weight.rows_from(row).data;
+  const auto convert = [&](std::size_t first) LADON_INLINE_LAMBDA {
+    const std::size_t count = Inner - first < block ? Inner - first : block;
+    for (std::size_t i = 0; i < count; ++i) weights[i] = weight[first + i];
+    return count;
+  };
+  const Finish<Width, Packs, Epilogue> finish(w.scale[row], w.bias.from(row)[0], epilogue);
+  if constexpr (block == Inner) convert(0);
+  for (std::size_t p = 0; p < panels; ++p) {
+    const std::int32_t* const x = in.data + p * in.stride;
+    std::int32_t sums[4];
+    for (std::int32_t& sum : sums) sum = 0;
+    if constexpr (block == Inner) {
+      instructions::add_4_tokens(weights, x, Inner, sums);
+    } else {
+      for (std::size_t i = 0; i < Inner; i += block) {
+        const std::size_t count = convert(i);
+        instructions::add_4_tokens(weights, x + i * Width, count, sums);
+      }
+    }
+    finish(p, row, in.template scale<Width>(p), sums);
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail::thumb1
+
+#endif
