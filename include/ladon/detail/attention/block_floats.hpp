@@ -47,11 +47,15 @@ LADON_INLINE float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// Writes the largest exponent of each token of a panel. The exponent 255 belongs to infinities and NaN.
+// The exponents of blocks lie between `least_exponent` and `most_exponent`. Blocks of larger numbers are computed with
+// floats. Smaller numbers, of less than 2^-126, become 0.
+inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
+
+// Writes the largest exponent of each token of a panel.
 template <std::size_t Features>
 LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
   for (std::size_t t = 0; t < 4; ++t) {
-    std::uint32_t largest = 0;
+    std::uint32_t largest = static_cast<std::uint32_t>(least_exponent) << 24;
     for (std::size_t i = 0; i < Features; ++i) {
       const std::uint32_t magnitude = bits_of(panel[4 * i + t]) << 1;
       if (magnitude > largest) largest = magnitude;
@@ -60,17 +64,26 @@ LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents)
   }
 }
 
-// The two integers of a mantissa. `raised` is the exponent of the block minus the exponent of the float. Subnormals
-// become 0.
+// Returns x >> count, or 0 for 32 <= count < 256.
+LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noexcept {
+#if LADON_THUMB1
+  asm(".syntax unified\n\tlsrs %0, %0, %1" : "+l"(x) : "l"(count) : "cc");
+  return x;
+#else
+  return count < 32 ? x >> count : 0;
+#endif
+}
+
+// The two integers of a mantissa. `exponent` is the exponent of the block.
 struct Split {
   std::int32_t high, low;
 
-  LADON_INLINE Split(std::uint32_t bits, std::int32_t raised) noexcept {
-    std::int32_t mantissa = 0;
-    if (raised < 24 && bits << 1 >> 24 != 0) {
-      mantissa = static_cast<std::int32_t>(soft::mantissa_of(bits) >> (raised + 8));
-      if ((bits >> 31) != 0) mantissa = -mantissa;
-    }
+  LADON_INLINE Split(std::uint32_t bits, std::int32_t exponent) noexcept
+      : Split(bits, shift_right(soft::mantissa_of(bits),
+                                static_cast<std::uint32_t>(exponent + 8 - soft::exponent_of(bits)))) {}
+  LADON_INLINE Split(std::uint32_t bits, std::uint32_t magnitude) noexcept {
+    const std::int32_t sign = static_cast<std::int32_t>(bits) >> 31;
+    const std::int32_t mantissa = (static_cast<std::int32_t>(magnitude) ^ sign) - sign;
     high = (mantissa + 2048) >> 12;
     low = mantissa - high * 4096;
   }
@@ -118,7 +131,7 @@ class Queries {
     const float* const query = floats_;
     token_exponents<Width>(query, exponents_);
     for (std::size_t i = 0; i < 4 * Width; ++i) {
-      const Split split(bits_of(query[i]), exponents_[i % 4] - soft::exponent_of(bits_of(query[i])));
+      const Split split(bits_of(query[i]), exponents_[i % 4]);
       integers_[i] = split.high;
       integers_[4 * Width + i] = split.low;
     }
@@ -128,12 +141,11 @@ class Queries {
     std::int32_t exponents[4], row[2 * Width];
     token_exponents<Width>(keys, exponents);
     for (std::size_t t = 0; t < 4; ++t) {
-      if (exponents[t] == 255 || (t < Count && exponents_[t] == 255)) return false;
+      if (exponents[t] > most_exponent || (t < Count && exponents_[t] > most_exponent)) return false;
     }
     for (std::size_t r = 0; r < 4; ++r) {
       for (std::size_t i = 0; i < Width; ++i) {
-        const std::uint32_t bits = bits_of(keys[4 * i + r]);
-        const Split split(bits, exponents[r] - soft::exponent_of(bits));
+        const Split split(bits_of(keys[4 * i + r]), exponents[r]);
         row[i] = split.low;
         row[Width + i] = split.high;
       }
@@ -212,47 +224,67 @@ inline constexpr std::size_t step_keys = 32;
 class Weights {
  public:
   // Computes the exponents of the values and the integers of the weights. `values` points to the panel of the first
-  // key. Returns false if a value or a weight is infinite or NaN.
+  // key. Returns false if a value or a weight is too large, infinite or NaN.
   template <std::size_t ValueWidth, std::size_t Count>
   LADON_INLINE bool load(const float* values, const float* p, std::size_t keys) noexcept {
+    terms_ = (keys + 3) / 4 * 4;
     for (std::size_t k = 0; k < keys; k += 4) token_exponents<ValueWidth>(values + k * ValueWidth, exponents_ + k);
     for (std::size_t k = 0; k < keys; ++k) {
-      if (exponents_[k] == 255) return false;
+      if (exponents_[k] > most_exponent) return false;
     }
     for (std::size_t t = 0; t < 4; ++t) {
-      std::int32_t largest = 0;
-      for (std::size_t k = 0; t < Count && k < keys; ++k) {
-        const std::int32_t exponent = soft::exponent_of(bits_of(p[4 * k + t]));
-        if (exponent == 255) return false;
-        if (exponent != 0 && exponent + exponents_[k] > largest) largest = exponent + exponents_[k];
+      largest_[t] = least_exponent;
+      if (t < Count) {
+        if (!find_largest(p + t, keys, largest_[t])) return false;
+        split_weights(p + t, keys, t);
       }
-      largest_[t] = largest;
-      for (std::size_t k = 0; k < keys; ++k) {
-        const std::uint32_t bits = t < Count ? bits_of(p[4 * k + t]) : 0;
-        const Split split(bits, largest - soft::exponent_of(bits) - exponents_[k]);
-        integers_[4 * k + t] = split.high;
-        integers_[4 * (keys + k) + t] = split.low;
-      }
+      for (std::size_t k = t < Count ? keys : 0; k < terms_; ++k) integers_[4 * k + t] = integers_[4 * (terms_ + k) + t] = 0;
     }
     return true;
   }
   // Computes the weighted sums of one row of values. `values` points to the row in the panel of the first key.
   template <std::size_t ValueWidth>
-  LADON_INLINE Products<step_keys> multiply(const float* values, std::size_t keys) const noexcept {
+  LADON_INLINE Products<step_keys> multiply(const float* values) const noexcept {
     std::int32_t row[2 * step_keys];
-    for (std::size_t k = 0; k < keys; ++k) {
-      const std::uint32_t bits = bits_of(values[k / 4 * 4 * ValueWidth + k % 4]);
-      const Split split(bits, exponents_[k] - soft::exponent_of(bits));
-      row[k] = split.low;
-      row[keys + k] = split.high;
+    std::int32_t *low = row, *high = row + terms_;
+    for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_;) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        const Split split(bits_of(values[i]), *exponent++);
+        *low++ = split.low;
+        *high++ = split.high;
+      }
+      values += 4 * ValueWidth;
     }
-    return Products<step_keys>(row, integers_, keys);
+    return Products<step_keys>(row, integers_, terms_);
   }
   LADON_INLINE std::int32_t exponent(std::size_t t) const noexcept {
     return Products<step_keys>::exponent(largest_[t]);
   }
 
  private:
+  // Finds the largest exponent of a weight times the values of its key. A weight of 0 has no exponent.
+  LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
+    std::uint32_t heaviest = 0;
+    for (std::size_t k = 0; k < keys; ++k, p += 4) {
+      const std::uint32_t weight = bits_of(*p);
+      if (weight > heaviest) heaviest = weight;
+      const auto exponent = static_cast<std::int32_t>(weight >> 23);
+      if (exponent != 0 && exponent + exponents_[k] > largest) largest = exponent + exponents_[k];
+    }
+    return heaviest < 0x7f800000;
+  }
+  LADON_INLINE void split_weights(const float* p, std::size_t keys, std::size_t t) noexcept {
+    std::int32_t *high = integers_ + t, *low = high + 4 * terms_;
+    for (std::size_t k = 0; k < keys; ++k, p += 4, high += 4, low += 4) {
+      const std::uint32_t bits = bits_of(*p);
+      const std::int32_t shift = largest_[t] - exponents_[k] + 8 - static_cast<std::int32_t>(bits >> 23);
+      const Split split(0, shift < 32 ? soft::mantissa_of(bits) >> shift : 0);
+      *high = split.high;
+      *low = split.low;
+    }
+  }
+
+  std::size_t terms_;  // the number of keys, rounded up to whole panels
   std::int32_t exponents_[step_keys], largest_[4];
   std::int32_t integers_[8 * step_keys];
 };
@@ -271,7 +303,7 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
     const bool finite = weights.template load<ValueWidth, Count>(values + first * ValueWidth, weight, keys);
     for (std::size_t row = 0; row < ValueWidth; ++row) {
       const float* const value = values + first * ValueWidth + 4 * row;
-      const auto products = weights.template multiply<ValueWidth>(value, finite ? keys : 0);
+      const auto products = weights.template multiply<ValueWidth>(value);
       for (std::size_t t = 0; t < Count; ++t) {
         float& to = out[4 * row + t];
         const soft::Factor after(rescale.after[t].lane[0]);
@@ -279,7 +311,7 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
           to = soft::multiply(products.sums[t], weights.exponent(t), after);
           continue;
         }
-        float sum = soft::to_float(products.sums[t], weights.exponent(t));
+        float sum = finite ? soft::to_float(products.sums[t], weights.exponent(t)) : 0.0f;
         for (std::size_t k = 0; !finite && k < keys; ++k) {
           sum += value[k / 4 * 4 * ValueWidth + k % 4] * weight[4 * k + t];
         }

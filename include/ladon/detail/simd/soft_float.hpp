@@ -5,6 +5,7 @@
 // at least as accurate as the results of libgcc, but not bit-identical. Deterministic builds do not use this file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <ladon/detail/target/compiler.hpp>
@@ -68,8 +69,9 @@ struct Factor {
   std::uint32_t mantissa;
   std::int32_t exponent;
   bool usable;  // false for 0, subnormals, infinities and NaN
+  float value;
 
-  LADON_INLINE explicit Factor(float factor) noexcept {
+  LADON_INLINE explicit Factor(float factor) noexcept : value(factor) {
     const auto bits = ladon::bit_cast<std::uint32_t>(factor);
     mantissa = mantissa_of(bits);
     exponent = exponent_of(bits);
@@ -82,8 +84,9 @@ struct Summand {
   std::int32_t mantissa;  // 24 bits and the sign, shifted to the left by 6
   std::int32_t exponent;
   bool usable;  // false for subnormals, infinities and NaN
+  float value;
 
-  LADON_INLINE explicit Summand(float summand) noexcept {
+  LADON_INLINE explicit Summand(float summand) noexcept : value(summand) {
     const auto bits = ladon::bit_cast<std::uint32_t>(summand);
     const bool zero = bits << 1 == 0;
     const auto magnitude = static_cast<std::int32_t>(mantissa_of(bits) >> 2);
@@ -93,23 +96,32 @@ struct Summand {
   }
 };
 
-// Returns sum * a * b + c. Precondition: all operands are usable.
-LADON_NOINLINE inline float multiply_add(std::int32_t sum, const Factor& a, const Factor& b,
-                                         const Summand& c) noexcept {
-  std::uint32_t magnitude = magnitude_of(sum);
-  const std::int32_t shift = normalise_nearly(magnitude);
-  auto product = static_cast<std::int32_t>(multiply_high(magnitude, multiply_high(a.mantissa, b.mantissa)) >> 2);
-  if (sum < 0) product = -product;
-  // product * 2^(exponent - 127 - 29) = sum * a * b
-  std::int32_t exponent = a.exponent + b.exponent - 127 + 31 + 2 - shift, other = c.mantissa;
-  const std::int32_t difference = exponent - c.exponent;
-  if (difference < 0 || product == 0) {
-    product = difference > -31 && product != 0 ? product >> -difference : 0;
-    exponent = c.exponent;
-  } else {
-    other = difference < 31 ? other >> difference : 0;
+// Computes results[t] = sums[t] * factors[t] * row + summand for `count` factors. Precondition: `row` and `summand` are
+// usable.
+LADON_NOINLINE inline void multiply_add(const std::int32_t* sums, const float* factors, std::size_t count,
+                                        const Factor& row, const Summand& summand, float* results) noexcept {
+  for (std::size_t t = 0; t < count; ++t) {
+    const auto bits = ladon::bit_cast<std::uint32_t>(factors[t]);
+    if ((bits >> 31) != 0 || !is_normal(bits)) {
+      const float scale = factors[t] * row.value;
+      results[t] = static_cast<float>(sums[t]) * scale + summand.value;
+      continue;
+    }
+    std::uint32_t magnitude = magnitude_of(sums[t]);
+    std::int32_t exponent = exponent_of(bits) + row.exponent - 127 + 31 + 2 - normalise_nearly(magnitude);
+    auto product = static_cast<std::int32_t>(multiply_high(magnitude, multiply_high(mantissa_of(bits), row.mantissa)) >> 2);
+    if (sums[t] < 0) product = -product;
+    // product * 2^(exponent - 127 - 29) = sums[t] * factors[t] * row
+    std::int32_t other = summand.mantissa;
+    const std::int32_t difference = exponent - summand.exponent;
+    if (difference < 0 || product == 0) {
+      product = difference > -31 && product != 0 ? product >> -difference : 0;
+      exponent = summand.exponent;
+    } else {
+      other = difference < 31 ? other >> difference : 0;
+    }
+    results[t] = to_float(product + other, exponent + 2);
   }
-  return to_float(product + other, exponent + 2);
 }
 
 // Returns integer * 2^(exponent - 127 - 31) * factor. Precondition: the factor is usable.

@@ -50,29 +50,28 @@ class Finish {
 
  public:
   LADON_INLINE Finish(float scale, float bias, const Epilogue& epilogue) noexcept
-      : scale_(scale), bias_(bias), split_(epilogue) {
-    if (split_.factor != 1.0f) scale_ = scale_ * split_.factor, bias_ = bias_ * split_.factor;
-  }
+      : split_(epilogue),
+        scale_(split_.factor == 1.0f ? scale : scale * split_.factor),
+        bias_(split_.factor == 1.0f ? bias : bias * split_.factor) {}
   LADON_INLINE void operator()(std::size_t panel, std::size_t row, const float* token_scale,
                                const std::int32_t* sums) const noexcept {
-    const soft::Factor row_factor(scale_);
-    const soft::Summand summand(bias_);
+    if (!LADON_DETERMINISTIC && scale_.usable && bias_.usable) {
+      float results[Packs];
+      soft::multiply_add(sums, token_scale, Packs, scale_, bias_, results);
+      for (std::size_t t = 0; t < Packs; ++t) split_.epilogue(panel, row, t, Pack{results[t]});
+      return;
+    }
     for (std::size_t t = 0; t < Packs; ++t) {
-      const soft::Factor token_factor(token_scale[t]);
-      Pack result;
-      if (!LADON_DETERMINISTIC && row_factor.usable && summand.usable && token_factor.usable) {
-        result = {soft::multiply_add(sums[t], row_factor, token_factor, summand)};
-      } else {
-        const Pack scale = Pack::broadcast(token_scale[t]) * Pack::broadcast(scale_);
-        result = fma(Pack::broadcast(static_cast<float>(sums[t])), scale, Pack::broadcast(bias_));
-      }
-      split_.epilogue(panel, row, t, result);
+      const Pack scale = Pack::broadcast(token_scale[t]) * Pack::broadcast(scale_.value);
+      split_.epilogue(panel, row, t,
+                      fma(Pack::broadcast(static_cast<float>(sums[t])), scale, Pack::broadcast(bias_.value)));
     }
   }
 
  private:
-  float scale_, bias_;
   Split<Epilogue> split_;
+  soft::Factor scale_;
+  soft::Summand bias_;
 };
 
 // Computes one row for all panels. A panel has room for four tokens. The epilogue gets the results of the first Packs
