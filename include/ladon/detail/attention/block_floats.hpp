@@ -36,10 +36,10 @@ using Pack = simd::ArrayPack<1>;
 // The widest head that this file computes. The integers of a query block with this width take 2 KB of the stack.
 inline constexpr std::size_t most_width = 64;
 
-LADON_INLINE std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
+LADON_INLINE constexpr std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
 
 // Returns the larger float. Compares bits, because a comparison of floats is a function of libgcc.
-LADON_INLINE float larger(float a, float b) noexcept {
+LADON_INLINE constexpr float larger(float a, float b) noexcept {
   const auto ordered = [](float x) LADON_INLINE_LAMBDA {
     const auto bits = static_cast<std::int32_t>(bits_of(x));
     return bits ^ (bits >> 31 & 0x7fffffff);
@@ -98,15 +98,16 @@ struct Products {
   static_assert(MostTerms <= 64);
   std::int32_t sums[4];
 
-  LADON_INLINE Products(const std::int32_t* row, const std::int32_t* x, std::size_t terms) noexcept {
+  LADON_NOINLINE Products(const std::int32_t* row, const std::int32_t* x, std::size_t terms) noexcept {
     std::int32_t mixed[4];
     for (std::size_t t = 0; t < 4; ++t) sums[t] = mixed[t] = 0;
     simd::thumb1::add_4_tokens(row + terms, x, terms, sums);
     simd::thumb1::add_4_tokens(row, x, 2 * terms, mixed);
     for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
   }
-  // Returns the exponent of the sums (soft::to_float) from the exponents of the row and the token.
-  static LADON_INLINE std::int32_t exponent(std::int32_t exponents) noexcept { return exponents - 118 - shift; }
+  // The sums are integers times 2^(e - 127 - 31), where e is the exponent of the row plus the exponent of the token
+  // plus `bias`.
+  static constexpr std::int32_t bias = -118 - shift;
 };
 
 // The queries of a query block.
@@ -150,9 +151,9 @@ class Queries {
         row[Width + i] = split.high;
       }
       const Products<Width> products(row, integers_, Width);
-      for (std::size_t t = 0; t < Count; ++t) {
-        sum[r][t] = {soft::to_float(products.sums[t], products.exponent(exponents[r] + exponents_[t]))};
-      }
+      float results[Count];
+      soft::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], results);
+      for (std::size_t t = 0; t < Count; ++t) sum[r][t] = {results[t]};
     }
     return true;
   }
@@ -238,7 +239,8 @@ class Weights {
         if (!find_largest(p + t, keys, largest_[t])) return false;
         split_weights(p + t, keys, t);
       }
-      for (std::size_t k = t < Count ? keys : 0; k < terms_; ++k) integers_[4 * k + t] = integers_[4 * (terms_ + k) + t] = 0;
+      for (std::size_t k = t < Count ? keys : 0; k < terms_; ++k)
+        integers_[4 * k + t] = integers_[4 * (terms_ + k) + t] = 0;
     }
     return true;
   }
@@ -257,9 +259,7 @@ class Weights {
     }
     return Products<step_keys>(row, integers_, terms_);
   }
-  LADON_INLINE std::int32_t exponent(std::size_t t) const noexcept {
-    return Products<step_keys>::exponent(largest_[t]);
-  }
+  LADON_INLINE const std::int32_t* exponents() const noexcept { return largest_; }
 
  private:
   // Finds the largest exponent of a weight times the values of its key. A weight of 0 has no exponent.
@@ -289,12 +289,26 @@ class Weights {
   std::int32_t integers_[8 * step_keys];
 };
 
+// Computes the weighted sum of one row of values for one query.
+template <std::size_t ValueWidth>
+LADON_NOINLINE float sum_of_floats(const float* values, const float* p, std::size_t keys) noexcept {
+  float sum = 0;
+  for (std::size_t k = 0; k < keys; ++k) sum += values[k / 4 * 4 * ValueWidth + k % 4] * p[4 * k];
+  return sum;
+}
+
 // Adds the weighted values of the keys `range` (detail/attention/weighted_sum.hpp). `rescale` has the factors of the
 // sums.
 template <std::size_t ValueWidth, std::size_t Count, class Rescale>
 LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale,
                                  float* out) noexcept {
-  const bool one_step = range.end - range.begin <= step_keys && rescale.first;
+  float before[Count], after[Count];
+  bool fast = rescale.first && range.end - range.begin <= step_keys;
+  for (std::size_t t = 0; t < Count; ++t) {
+    before[t] = rescale.before[t].lane[0];
+    after[t] = rescale.after[t].lane[0];
+    fast = fast && after[t] > 0 && soft::is_normal(bits_of(after[t]));
+  }
   std::size_t first = range.begin;
   do {  // once for no keys, too: the result is then 0
     const std::size_t left = range.end - first, keys = left < step_keys ? left : step_keys;
@@ -304,23 +318,21 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
     for (std::size_t row = 0; row < ValueWidth; ++row) {
       const float* const value = values + first * ValueWidth + 4 * row;
       const auto products = weights.template multiply<ValueWidth>(value);
+      float* const to = out + 4 * row;
+      if (fast && finite) {
+        soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, after, to);
+        continue;
+      }
+      float sum[Count];
+      soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
       for (std::size_t t = 0; t < Count; ++t) {
-        float& to = out[4 * row + t];
-        const soft::Factor after(rescale.after[t].lane[0]);
-        if (one_step && finite && after.usable) {
-          to = soft::multiply(products.sums[t], weights.exponent(t), after);
-          continue;
-        }
-        float sum = finite ? soft::to_float(products.sums[t], weights.exponent(t)) : 0.0f;
-        for (std::size_t k = 0; !finite && k < keys; ++k) {
-          sum += value[k / 4 * 4 * ValueWidth + k % 4] * weight[4 * k + t];
-        }
+        if (!finite) sum[t] = sum_of_floats<ValueWidth>(value, weight + t, keys);
         if (first != range.begin) {
-          to = to + sum;
+          to[t] = to[t] + sum[t];
         } else {
-          to = rescale.first ? sum : to * rescale.before[t].lane[0] + sum;
+          to[t] = rescale.first ? sum[t] : to[t] * before[t] + sum[t];
         }
-        if (left <= step_keys) to = to * rescale.after[t].lane[0];
+        if (left <= step_keys) to[t] = to[t] * after[t];
       }
     }
     first += step_keys;
