@@ -30,9 +30,7 @@ LADON_INLINE void product([[maybe_unused]] const Weights& w, [[maybe_unused]] In
                           [[maybe_unused]] std::size_t panels, [[maybe_unused]] Epilogue epilogue) noexcept {
 #if LADON_HAS_HELIUM
   if constexpr (simd::uses_helium<Element, Simd>) {
-    for_row_tiles<Rows, 2>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
-      helium::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
-    });
+    helium::product<T.width(), Packs, Rows, Inner>(w, in, panels, epilogue);
   }
 #endif
 #if LADON_THUMB1

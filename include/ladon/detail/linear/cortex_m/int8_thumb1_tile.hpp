@@ -23,26 +23,6 @@ namespace soft = simd::soft;
 // How many weights of a row a tile converts at a time. The converted weights take at most 1 KB of the stack.
 inline constexpr std::size_t most_converted_features = 256;
 
-// Splits an epilogue into a factor and an epilogue without this factor. The tile multiplies the scale and the bias of a
-// row by the factor. Otherwise, the epilogue would multiply each result by the factor. In deterministic builds, the
-// epilogue keeps the factor, because the order of the multiplications changes the roundings.
-template <class Epilogue>
-struct Split {
-  Epilogue epilogue;
-  static constexpr float factor = 1;
-};
-#if !LADON_DETERMINISTIC
-template <std::size_t Width, Combine C>
-struct Split<Epilogue<Width, ScaledBy, C>> {
-  Epilogue<Width, Unchanged, C> epilogue;
-  float factor;
-  LADON_INLINE explicit Split(const Epilogue<Width, ScaledBy, C>& whole) noexcept
-      : epilogue{whole.out, whole.panel_stride}, factor(whole.transform.factor) {}
-};
-#endif
-template <class Epilogue>
-Split(Epilogue) -> Split<Epilogue>;
-
 // Converts the integer `sums` of one row to results, and passes the results to the epilogue.
 template <std::size_t Width, std::size_t Packs, class Epilogue>
 class Finish {
@@ -68,7 +48,7 @@ class Finish {
   }
 
  private:
-  Split<Epilogue> split_;
+  SplitEpilogue<Epilogue> split_;
   float scale_, bias_;
   soft::Affine affine_;
 };
