@@ -115,7 +115,7 @@ struct Vectors {
 [[gnu::section(".vectors"), gnu::used]] const Vectors vectors{
     board_stack_end,
     {board_reset, board_exception, board_exception, board_exception, board_exception, board_exception, board_exception,
-     board_exception, board_exception, board_exception, board_exception, board_exception, board_exception,
-     board_switch, board_timer}};
+     board_exception, board_exception, board_exception, board_exception, board_exception, board_exception, board_switch,
+     board_timer}};
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace {
 
 constexpr ladon::Shape shape{.queries = ATTENTION_TOKENS, .model = ATTENTION_MODEL, .heads = ATTENTION_HEADS};
-using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
+using Attention = ladon::MultiHeadAttention<shape>;
 
 // A call needs no old content of the workspace, so the start-up code need not clear the section.
 IN_FAST_RAM Attention::Workspace workspace;

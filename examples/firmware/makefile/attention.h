@@ -1,4 +1,4 @@
-/* Causal attention of 32 tokens with 64 features each, for programs in C. */
+/* Attention of 32 tokens with 64 features each, for programs in C. */
 #pragma once
 
 #define ATTENTION_TOKENS 32
