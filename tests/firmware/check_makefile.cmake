@@ -5,8 +5,7 @@
 # linker must put the workspace into the tightly coupled memory, and the weights into flash.
 cmake_minimum_required(VERSION 3.25)
 if(NOT MAKE)
-  message(STATUS "skipped: there is no make")
-  return()
+  message(FATAL_ERROR "there is no make: install make")
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/page_blocks.cmake)
 next_block(commands "```sh")
