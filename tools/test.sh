@@ -126,6 +126,10 @@ test_package() {
   if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
   wasm
   npm_packages "$root/wasm/tests/consumers/runtimes"
+  if [ "$(uname -sm)" = 'Linux x86_64' ]; then
+    need qemu-aarch64 aarch64-linux-gnu-g++ # the package of g++ has the C++ library, which Node needs
+    npm_packages "$root/wasm/tests/arm64_engine" --force
+  fi
   cmake -S "$root/wasm/tests/kernels" -B "$builds/wasm-tests" -G Ninja \
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
