@@ -21,9 +21,10 @@ ladon_add_kernel(stored QUERIES 6 MODEL 8 HEADS 2 FEED_FORWARD 16 ACTIVATION gel
 ")
 
 # check(<name> <pattern> <environment> <argument>...): configures the project with the environment variable and the
-# arguments. The output must match <pattern>.
+# arguments. The output must match <pattern>. The last case would not find a compiler launcher such as ccache.
 function(check name pattern environment)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env ${environment}
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_C_COMPILER_LAUNCHER --unset=CMAKE_CXX_COMPILER_LAUNCHER
+      ${environment}
       ${CMAKE_COMMAND} -S ${FOLDER} -B ${FOLDER}/${name} -G Ninja
         -DCMAKE_TOOLCHAIN_FILE=${ROOT}/cmake/arm-none-eabi.cmake -DLADON_CPU=cortex-m7 ${ARGN}
     OUTPUT_VARIABLE out ERROR_VARIABLE out)
