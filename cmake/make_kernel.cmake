@@ -75,6 +75,7 @@ add_custom_target(files ALL
   COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:@name@> ${header} @OUT@ VERBATIM)
 add_dependencies(files @name@)
 ]])
+unset(ENV{CMAKE_CXX_COMPILER_LAUNCHER}) # ccache does not restore call graphs, so the report would have no stack
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${OUT}/build/project -B ${OUT}/build/${name} ${settings}
   OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${OUT}/build/${name} --parallel --target files

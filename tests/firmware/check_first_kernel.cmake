@@ -15,6 +15,7 @@ file(MAKE_DIRECTORY ${FOLDER})
 file(CREATE_LINK ${ROOT} ${FOLDER}/ladon SYMBOLIC)
 file(WRITE ${FOLDER}/CMakeLists.txt "${lists}")
 file(WRITE ${FOLDER}/main.cpp "${program}")
+unset(ENV{CMAKE_CXX_COMPILER_LAUNCHER}) # ccache does not restore call graphs, so the report would have no stack
 execute_process(COMMAND sh -ec "${commands}" WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE out
   ERROR_VARIABLE err)
 if(NOT status EQUAL 0)
