@@ -100,7 +100,7 @@ test_firmware() {
     if [ "$core" = --update ]; then update=yes; else chosen+=("$core"); fi
   done
   if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
-  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
+  need c++ cmake make ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
   keywords=$(keywords_folder kwt1.safetensors yes_1000ms.wav)
   if [ -n "$keywords" ]; then keywords_settings=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
   keywords_settings+=(-DLADON_KEYWORDS_DIR="$keywords")
