@@ -185,7 +185,7 @@ class Keywords {
     this.#measure();
   }
 
-  /** Shows the problem of an action. */
+  /** Runs `action`. If `action` fails, shows the message of the error in the panel. */
   async #attempt(action: () => Promise<void>): Promise<void> {
     showProblem(this.#problem);
     try {

@@ -46,7 +46,7 @@ export async function modelFiles(source: ModelSource, signal: AbortSignal, progr
     if (!kept) throw new Error("the model is no longer kept in this browser");
     return { weights: await kept.weights.blob(), vocabulary: await kept.vocabulary.blob() };
   }
-  // If one file fails, the download of the other file is stopped.
+  // If the download of one file fails, `stop` ends the download of the other file.
   const stop = new AbortController();
   signal.addEventListener("abort", () => stop.abort(signal.reason));
   try {

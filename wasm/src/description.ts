@@ -90,7 +90,7 @@ export interface Description {
    * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
-  /** The content of `attention()`: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks. */
+  /** What `Instance.attention()` returns: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks. */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
   /** The size of the workspace in bytes. */

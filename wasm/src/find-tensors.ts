@@ -77,7 +77,7 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
 
 /** The result of the search: the offsets, the members without a tensor, and the tensors without a member. */
 export interface Found {
-  /** The offset of the tensor that each pointer of the C function's weights points to. */
+  /** For each pointer in the C struct of weights, the offset of its tensor. */
   readonly offsets: number[];
   /** Members of the kernel without a tensor. Scales and sums of rows are listed only if their matrix was found. */
   readonly missing: string[];

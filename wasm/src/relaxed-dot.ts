@@ -3,7 +3,7 @@
 // demand.
 //
 // Each lane of the result is c + a0 * b0 + a1 * b1 + a2 * b2 + a3 * b3, where a is signed. The sum is defined only for b
-// from 0 to 127. For a larger byte of b, engines differ: they use the instruction that the processor has.
+// from 0 to 127. For a larger byte of b, engines differ, because each engine uses an instruction of the processor.
 
 /**
  * - `"unsigned"`: sums are exact for b from 0 to 255

@@ -37,7 +37,7 @@ export class WeightBlock {
     return this.#block.at + pointerBytes(this.#plan);
   }
 
-  /** Makes the first bytes of the tensors usable. If the memory grows, views of the memory become empty. */
+  /** Makes the first `bytes` bytes of the tensors usable. If the memory grows, views of the memory become empty. */
   reach(bytes: number): void {
     this.#memory.reach(this.#tensorsAt + bytes);
   }

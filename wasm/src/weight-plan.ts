@@ -27,7 +27,7 @@ export interface WeightPlan {
   readonly bytes: number;
   /** The int8 matrices of the kernel, by the name of the tensor that holds or becomes the int8 weights. */
   readonly matrices: ReadonlyMap<string, Int8Matrix>;
-  /** The offset of the tensor that each pointer of the C function's weights points to. */
+  /** For each pointer in the C struct of weights, the offset of its tensor. */
   readonly offsets: readonly number[];
   /** The names of the stored tensors with scales of int8 weights. */
   readonly scales: readonly string[];

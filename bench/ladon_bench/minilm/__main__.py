@@ -56,8 +56,8 @@ def measure(sentences, ways, weights, commands, options):
     round and contestant."""
     wanted = np.array([expected(weights, ids) for ids in sentences])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
-        # `start` returns a generator. A list would be lost if the second Contestant could not start. With a generator,
-        # `race` knows the first Contestant by then, and ends its process.
+        # `start` returns a generator, so that `race` has the first Contestant before the second Contestant starts. If
+        # the second Contestant cannot start, `race` ends the process of the first.
         start = lambda key, command: (Contestant(key, command, way, sentences, pathlib.Path(folder), options)
                                       for way in ways)
         contestants = race(start, commands, wanted, options)
