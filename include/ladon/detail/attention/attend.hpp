@@ -52,12 +52,12 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
 }
 
 // The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs>
+template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs, bool BlockFloats>
 struct AttendForm {
   using L = PanelLayout<S, Target>;
   using Pack = PackType;
-  static constexpr bool uses_block_floats = Target::uses_block_floats && L::queries.width() == 4 &&
-                                            L::keys.width() == 4 && S.head_width <= block_floats::most_width;
+  static constexpr bool uses_block_floats =
+      BlockFloats && L::queries.width() == 4 && L::keys.width() == 4 && S.head_width <= block_floats::most_width;
   using BlockForm =
       QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width, uses_block_floats>;
   using Score = ScoreType;
@@ -197,11 +197,15 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
 
 // Computes the transposed output O^T of one query block. The queries of the block fill Packs packs. A single query uses
 // the kernels of single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
-template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
+//
+// If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
+// (detail/attention/block_floats.hpp).
+template <Shape S, class Score, class Target, class Simd, std::size_t Packs, bool BlockFloats, class BoundMask,
+          class Capture>
 constexpr void attend_query_block(const Head& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
-  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs>;
+  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs, BlockFloats>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
   if constexpr (is_single_token<Simd, L::queries> && L::keys.lanes > 1) {
     using KeyPack = typename Simd::template Pack<L::keys.lanes>;

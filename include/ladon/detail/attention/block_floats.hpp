@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with integers, for Cortex-M0+. Without an FPU, a multiply-add of floats takes more than 200 instructions. A
-// block of floats with one common exponent is a block of integers, and a multiply-add of integers takes 2.4
-// instructions (detail/simd/integer_products.hpp). A product of 32 bits has no room for two mantissas of 24 bits. Each
-// mantissa m is therefore split into two integers:
+// Attention with integers, for int8 weights on Cortex-M0+. Without an FPU, a multiply-add of floats takes more than 200
+// instructions. A block of floats with one common exponent is a block of integers, and a multiply-add of integers
+// takes 2.4 instructions (detail/simd/integer_products.hpp). A product of 32 bits has no room for two mantissas of 24
+// bits. Each mantissa m is therefore split into two integers:
 //
 //     m = 2^12 high + low            -2^11 <= low < 2^11
 //     m m' = 2^24 high high' + 2^12 (high low' + low high')          low low' is less than the error of a float

@@ -74,8 +74,8 @@ struct HeliumPack {
   }
   // Helium has no vector division and no vector square root. The FPU therefore computes quotients and square roots one
   // lane at a time. Each lane of a vector register is also a scalar register of the FPU.
-  // The assembly names these registers: s0 to s3 are the lanes of q0, and s4 to s7 are the lanes of q1. g++ 12 would move
-  // each lane through a general register, so a quotient would take 25 instructions instead of 4.
+  // The assembly names these registers: s0 to s3 are the lanes of q0, and s4 to s7 are the lanes of q1. g++ 12 would
+  // move each lane through a general register, so a quotient would take 25 instructions instead of 4.
   friend LADON_INLINE HeliumPack operator/(const HeliumPack& a, const HeliumPack& b) noexcept {
     register float32x4_t quotient asm("q0") = a.vector;
     register float32x4_t divisor asm("q1") = b.vector;
@@ -112,8 +112,8 @@ struct HeliumPack {
     return fma(HeliumPack(a), b, c);
   }
 
-  // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`. g++ 12 would copy
-  // the predicate to a general register and back, which takes three instructions more than the assembly.
+  // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`. g++ 12 would
+  // copy the predicate to a general register and back, which takes three instructions more than the assembly.
   friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept {
     HeliumPack larger;
     asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q1, %q2" : "=w"(larger.vector) : "w"(a.vector), "w"(b.vector) : "p0");

@@ -23,8 +23,7 @@ struct Plain : Defaults {
   }
   static constexpr std::size_t single_token_rows = Lanes == 1 ? 8 : 4;
   // Cortex-M0+ multiplies whole registers only (detail/simd/int8_thumb1.hpp).
-  // Whether attention computes with integers (detail/attention/block_floats.hpp). The results are as accurate as the
-  // results of floats, but not bit-identical.
+  // Integers give other bits than floats, so deterministic builds compute attention with floats.
   static constexpr bool uses_block_floats = LADON_THUMB1 && Lanes == 1 && !LADON_DETERMINISTIC;
   using Int8Element = std::conditional_t<LADON_THUMB1 && Lanes == 1, std::int32_t, std::int16_t>;
 };

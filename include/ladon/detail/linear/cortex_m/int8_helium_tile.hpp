@@ -43,25 +43,25 @@ struct RowNumbers {
 //     q0, q1   the sums of the two rows
 //     q4, q5   zero points and scales of the tokens, then the scales of the results
 //
-// g++ 12 computes the addresses of each load and store. Its code takes 46 instructions for a panel of two packs, and the
-// assembly 30.
+// g++ 12 computes the addresses of each load and store. Its code takes 46 instructions for a panel of two packs, and
+// the assembly 30.
 LADON_INLINE void store_results(const std::int32_t* sums, const float* tokens, const RowNumbers<2>& rows,
                                 std::size_t panels, float* out, std::size_t panel_bytes) noexcept {
-#define LADON_HELIUM_RESULTS(offset, step)                                                        \
+#define LADON_HELIUM_RESULTS(offset, step)                                                             \
   "vldrw.u32 q0, [%[sums]], #16\n\tvldrw.u32 q4, [%[tokens], #32]\n\tvldrw.u32 q1, [%[sums]], #16\n\t" \
-  "vldrw.u32 q5, [%[tokens]], #" step                                                             \
-  "\n\t"                                                                                          \
-  "vmla.s32 q0, q4, %[sum0]\n\tvmla.s32 q1, q4, %[sum1]\n\t"                                      \
-  "vcvt.f32.s32 q0, q0\n\tvmul.f32 q4, q5, %[scale0]\n\tvcvt.f32.s32 q1, q1\n\t"                  \
-  "vmul.f32 q5, q5, %[scale1]\n\tvfmas.f32 q0, q4, %[bias0]\n\tvfmas.f32 q1, q5, %[bias1]\n\t"    \
+  "vldrw.u32 q5, [%[tokens]], #" step                                                                  \
+  "\n\t"                                                                                               \
+  "vmla.s32 q0, q4, %[sum0]\n\tvmla.s32 q1, q4, %[sum1]\n\t"                                           \
+  "vcvt.f32.s32 q0, q0\n\tvmul.f32 q4, q5, %[scale0]\n\tvcvt.f32.s32 q1, q1\n\t"                       \
+  "vmul.f32 q5, q5, %[scale1]\n\tvfmas.f32 q0, q4, %[bias0]\n\tvfmas.f32 q1, q5, %[bias1]\n\t"         \
   "vstrw.32 q0, [%[out], #" offset "]\n\tvstrw.32 q1, [%[out], #32 + " offset "]\n\t"
-  asm volatile("dls lr, %[panels]\n1:\n\t" LADON_HELIUM_RESULTS("0", "16") LADON_HELIUM_RESULTS("16", "48")
-               "add %[out], %[stride]\n\tle lr, 1b"
-               : [sums] "+r"(sums), [tokens] "+r"(tokens), [out] "+r"(out)
-               : [panels] "r"(panels), [stride] "r"(panel_bytes), [sum0] "r"(rows.row_sum[0]),
-                 [sum1] "r"(rows.row_sum[1]), [scale0] "r"(rows.scale[0]), [scale1] "r"(rows.scale[1]),
-                 [bias0] "r"(rows.bias[0]), [bias1] "r"(rows.bias[1])
-               : "q0", "q1", "q4", "q5", "lr", "memory");
+  asm volatile(
+      "dls lr, %[panels]\n1:\n\t" LADON_HELIUM_RESULTS("0", "16")
+          LADON_HELIUM_RESULTS("16", "48") "add %[out], %[stride]\n\tle lr, 1b"
+      : [sums] "+r"(sums), [tokens] "+r"(tokens), [out] "+r"(out)
+      : [panels] "r"(panels), [stride] "r"(panel_bytes), [sum0] "r"(rows.row_sum[0]), [sum1] "r"(rows.row_sum[1]),
+        [scale0] "r"(rows.scale[0]), [scale1] "r"(rows.scale[1]), [bias0] "r"(rows.bias[0]), [bias1] "r"(rows.bias[1])
+      : "q0", "q1", "q4", "q5", "lr", "memory");
 #undef LADON_HELIUM_RESULTS
 }
 
@@ -71,7 +71,8 @@ inline constexpr bool only_stores = false;
 template <std::size_t Width>
 inline constexpr bool only_stores<Epilogue<Width, Unchanged, Combine::replace>> = true;
 
-// Computes a tile of Rows rows (1 or 2) for the panels `first` to `end` - 1. `sums` has room for the sums of these panels.
+// Computes a tile of Rows rows (1 or 2) for the panels `first` to `end` - 1. `sums` has room for the sums of these
+// panels.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_row, Int8PanelsView<std::uint8_t> in,
