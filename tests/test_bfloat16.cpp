@@ -1,6 +1,7 @@
 // Tests bfloat16 weights: the conversion of float32 to bfloat16, and attention, layers and caches against the oracle.
-// The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle does so,
-// too. The bound of the oracle therefore covers the float32 errors of the kernels, but not the rounding to bfloat16.
+// The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle also rounds
+// these inputs. The bound of the oracle therefore covers the float32 errors of the kernels, but not the rounding to
+// bfloat16.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -108,7 +109,8 @@ TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
   check_attention(attention_subject<S{.queries = 7, .model = 11}, None, BFloat16<InProj>, Arrays<1>>());
 }
 
-// The output projection adds a bias and two products. The bound of so short a sum depends on the order of addition.
+// The output projection adds a bias and two products. The error of so short a sum depends on the order of addition, so
+// this test finds an oracle that adds in another order than the library.
 TEST_CASE("bfloat16: an output projection of two features") {
   check_cross(attention_subject<S{.queries = 33, .keys = 24, .model = 133, .heads = 2, .head_width = 1}, Causal,
                                 BFloat16<InProj>, Arrays<4>>());
@@ -173,7 +175,8 @@ TEST_CASE("bfloat16: encoder layer, large weights") {
   check_layer<S{.queries = 40, .model = 48, .heads = 2}, LayerConfig{.feed_forward = 1501}, None, BFloat16<InProj>>();
 }
 
-// A row of weights fills whole registers. The matrices exceed the L1 cache, so they are read in several streams.
+// A row of weights fills whole registers. The matrices exceed the L1 cache, so a product with one token reads several
+// parts of a matrix at the same time.
 TEST_CASE("bfloat16: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 328, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, BFloat16<SeparateQKV>>(),

@@ -125,7 +125,7 @@ extern "C" {
   return next;
 }
 
-// The handler of PendSV.
+// Handles PendSV: saves the registers of the running task on its stack, and restores the registers of the other task.
 [[gnu::naked]] void board_switch() {
   asm volatile(
       "mrs r0, psp\n"

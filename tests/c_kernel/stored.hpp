@@ -16,7 +16,8 @@ struct alignas(64) Memory {
   unsigned char bytes[Bytes];
 };
 
-// Returns a weights struct of a C kernel. `pointers` are its members, in their order.
+// Returns a weights struct of a C kernel. `pointers` contains the values of the struct's members, in the order of the
+// members.
 template <class Weights>
 Weights weights_at(const std::vector<const void*>& pointers) {
   Weights weights;

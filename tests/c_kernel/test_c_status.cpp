@@ -260,7 +260,7 @@ TEST_CASE("phases and shares of threads") {
 TEST_CASE("an instruction set that does not exist") {
   const auto ask = [](auto options) {
     if constexpr (requires { options.isa; }) {
-      const int none = 77;  // C allows such a value
+      const int none = 77;  // no enumerator of ladon_isa has this value, but C programs can store it
       std::memcpy(&options.isa, &none, sizeof(options.isa));
       CHECK(c_stack_run_with(nullptr, nullptr, nullptr, nullptr, &options) == LADON_UNSUPPORTED_ISA);
     }

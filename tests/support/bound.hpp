@@ -15,7 +15,7 @@
 //     sqrt(a)         d^2 = (d(a) / (2 sqrt a))^2 + (u sqrt a)^2
 //     exp(a)          d^2 = (e^a d(a))^2 + (4 u e^a)^2             2^x has an error of at most 2 ulp, and 1 ulp <= 2 u
 //     erf(a)          d^2 = (erf'(a) d(a))^2 + (8 u |erf a|)^2     erf has an error of at most 4 ulp
-//     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh has at most 4 ulp; t is the slope, at most 1
+//     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh has at most 4 ulp; t = tanh' near a, at most 1
 //
 // Each operation adds a deviation of 2^-126 for underflow. The next formula follows for a dot product b + sum w_i x_i
 // of n exact terms with partial sums s_1 .. s_n. The formula assumes that the terms are added one after another. The
@@ -107,9 +107,9 @@ inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
 }
 
 // Returns the error of a float32 result, divided by the bound of the expected Real. A result of at most 1 means that
-// both agree. An expected NaN agrees only with NaN. If the expected value or its deviation is infinite, the library's
-// result is undefined, so any number agrees. An expected value with a deviation of 0 must be equal, also if the value
-// is infinite.
+// both agree. An expected NaN agrees only with NaN. If the deviation is 0, the float32 result must equal the expected
+// value, also an infinite value. If the deviation is not 0, and the expected value or the deviation is infinite, any
+// float32 result agrees.
 inline double distance(float actual, Real expected) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   if (std::isnan(expected.value)) return std::isnan(actual) ? 0 : infinite;

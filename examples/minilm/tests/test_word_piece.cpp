@@ -153,7 +153,7 @@ TEST_CASE("the remaining marks are in canonical order, and a starter ends a run 
   CHECK(split_words("a\u302E\u0334\U0001D165") == Words{"a\U0001D165\u302E"});
   CHECK(split_words("a\u302E\u302F\u302E") == Words{"a\u302E\u302F\u302E"});  // equal classes keep their order
   CHECK(split_words("a\u302Eb\U0001D165") == Words{"a\u302Eb\U0001D165"});
-  CHECK(split_words("a\u302E\u034F\U0001D165") == Words{"a\u302E\U0001D165"});  // U+034F: class 0, an accent
+  CHECK(split_words("a\u302E\u034F\U0001D165") == Words{"a\u302E\U0001D165"});  // U+034F (class 0, Mn) ends the run
   CHECK(split_words("a\u302E \U0001D165") == Words{"a\u302E", "\U0001D165"});
   CHECK(split_words("a\u302E") == Words{"a\u302E"});  // at the end of the text
 }
