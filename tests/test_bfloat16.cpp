@@ -31,11 +31,13 @@ using ladon::mask::Causal, ladon::mask::None;
 template <class Layout>
 using BFloat16 = ladon::layout::BFloat16<Layout>;
 
-// The target of this machine without products of bfloat16 numbers: products convert the weights to floats.
+// Like the target of this machine, but without instructions that multiply bfloat16 numbers: a product converts the
+// weights to floats.
 struct Widening : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = false;
 };
-// A target of plain arrays with products of bfloat16 numbers. Any machine can run this target.
+// A target of plain arrays that multiplies bfloat16 numbers without converting them to floats first. Any machine can
+// run this target.
 template <std::size_t Lanes>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   static constexpr bool multiplies_bfloat16 = true;

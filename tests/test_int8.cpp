@@ -1,6 +1,6 @@
 // Tests int8 weights: attention, layers and caches against the oracle of the quantised problem, in every variation. The
-// oracle gets the integers of the weights. Its bound then covers only the errors of the kernels, and not the errors of
-// the quantisation of the weights.
+// oracle gets the integers of the weights. The bound of the oracle therefore covers only the errors of the kernels, and
+// not the errors of the quantisation of the weights.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -59,8 +59,8 @@ TEST_CASE("int8: encoder layer, post-LN") {
   check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
 }
 
-// On Cortex-M, the hidden features of several panels lie in the memory of the keys. One pass over the weights computes
-// the panels of a group. The last group has fewer panels than the others.
+// On Cortex-M, a layer stores the hidden features of a group of panels in the part of the workspace that held the keys.
+// One pass over the weights then computes all panels of the group. The last group has fewer panels than the others.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
   check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
               None>();

@@ -82,7 +82,8 @@ std::uint64_t run_whole() {
   return board::instructions() - start;
 }
 
-// Returns whether all results differ by at most largest_difference. A NaN is a difference.
+// Returns whether no element of `streamed` differs from the element of `whole` by more than largest_difference. NaN
+// counts as a difference.
 bool same() {
   float most = 0;
   for (std::size_t i = 0; i < frames * model; ++i) {

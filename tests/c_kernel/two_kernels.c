@@ -1,4 +1,5 @@
-/* Tests two kernels in one C11 program, which is linked without a C++ runtime. c_stack has several instruction sets. */
+/* Tests two kernels in one C11 program, which is linked without a C++ runtime. c_stack contains code for several
+ * instruction sets. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 // A bound for the difference between float32 and float64 results, derived operation by operation.
 //
-// A Real is a float64 value with a deviation: the standard deviation of the error of the float32 computation. The
-// oracle computes with Reals. The bound of each result therefore depends on the rounding unit, on the number of terms
-// of the sums, and on the magnitudes in the computation. Roundings are modelled as independent and unbiased, so the
-// squares of deviations add up (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J.
-// Sci. Comput. 41, 2019).
+// A Real is a float64 value with a deviation. The deviation is the standard deviation of the error that the float32
+// computation of this value makes. The oracle computes with Reals. The bound of each result therefore depends on the
+// rounding unit, on the number of terms of the sums, and on the magnitudes in the computation. Roundings are modelled
+// as independent and unbiased, so the squares of deviations add up (Higham and Mary, "A new approach to probabilistic
+// rounding error analysis", SIAM J. Sci. Comput. 41, 2019).
 //
 // In the following formulas, u = 2^-24 is half of float's epsilon, and d(x) is the deviation of x. On the right, d
 // without an argument is the deviation of the result of the operation on the left:

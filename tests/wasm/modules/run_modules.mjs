@@ -88,7 +88,7 @@ function prepare(file) {
   });
 }
 
-// The calls of the module, with the arguments of the C functions.
+// The calls of the module `m`. The members of `o` replace the usual arguments, so that a test can pass wrong arguments.
 const calls = {
   run: (m, o = {}) => m.exports.run(...[o.x ?? m.x, ...m.contexts, o.weights ?? m.weights, o.y ?? m.y,
                                         o.workspace ?? m.workspace, o.options ?? m.options]),
