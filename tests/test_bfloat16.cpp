@@ -83,7 +83,7 @@ TEST_CASE("bfloat16: a float is rounded to the nearest bfloat16, ties to even") 
   CHECK(rounded(std::bit_cast<float>(0x3f808001u)) == 0x3f81);
   CHECK(rounded(std::bit_cast<float>(0x3f818000u)) == 0x3f82);  // a tie: 0x3f82 is even
   CHECK(rounded(std::bit_cast<float>(0x3f817fffu)) == 0x3f81);
-  CHECK(rounded(std::bit_cast<float>(0x00018000u)) == 0x0002);  // a subnormal
+  CHECK(rounded(std::bit_cast<float>(0x00018000u)) == 0x0002);  // a tie of subnormals: 0x0002 is even
   CHECK(rounded(infinity) == 0x7f80);
   CHECK(rounded(-infinity) == 0xff80);
   CHECK(rounded(std::numeric_limits<float>::max()) == 0x7f80);

@@ -74,7 +74,7 @@ struct Whole {
 // The properties of a decoder type, as data.
 struct Growing {
   DecoderForm form;
-  S cross;  // keys: the memory's tokens; queries: the text's
+  S cross;  // queries: tokens of the text; keys: tokens of the memory
   std::size_t capacity;
   std::size_t memory_tokens;      // the number of active tokens of the memory
   std::size_t left = ladon::all;  // keys that a windowed mask shows before the query

@@ -25,7 +25,7 @@ foreach(precision float32 int8)
   set_target_properties(kwt1_${precision} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   add_executable(${program} keywords.cpp wav.cpp ${CMAKE_CURRENT_BINARY_DIR}/kwt1_tensors.S)
   target_link_libraries(${program} PRIVATE keywords_front_end kwt1_${precision} m)
-  if(NOT PROJECT_IS_TOP_LEVEL) # the tests build some of the programs
+  if(NOT PROJECT_IS_TOP_LEVEL) # the tests build only some of the programs
     set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
   list(APPEND programs ${program})

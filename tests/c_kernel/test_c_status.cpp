@@ -44,7 +44,7 @@ struct Call {
   void* workspace = memory.workspace;
 
   Call() {
-    std::memset(&memory, 0x5a, sizeof(memory));  // as floats: finite, 1.5e16
+    std::memset(&memory, 0x5a, sizeof(memory));  // the float with the bytes 0x5a is 1.5e16
     Random random(1);
     const auto fill = [&](auto& values) {
       for (float& value : values) value = random.normal(0.2);

@@ -260,7 +260,7 @@ Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, 
       for (const Bias& bias : form.biases) {
         const Real added = seen ? bias(head, i, j) : 0;
         seen = seen && added.value != -infinity;
-        if (seen) scores(i, j) = scores(i, j) + rounded(added.value, added.deviation, 0, 2);  // plus bias * log2(e)
+        if (seen) scores(i, j) = scores(i, j) + rounded(added.value, added.deviation, 0, 2);  // rounded: bias * log2(e)
       }
       if (!seen) scores(i, j) = not_seen;
     }

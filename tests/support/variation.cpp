@@ -97,7 +97,7 @@ std::size_t columns_to_try(std::size_t i, const ladon::Shape& shape) {
 }
 
 // Writes the elements of masks for each pair of query and key, the slopes of ALiBi, the rotary offset and the sinks.
-// `i` selects the patterns.
+// `i` selects one of several patterns for each of these parameters.
 void fill(const Subject& subject, Variation& variation, std::size_t i) {
   const ladon::Shape& shape = subject.shape;
   const MaskForm& mask = subject.mask;

@@ -66,7 +66,7 @@ export function runInChromium(program, {args, environment, files, write}) {
         server.close();
         server.closeAllConnections?.();
         remove(profile);
-        reject(new Error(`${browser} ended (${code}) before the program did:\n${said}`)); // no effect once resolved
+        reject(new Error(`${browser} ended (${code}) before the program did:\n${said}`)); // ignored if already resolved
       });
     });
   }).finally(() => child?.kill());

@@ -15,7 +15,7 @@ double mel_of(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
 struct Spectrum {
   std::array<double, fft_length / 2 + 1> magnitude;
-  double norm;  // of all fft_length bins
+  double norm;  // the 2-norm of all fft_length bins
 };
 
 Spectrum spectrum_of(std::span<const float, frame_length> samples) {
@@ -26,7 +26,7 @@ Spectrum spectrum_of(std::span<const float, frame_length> samples) {
         (0.5 - 0.5 * std::cos(2 * pi * static_cast<double>(i) / frame_length)) * static_cast<double>(samples[i]);
     energy += windowed[i] * windowed[i];
   }
-  Spectrum spectrum{.magnitude = {}, .norm = std::sqrt(energy * fft_length)};  // Parseval
+  Spectrum spectrum{.magnitude = {}, .norm = std::sqrt(energy * fft_length)};  // by Parseval's theorem
   for (std::size_t bin = 0; bin < spectrum.magnitude.size(); ++bin) {
     double real = 0, imaginary = 0;
     for (std::size_t i = 0; i < frame_length; ++i) {
