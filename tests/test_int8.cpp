@@ -92,8 +92,8 @@ TEST_CASE("int8: encoder layer of a single token") {
   check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None>();
 }
 
-// linear2 has rows of 517 features. Targets that convert int8 weights to 16 bits on the stack (GroupsIn16Bits in
-// detail/linear/matmul_int8.hpp) convert a whole row of this length.
+// linear2 has rows of 517 features. Some targets convert a row of int8 weights to 16 bits on the stack (GroupsIn16Bits
+// in detail/linear/matmul_int8.hpp). These targets need room for a whole row of this length.
 TEST_CASE("int8: encoder layer with long rows") {
   check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();
 }

@@ -127,9 +127,9 @@ TEST_CASE("int8 products: a panel of few tokens") { check<3, 131, 17>(); }
 TEST_CASE("int8 products: a single token") { check<1, 83, 9>(); }
 TEST_CASE("int8 products: fewer features than a group") { check<5, 3, 2>(); }
 
-// The features are multiples of 1/128, so feature / scale is often near the middle of two integers.
-// tests/CMakeLists.txt also compiles this file with -ffp-contract=fast. Even then, the lowest feature of a token must
-// become the unsigned integer 0. If it became -1, the 8 bits would hold 255.
+// The features are multiples of 1/128, so x / scale is often near the middle of two integers. tests/CMakeLists.txt also
+// compiles this file with -ffp-contract=fast. The lowest feature of a token must then still become the integer 0 of
+// q + zero. If q + zero were -1, 8 bits would hold 255.
 TEST_CASE("int8 products: the lowest feature is near the middle of two integers") {
   constexpr std::size_t tokens = 24, features = 9, rows = 5;
   const auto problem = std::make_unique<Problem<tokens, features, rows>>();

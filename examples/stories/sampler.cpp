@@ -42,8 +42,8 @@ void Sampler::soften(std::span<const float> logits) {
   for (auto& [value, token] : candidates_) value /= sum;
 }
 
-// Keeps the smallest number of likeliest candidates whose probabilities sum to more than top_p. Sorts the kept
-// candidates by descending probability.
+// Erases candidates from the least likely upwards, as long as the probabilities of the kept candidates sum to more than
+// top_p. Sorts the kept candidates by descending probability.
 void Sampler::keep_likeliest() {
   // Before the sort, erases candidates that cannot be among the kept candidates, to save time. These are the candidates
   // with a probability below (1 - top_p) / (number of candidates - 1), except the likeliest candidate. With a very

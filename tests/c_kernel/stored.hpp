@@ -1,5 +1,5 @@
-// Functions that run C kernels with the tensors of a checkpoint, or with stored weights. Include the header of a kernel
-// before this header, because the kernel's header declares ladon_status.
+// Defines functions that run C kernels with the tensors of a checkpoint, or with stored weights. Include the header of
+// a kernel before this header, because the kernel's header declares ladon_status.
 #pragma once
 
 #include <doctest/doctest.h>

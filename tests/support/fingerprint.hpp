@@ -1,4 +1,4 @@
-// A hash of floats that is equal on all targets, for tests of LADON_DETERMINISTIC.
+// Computes a hash of floats that is equal on all targets, for tests of LADON_DETERMINISTIC.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,5 @@
-// Functions that point the views of a weights struct (ladon/weights.hpp) to the tensors of a Call (subject.hpp).
+// Defines functions that point the views of a weights struct (ladon/weights.hpp) to the tensors of a Call
+// (subject.hpp).
 #pragma once
 
 #include <array>

@@ -102,7 +102,7 @@ const plain = ({axes, masks, of, output, ...rest}) => rest;
 assert.deepEqual(description.options.map(plain), options.map((each) => ({...entry(each), ...required(each)})));
 const optionNames = description.options.map((each) => each.name);
 
-// Checks the members of the description that relate options to each other: axes, masks, of and output.
+// Checks the members `axes`, `masks`, `of` and `output` of each option in the description.
 const {heads, queries, keys} = description;
 const sizes = {heads, queries, keys, 'ceil(keys / 32)': Math.ceil(keys / 32)};
 for (const [i, option] of description.options.entries()) {
