@@ -166,7 +166,7 @@ TEST_CASE("int8: targets agree to the last bit") {
 }
 
 // A target of plain arrays with the type of features as a parameter. On targets with VNNI, features of 8 bits are
-// unsigned. On 64-bit Arm with dot product, they are signed. Any machine can run this target.
+// unsigned. On 64-bit Arm with dot product, features of 8 bits are signed. Any machine can run this target.
 template <std::size_t Lanes, class Element>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   using Int8Element = Element;

@@ -15,7 +15,7 @@ put_tensors(${CMAKE_CURRENT_BINARY_DIR}/kwt1_tensors.S ${keywords_weights} kwt1
 # WEIGHTS puts the checkpoint into the kernel. The program ladon-weights runs on this machine and quantises the weights
 # for int8.
 foreach(precision float32 int8)
-  # Shape and configuration are those of ../keywords/model.hpp.
+  # The arguments must agree with the shape and the configuration in ../keywords/model.hpp.
   ladon_add_kernel(kwt1_${precision} QUERIES 99 MODEL 64 HEADS 1 FEED_FORWARD 256 LAYERS 12 ACTIVATION gelu_tanh
     EPSILON 1e-6 BIAS output CAPTURE none PRECISION ${precision} WEIGHTS ${keywords_weights} PREFIX layers)
   set(program keywords)

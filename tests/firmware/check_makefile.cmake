@@ -58,7 +58,7 @@ foreach(program from_headers from_library)
   check_place(${program} stack_end 0x20000000 0x20002000)
 endforeach()
 
-# Makes a library with the weights of a checkpoint. The path of the checkpoint is relative.
+# Makes a library with the weights of a checkpoint. make_kernel.cmake must accept the relative path of the checkpoint.
 execute_process(COMMAND ${CMAKE_COMMAND} -DLADON_CPU=cortex-m7 -DOUT=${FOLDER}/stored -DLADON_WEIGHTS_TOOL=${WEIGHTS_TOOL}
     -P ${ROOT}/cmake/make_kernel.cmake stored QUERIES 6 MODEL 8 HEADS 2 FEED_FORWARD 16 ACTIVATION gelu NORM pre LAYERS 2
     FINAL_NORM MASK padding WEIGHTS pytorch/model.safetensors PREFIX layers

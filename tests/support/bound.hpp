@@ -90,7 +90,7 @@ inline Real erf(Real a) {
 
 inline Real tanh(Real a) {
   // The derivative of tanh is largest at 0. `nearest` is tanh of the number nearest to 0 within the bound of the
-  // argument.
+  // argument, so 1 - nearest^2 is the largest derivative within this bound.
   const double nearest = std::tanh(std::fdim(std::abs(a.value), a.bound()));
   return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
 }

@@ -60,7 +60,7 @@ Real activate(Activation activation, Real x) {
   return {};
 }
 
-// A quantised token (detail/memory/int8_panels.hpp): the integers without their zero point, and the scale.
+// A quantised token (detail/memory/int8_panels.hpp): the integers minus the zero point, and the scale.
 struct QuantisedToken {
   std::vector<Real> integers;
   Real scale;
