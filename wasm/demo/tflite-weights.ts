@@ -1,5 +1,5 @@
-// Converts the published file of KWT-1, for TensorFlow Lite, to safetensors with PyTorch's names. The names are those of
-// examples/keywords/tflite_to_safetensors.py.
+// Converts the published file of KWT-1, for TensorFlow Lite, to safetensors with PyTorch's names. The names are those
+// of examples/keywords/tflite_to_safetensors.py.
 
 const layers = 12;
 
@@ -22,7 +22,7 @@ function sources(): Map<string, { shape: readonly number[]; names: readonly stri
   return found;
 }
 
-/** Returns Keras's name of layer `number`. Keras counts the layers of a kind, and leaves out the number 0. */
+/** Returns Keras's name of the layer `number` of a kind: "dense" for number 0, "dense_1" for number 1. */
 const numbered = (name: string, number: number) => (number === 0 ? name : `${name}_${number}`);
 
 function sourcesOfLayer(layer: number): [name: string, shape: number[], names: string[]][] {

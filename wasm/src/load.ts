@@ -70,7 +70,10 @@ const hasVariants = (source: any): boolean =>
 const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.Module> =>
   WebAssembly.compile(bytes).catch((cause) => failModule(bytes, cause, place));
 
-/** Reads a module. Some bundlers, such as esbuild, do not copy the modules of the package. */
+/**
+ * Reads a module. If a module of the package cannot be read, the error asks about the bundler, because some bundlers,
+ * such as esbuild, do not copy the modules of the package.
+ */
 const readModule = (source: unknown, place: string | URL, signal?: AbortSignal): Promise<Uint8Array> =>
   readBytes(place, signal).catch((cause) => {
     if (isUrl(source) || cause.code !== "network") throw cause;
