@@ -1,7 +1,7 @@
-// Measures a share of peak in rounds. Each round measures the peak before and after the work, on the same core. If
-// another process used the core during a round, the round is repeated (undisturbed.hpp). There are two results. The
-// first result is the median of the ratios of all rounds. The second result is the part of the rounds that stayed
-// disturbed because another process used the core until the patience was spent.
+// Measures the share of the peak that a work reaches, in rounds. Each round measures the peak before and after the
+// work, on the same core. If another process used the core during a round, the round is repeated (undisturbed.hpp),
+// until the patience is spent. The results are the median of the shares of all rounds, and the part of the rounds that
+// another process still disturbed at the end.
 #pragma once
 
 #include <algorithm>

@@ -10,8 +10,8 @@ import {textOf} from "./texts.mjs";
 
 const [layers, model] = [6, 384];
 /**
- * Returns the needed flops of the encoder's layers, by precision. Projections and feed-forward networks have the
- * precision of the weights.
+ * Returns the flops that the encoder's layers need for one text, by precision. Projections and feed-forward networks
+ * have the precision of the weights. Scores and weighted sums are float32.
  */
 const neededFlops = (tokens, precision) => {
   const products = layers * 24 * tokens * model ** 2, attention = layers * 4 * tokens ** 2 * model;
