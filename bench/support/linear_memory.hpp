@@ -1,4 +1,4 @@
-// Linear maps whose weights are made of floats: the floats themselves, bfloat16, or int8.
+// Makes the weights of a linear map from floats: the floats themselves, bfloat16, or int8.
 #pragma once
 
 #include <cstddef>

@@ -79,8 +79,8 @@ export const spotWindow = (
 
 export class KeywordStream {
   /**
-   * The samples of silence before the sound. With this silence, a word at the beginning of the sound is in as many
-   * windows as a word in the middle.
+   * The number of samples of silence before the sound. With this silence, a word at the beginning of the sound is in as
+   * many windows as a word in the middle.
    */
   readonly padding: number;
   readonly #frontEnd: FrontEnd;

@@ -71,7 +71,7 @@ export class Runner {
     this.#mask.check(given);
     const lengths = this.#lengths(given);
     const { queries, keys } = lengths;
-    // With a context or a cache, x has the queries only. Otherwise, x has the queries and the keys.
+    // The first `queries` rows of x are the queries. Without a context and a cache, the first `keys` rows are the keys.
     const rows = context || cache ? queries : Math.max(queries, keys);
     checkLength("x", x, rows * model, mostQueries * model);
     this.#memory.write(this.#xAt, x);

@@ -21,8 +21,8 @@ export interface Destination {
 }
 
 /**
- * The largest header in bytes, as in the reference implementation of safetensors. Without the limit, a damaged length
- * could allocate gigabytes of memory.
+ * The largest header in bytes, as in the reference implementation of safetensors. Without the limit, a file with a
+ * damaged length of the header could make the binding read gigabytes as the header.
  */
 const largestHeader = 1e8;
 

@@ -49,7 +49,10 @@ export interface RunOptions extends MaskOptions {
    * `cached` in a run that uses the keys in the cache.
    */
   readonly keys?: number;
-  /** Query i has position i + offset among the keys. */
+  /**
+   * Query i has position i + offset among the keys. The default is the number of keys minus the number of queries. If
+   * the kernel's causal mask can be left out and the instance does not use it, the default is the number of keys.
+   */
   readonly offset?: number;
   /** [keys][keyModel]: the tokens from which keys and values are projected. For kernels with CONTEXT. */
   readonly context?: ArrayLike<number>;

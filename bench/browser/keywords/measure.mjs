@@ -126,7 +126,7 @@ async function modelAlone(host, kind, encoder) {
   };
 }
 
-/** Loads the tflite files that LiteRT.js can run. */
+/** Loads the files of `peers` into LiteRT.js. Returns an entrant for each loaded file, and reports the other files. */
 async function litertOf(host, peers, report) {
   const found = [];
   let peer;

@@ -93,7 +93,9 @@ async function ladonOf(host, kind, precision, activationBits) {
           embed: text => encoder.embed(text), ids: text => encoder.ids(text), free: () => encoder.free()};
 }
 
-/** Returns the forms of the model that a peer can load. */
+/**
+ * Returns an entrant for each of the `forms` that the peer `name` loads. Reports the first form that fails, and stops.
+ */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
   try {
