@@ -80,8 +80,8 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
 }
 
 // Returns the flops per second of a loop that computes a tile of a matrix product. Each sum of the tile has `Inner`
-// terms. The tile stores its sums after the last term. Attention also has sums with few terms: a score has as many
-// terms as a head is wide.
+// terms. The tile stores its sums after the last term. Callers measure several values of `Inner`, because attention has
+// long and short sums: a score has as many terms as a head is wide.
 template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
 LADON_NOINLINE double tile_rate(double seconds) {
   static CachedTile<WidePack, Rows, Packs, Inner> tile;

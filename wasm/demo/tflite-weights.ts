@@ -101,7 +101,7 @@ function constants(file: Uint8Array): Map<string, Uint8Array> {
 /** Returns true if the bytes begin like a file of TensorFlow Lite. */
 export const isTflite = (file: Uint8Array): boolean => new TextDecoder("latin1").decode(file.subarray(4, 8)) === "TFL3";
 
-/** Returns the safetensors file. Throws if the file is damaged or of another model. */
+/** Converts the tflite file `file` to a safetensors file. Throws if `file` is damaged or has another model. */
 export function convertTflite(file: Uint8Array): Blob {
   let found: Map<string, Uint8Array>;
   try {

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Reads a file from a stream. The caller asks for the parts of the file in order,
-// and says how many bytes each part has.
+// SPDX-License-Identifier: Apache-2.0
+// Reads a file from a stream. The caller asks for the parts of the file in order, and says how many bytes each part
+// has.
 import { fail } from "./fail.js";
 import { checkSource, failRead, isBytes, open, unshared } from "./read.js";
 import type { WeightsSource } from "./types.js";

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Reads a date as people write it. An encoder of 42,923 weights reads up to 40
-// characters and returns the eight digits of YYYYMMDD, or "no date". The C++ program is
-// examples/date_reader/reader.cpp.
+// SPDX-License-Identifier: Apache-2.0
+// Reads a date as people write it. An encoder of 42,923 weights reads up to 40 characters and returns the eight digits
+// of YYYYMMDD, or "no date". The C++ program is examples/date_reader/reader.cpp.
 import { attentionRows } from "./attention-rows.js";
 import { checkKernel, checkOptions, checkText } from "./check.js";
 import { type DateStatus, isoDate, longestText, squeeze } from "./date-text.js";

@@ -19,7 +19,10 @@ export interface StoredTensor {
   readonly widen?: (bytes: Uint8Array) => Float32Array;
 }
 
-/** For each member of the kernel's weights, the name of a tensor and the tensor. Members are named as in `Slot`. */
+/**
+ * Maps each member of the kernel's weights, named as in `Slot`, to its tensor, and to the name of this tensor in the
+ * record or file.
+ */
 export type Members = Map<string, readonly [name: string, tensor: StoredTensor]>;
 
 const projections = ["query_proj_", "key_proj_", "value_proj_"] as const;

@@ -41,7 +41,9 @@ export type CompiledModule = WebAssembly.Module;
 const isUrl = (source: unknown): source is string | URL =>
   source instanceof URL || (typeof source === "string" && /[./:]/.test(source));
 
-/** Returns the URL of a module of this package, in the form that bundlers look for. */
+/**
+ * Returns the URL of a module of this package. Bundlers recognise new URL(..., import.meta.url) and copy the modules.
+ */
 const shippedUrl = (name: string, variant: Variant): URL =>
   new URL(`./modules/${name}.${variant}.wasm`, import.meta.url);
 

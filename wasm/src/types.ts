@@ -120,8 +120,8 @@ export interface Instance {
   readonly description: Description;
   readonly weights: Weights;
   /**
-   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`, or `queries` with a context or a
-   *   cache. x may also have all rows that the kernel has room for. Then the run reads the first rows.
+   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`, or `queries` with a context or
+   *   a cache. x may also have all rows that the kernel has room for. Then the run reads the first rows.
    * @returns a view of y, [queries][model]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;

@@ -97,8 +97,8 @@ export type PlanWeights = (
 ) => WeightPlan;
 
 /**
- * Throws "weights" if a file has int8 weights for some matrices of the kernel and floats for others. Otherwise, the
- * kernel would quantise the matrices of floats.
+ * Throws "weights" if a file has int8 weights for some matrices of the kernel and floats for others. Without this
+ * check, the binding would silently quantise the matrices of floats.
  */
 const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   const names = [...matrices.keys()];

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert,
-// tokenization.py). A text is split into words. Each word is split, from its beginning, into the longest pieces in the
-// vocabulary. The Unicode tables are those of the engine.
+// SPDX-License-Identifier: Apache-2.0
+// BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split
+// into words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are
+// those of the engine.
 import { checkCount, checkText } from "./check.js";
 import { LadonError } from "./index.js";
 
@@ -89,8 +90,8 @@ class WordMaker {
 
 // Cleans a text and splits it into words, as in the training of BERT's uncased models:
 //   1. Remove U+0000, U+FFFD, controls (Cc except tab, LF, CR), format (Cf) and private (Co) characters.
-//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 3 would decompose the compatibility
-//      blocks into other ideographs.
+//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 3 would decompose the
+//      compatibility blocks into other ideographs.
 //   3. Decompose (NFD) and remove accents (Mn).
 //   4. Convert each code point to lower case. Conversion of the whole text would change a final sigma.
 //   5. Split at spaces. Each punctuation character (P*, and every ASCII sign) is a word.

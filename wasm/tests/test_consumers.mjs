@@ -573,7 +573,7 @@ test("keywords: webpack", inChromium, async () => {
 });
 
 // By default, Vite writes the small file of the worklet as a data: URL into the bundle. The policy of this page forbids
-// to load code from data: URLs, so the build needs `assetsInlineLimit: 0`. README.md must name this option.
+// code from data: URLs, so the build needs `assetsInlineLimit: 0`. README.md must name this option.
 test("keywords: Vite", inChromium, async () => {
   assert.match(readFileSync(here("../README.md"), "utf8"), /`build: \{ assetsInlineLimit: 0 \}`/);
   const at = project("keywords-vite", {

@@ -247,7 +247,8 @@ test("names of one layer, and of its attention alone", { skip }, async () => {
     assert.deepEqual(run(), y, prefix);
   }
   // In BERT's names, "attention.output.dense" is the output projection of attention, and "output.dense" is the second
-  // linear map of the feed-forward network. `swapped` uses the second name for the output projection.
+  // linear map of the feed-forward network. `swapped` uses the second name for the output projection, so the kernel
+  // does not find this projection.
   const swapped = named((name) => bert(name).replace("attention.output.dense", "output.dense"));
   assert.throws(() => instance.weights.set(swapped), { code: "weights", message: /attention.out_proj_weight/ });
 

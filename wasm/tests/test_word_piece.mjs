@@ -161,7 +161,7 @@ test("a word is split into the longest known pieces", () => {
   assert.deepEqual(piecesOf(tokenizer, "unaffx s"), ["[CLS]", "[UNK]", "s", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "aff"), ["[CLS]", "[UNK]", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "s\u00DF\u6771"), ["[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"]);
-  // "##" in a text is not the mark of a continuation.
+  // "##" in a text does not mark a continuation: the two characters are separate words.
   assert.deepEqual(piecesOf(tokenizer, "##able"), ["[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"]);
 });
 

@@ -43,8 +43,8 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
 }
 
 /**
- * Returns Ladon in all kinds of modules, and all forms of the peers. The first entrant is Ladon with float32 weights,
- * whose vectors are the expected vectors of the others.
+ * Returns all entrants: Ladon in all kinds of modules, and all forms of the peers. The first entrant is Ladon with
+ * float32 weights, because its vectors are the expected vectors of all other entrants.
  */
 async function allEntrants(host, {kinds, precision, peers}, report) {
   const entrants = [];
@@ -82,7 +82,7 @@ export async function measureCosines(host, {sentences, peers}, report) {
   for (const {free} of [float32, ...entrants]) await free();
 }
 
-/** Loads MiniLM of the package in a module of the given kind, or of the fastest available kind. */
+/** Loads MiniLM of the package in a module of the kind `kind`. If `kind` is undefined, uses the fastest kind. */
 async function ladonOf(host, kind, precision, activationBits) {
   const {SentenceEncoder} = await host.binding("minilm.js");
   const encoder = await SentenceEncoder.load({
@@ -94,7 +94,7 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Returns an entrant for each of the `forms` that the peer `name` loads. Reports the first form that fails, and stops.
+ * Returns an entrant for each of the `forms` that the peer `name` loads. Stops at the first failure, and reports it.
  */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];

@@ -29,7 +29,7 @@ export async function instantiateProducts(module, precision, {x, products}, {bit
   };
 }
 
-/** Returns where the element with the index i in panels [panels][model][width] is in rows [tokens][model]. */
+/** Returns the index in rows [tokens][model] of the element that has the index `i` in panels [panels][model][width]. */
 const placeInRows = (i, width) => {
   const lane = i % width, feature = Math.floor(i / width) % model, panel = Math.floor(i / (width * model));
   return (panel * width + lane) * model + feature;
