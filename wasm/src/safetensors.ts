@@ -48,8 +48,8 @@ const checkZeroPoint = (name: string, block: WeightBlock, plan: WeightPlan): voi
 };
 
 /**
- * Reads a file into a new block and makes the block the instance's weights. On errors, the weights stay as they are, and
- * the block is released.
+ * Reads a file into a new block and makes the block the instance's weights. On errors, the weights stay as they are,
+ * and the block is released.
  */
 const readFile = async (file: ByteStream, { store }: Destination, options: LoadWeightsOptions): Promise<void> => {
   const { prefix, progress } = options;
