@@ -34,8 +34,8 @@ package() {
   (cd "$root/wasm" && npm run --silent build)
 }
 
-# npm_packages FOLDER [OPTION...]: installs the packages of FOLDER's lock file if they are missing or older than the lock
-# file. The options go to npm ci.
+# npm_packages FOLDER [OPTION...]: installs the packages of FOLDER's lock file if they are missing or older than the
+# lock file. The options go to npm ci.
 npm_packages() {
   need node npm
   if [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; then

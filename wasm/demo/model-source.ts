@@ -5,8 +5,8 @@ import type { ModelSource, RemoteFile } from "./sentence-messages.js";
 import type { Progress } from "./weight-file.js";
 
 /**
- * Returns a response with the same body. Reading the body calls `progress`. `total` is 0 if the number of all bytes is
- * unknown.
+ * Returns a response with the same body. Reading the body calls `progress` with the number of bytes so far and the size
+ * of the body, or 0 if the size is unknown.
  */
 function counted(response: Response, progress: Progress): Response {
   const { body, headers } = response;

@@ -1,5 +1,5 @@
-// Runs tests of int8 kernels in Node for 64-bit Arm under QEMU. On x86, V8 computes the relaxed dot product with
-// unsigned or saturating bytes of b. On Arm, V8 reads the bytes of b as signed.
+// Runs tests of int8 kernels in Node for 64-bit Arm under QEMU. On Arm, the second operand of V8's relaxed dot product
+// has signed bytes. On x86, these bytes are unsigned, so tests on x86 do not cover this case.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -22,7 +22,7 @@ const reportOf = async (cpu, file, ...options) => {
   return (await promisify(execFile)(emulator, args, { env })).stdout;
 };
 
-// The Cortex-A53 has no instruction for dot products, so V8 multiplies and adds pairs.
+// The CPU "max" has an instruction for dot products. The Cortex-A53 has none, so V8 multiplies and adds pairs there.
 for (const cpu of ["max", "cortex-a53"]) {
   test(`${cpu}: the probe finds signed bytes`, { skip }, async () => {
     assert.match(await reportOf(cpu, "test_relaxed_dot.mjs"), /^# v[0-9.]+: signed$/m);

@@ -2,9 +2,9 @@
 [--sentences 1 ...] [--peers NAME ...] [--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
 
 Measures all-MiniLM-L6-v2 from token ids to unit vectors, in Ladon and in other libraries, in alternating rounds on one
-core, with one thread each. With --precision int8 or bfloat16, the peers have such weights, and Ladon runs twice: also
-with float32 weights. Only OpenVINO has bfloat16. `./dev bench minilm` builds the program, installs the peers, and runs
-this program.
+core, with one thread each. With --precision int8 or bfloat16, the linear layers of the peers have weights of this
+precision. Ladon runs twice, with weights of this precision and with float32 weights. Of the peers, only OpenVINO can
+compute with bfloat16 weights. `./dev bench minilm` builds the program, installs the peers, and runs this program.
 """
 
 import argparse
