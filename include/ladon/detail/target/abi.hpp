@@ -79,7 +79,8 @@
 #define LADON_VNNI 0
 #endif
 
-// LADON_BFLOAT16_DOT is 1 if products of bfloat16 weights use vdpbf16ps (detail/simd/bfloat16_dot.hpp), otherwise 0.
+// LADON_BFLOAT16_DOT is 1 if products of bfloat16 weights use vdpbf16ps of x86 (detail/simd/bfloat16_dot.hpp),
+// otherwise 0.
 #if defined(__AVX512BF16__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
     defined(__AVX512CD__) && !defined(__wasm__)
 #define LADON_BFLOAT16_DOT 1
@@ -105,6 +106,14 @@
 #define LADON_ARM_DOT 1
 #else
 #define LADON_ARM_DOT 0
+#endif
+
+// LADON_ARM_BFLOAT16_DOT is 1 if products of bfloat16 weights use BFDOT of 64-bit Arm (detail/simd/bfloat16_dot.hpp),
+// otherwise 0. As with LADON_ARM_DOT, g++ 12 has the intrinsics only with Armv8.2.
+#if defined(__aarch64__) && defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) && defined(__ARM_FEATURE_ATOMICS)
+#define LADON_ARM_BFLOAT16_DOT 1
+#else
+#define LADON_ARM_BFLOAT16_DOT 0
 #endif
 
 #if !defined(LADON_ABI)
@@ -169,11 +178,13 @@
 #define LADON_ABI_FMA
 #endif
 
-// The suffixes _dot and _bf16 are separate from the name of the instruction set. NEON and SVE do not imply dot product
-// instructions, and neither AVX-512 nor VNNI implies AVX512_BF16.
-#if LADON_ARM_DOT
+// The suffixes _dot and _bf16 are separate from the name of the instruction set. NEON and SVE imply neither SDOT nor
+// BFDOT, and neither AVX-512 nor VNNI implies AVX512_BF16.
+#if LADON_ARM_DOT && LADON_ARM_BFLOAT16_DOT
+#define LADON_ABI_DOT _dot_bf16
+#elif LADON_ARM_DOT
 #define LADON_ABI_DOT _dot
-#elif LADON_BFLOAT16_DOT
+#elif LADON_BFLOAT16_DOT || LADON_ARM_BFLOAT16_DOT
 #define LADON_ABI_DOT _bf16
 #else
 #define LADON_ABI_DOT

@@ -47,6 +47,15 @@ struct Neon : Defaults {
 #else
   static constexpr std::size_t int8_tile_sums = 8;
 #endif
+#if LADON_ARM_BFLOAT16_DOT
+  // The instruction BFDOT multiplies pairs of bfloat16 (detail/simd/bfloat16_dot.hpp).
+  static constexpr bool multiplies_bfloat16 = true;
+#if defined(BF_SUMS)
+  static constexpr std::size_t bfloat16_tile_sums = BF_SUMS;
+#else
+  static constexpr std::size_t bfloat16_tile_sums = 16;
+#endif
+#endif
 #elif defined(__ARM_FEATURE_FMA)
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
