@@ -4,7 +4,7 @@
 // in different ways:
 //
 //     vdpbf16ps   AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
-//     BFDOT       64-bit Arm    sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
+//     BFDOT       FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
 //
 // vdpbf16ps rounds each fma to the nearest float. BFDOT rounds both additions to odd: a sum that is not a float becomes
 // the neighbouring float whose last bit is 1. The error is then less than 2^-23 of the sum, instead of at most 2^-24.
@@ -181,8 +181,9 @@ struct GroupDot<BFloat16, XsimdPack<Lanes>> {
 #endif
 
 #if LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT
-// As in neon_dot.hpp, an instruction multiplies the features of a pack by one lane of a register of weights. One load
-// therefore reads the weights of four steps.
+// As in neon_dot.hpp, one load reads the weights of four steps. Tiles with an even number of rows use BFMMLA, which
+// multiplies the weights of two rows by four features of two tokens. BFMMLA rounds as two BFDOT one after another.
+// Tiles with an odd number of rows use BFDOT by lane.
 template <>
 struct GroupDot<BFloat16, XsimdPack<4>> {
   static constexpr std::size_t group = 2, steps = 4;
@@ -205,14 +206,36 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
   template <std::size_t Step>
   static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
 #if defined(__clang__)
-    // With the intrinsic, clang++ 19 broadcasts each pair of weights into a register of its own, and spills registers
-    // (0.235 instead of 0.15 instructions per multiply-add of the product in detail/target/neon.hpp).
+    // With the intrinsic, clang++ 19 broadcasts each pair of weights into a register of its own, and spills registers.
     float32x4_t total = sum.batch;
     asm("bfdot %0.4s, %1.8h, %2.2h[%3]" : "+w"(total) : "w"(x), "w"(weights), "i"(Step));
     sum = Pack::Batch(total);
 #else
     sum = Pack::Batch(vbfdotq_laneq_f32(sum.batch, x, weights, Step));
 #endif
+  }
+  static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
+    const float64x2_t a = vreinterpretq_f64_f32(first.batch), b = vreinterpretq_f64_f32(second.batch);
+    first = Pack::Batch(vreinterpretq_f32_f64(vzip1q_f64(a, b)));
+    second = Pack::Batch(vreinterpretq_f32_f64(vzip2q_f64(a, b)));
+  }
+  static LADON_INLINE void load_matrices(const BFloat16* panel, const BFloat16* next_step, Features& first,
+                                         Features& second) noexcept {
+    const int32x4_t a = vreinterpretq_s32_bf16(load_row(panel)), b = vreinterpretq_s32_bf16(load_row(next_step));
+    first = vreinterpretq_bf16_s32(vzip1q_s32(a, b));
+    second = vreinterpretq_bf16_s32(vzip2q_s32(a, b));
+  }
+  static LADON_INLINE void load_rows(const BFloat16* row, const BFloat16* next_row, Weights& first,
+                                     Weights& second) noexcept {
+    const int64x2_t a = vreinterpretq_s64_bf16(load_row(row)), b = vreinterpretq_s64_bf16(load_row(next_row));
+    first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
+    second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
+  }
+  // The statement is volatile for the same reason as in neon_dot.hpp.
+  static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
+    float32x4_t total = sum.batch;
+    asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));
+    sum = Pack::Batch(total);
   }
   static LADON_INLINE void add(Sums& sum, const BFloat16* panel, std::int32_t weights) noexcept {
     add_products(sum, load_row(panel), vreinterpretq_bf16_s32(vdupq_n_s32(weights)));

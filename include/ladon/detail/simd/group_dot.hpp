@@ -114,6 +114,19 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 //     load_features(panel)                    loads the features of a step
 //     load_weights(weight)                    loads group * steps weights
 //     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
+//
+// If, in addition, an instruction multiplies the weights of two rows by the features of two tokens, an implementation
+// also has these members. A matrix is a register with the features, or weights, of two steps: first those of one token,
+// or row, and then those of the next token, or row.
+//
+//     exchange_halves(a, b)                   exchanges the upper half of `a` and the lower half of `b`. If `a` and `b`
+//                                             are the sums of two rows, `a` then has the sums of tokens 0 and 1 for
+//                                             both rows, and `b` has the sums of tokens 2 and 3
+//     load_matrices(panel, next_step, first, second)   loads the features of two steps. `first` becomes the matrix of
+//                                             tokens 0 and 1, and `second` the matrix of tokens 2 and 3
+//     load_rows(row, next_row, first, second) loads the weights of four steps of two rows. `first` becomes the matrix
+//                                             of the first two steps, and `second` the matrix of the other two steps
+//     add_matrix(sum, features, weights)      adds two steps to a sum after exchange_halves
 template <class Element, class Pack>
 struct GroupDot {
   static constexpr std::size_t group = group_features<Element>;
