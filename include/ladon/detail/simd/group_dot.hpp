@@ -16,7 +16,7 @@
 //                                        WebAssembly: i32x4.dot_i16x8_s (wasm_dot.hpp)
 //     std::uint8_t    4   q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp); WebAssembly with relaxed SIMD:
 //                                        i32x4.relaxed_dot_i8x16_i7x16_add_s (wasm_dot.hpp)
-//     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT (neon_dot.hpp)
+//     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT, and SMMLA with I8MM (neon_dot.hpp)
 //
 // At run time, microcontrollers do not use GroupDot. Their loops, and the order of their features, are in int8_dsp.hpp
 // (SMLAD), int8_helium.hpp (VMLADAVA) and int8_quantise_one_lane.hpp (plain integers).
