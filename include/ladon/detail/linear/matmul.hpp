@@ -43,12 +43,17 @@ template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
-// How many rows of weights a tile has. The target's tiling determines the number, with one exception. If rows are a
-// multiple of aliasing_bytes apart, their elements of one column compete for the same set of the L1 cache. A tile then
-// has at most most_aliasing_rows rows.
-template <Tiling T, std::size_t Packs, class Matrix>
+// How many rows of weights a tile has. The target's tiling determines the number, with two exceptions:
+//
+// - If rows are a multiple of aliasing_bytes apart, their elements of one column compete for the same set of the L1
+//   cache. A tile then has at most most_aliasing_rows rows.
+// - If the input is a BFloat16PanelsView, a tile has at most bfloat16_tile_sums packs of sums.
+template <Tiling T, std::size_t Packs, class Matrix, class In = PanelsView>
 inline constexpr std::size_t tile_rows = [] {
-  constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::most_aliasing_rows;
+  constexpr std::size_t most_for_sums =
+      std::is_same_v<In, BFloat16PanelsView> ? target::Current::bfloat16_tile_sums / Packs : target::unlimited;
+  constexpr std::size_t rows = T.rows_for(Packs) < most_for_sums ? T.rows_for(Packs) : most_for_sums,
+                        most = target::Current::most_aliasing_rows;
   constexpr std::size_t row_bytes = Matrix::row_stride * sizeof(typename Matrix::Element);
   constexpr bool aliases = Matrix::rows_contiguous && row_bytes % target::Current::aliasing_bytes == 0;
   return aliases && rows > most ? most : rows;
@@ -170,7 +175,7 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, s
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     constexpr bool widens = is_bfloat16<Matrix> && std::is_same_v<In, PanelsView>;
-    for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
+    for_row_tiles<Rows, tile_rows<T, Packs, Matrix, In>>([&]<std::size_t R>(std::size_t first) {
       [[maybe_unused]] std::conditional_t<widens, WidenedRows<R, Inner>, Nothing> widened;
       for (std::size_t p = 0; p < panels; ++p) {
         [[maybe_unused]] const auto bias = w.bias.from(first);

@@ -128,6 +128,8 @@ struct Defaults {
   // products are then rounded to bfloat16 (detail/memory/bfloat16_panels.hpp). Otherwise, products convert the weights
   // to floats.
   static constexpr bool multiplies_bfloat16 = false;
+  // How many packs of sums a tile has at most, if the target multiplies bfloat16 weights by bfloat16 features.
+  static constexpr std::size_t bfloat16_tile_sums = unlimited;
 
   // --- int8 weights --------------------------------------------------------------------------------------------------
 
