@@ -64,6 +64,9 @@ struct Call : Lengths {
 // maps are floats. With bfloat16_products, the inputs are rounded to bfloat16.
 inline constexpr int bfloat16_weights = 16, bfloat16_products = 17;
 
+// Added to the 7 or 8 bits of int8 weights that are rotated (layout::RotatedInt8).
+inline constexpr int rotated = 32;
+
 // Returns whether the inputs of linear maps are rounded to integers or to bfloat16. The rounding may depend on the last
 // bits of an input. The bounds of such a problem are therefore wider than the bounds of a float32 problem.
 constexpr bool rounds_inputs(int activation_bits) {

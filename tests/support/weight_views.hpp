@@ -21,8 +21,8 @@ constexpr int activation_bits = 0;
 template <class Target>
 constexpr int activation_bits<ladon::precision::BFloat16, Target> =
     Target::multiplies_bfloat16 ? bfloat16_products : bfloat16_weights;
-template <int Bits, class Target>
-constexpr int activation_bits<ladon::precision::Int8<Bits>, Target> = Bits;
+template <int Bits, bool Rotated, class Target>
+constexpr int activation_bits<ladon::precision::Int8<Bits, Rotated>, Target> = Rotated ? Bits + rotated : Bits;
 
 // Returns a pointer to the first of `count` elements in an array of floats. The last element ends with the array
 // (in_floats in weights.cpp).

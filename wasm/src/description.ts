@@ -90,6 +90,8 @@ export interface Description {
    * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
+  /** True if int8 weights are rotated (ROTATED). An int8 matrix of a checkpoint must then be rotated, too. */
+  readonly rotated?: boolean;
   /** The content of `attention()`: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks. */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
@@ -144,6 +146,7 @@ const checkDescription = (given: any): void => {
     mask: isNames(given?.mask ?? 0),
     precision: given?.precision === "float32" || given?.precision === "int8",
     activationBits: given?.precision !== "int8" || given?.activationBits === 7 || given?.activationBits === 8,
+    rotated: given?.rotated === undefined || given.rotated === true,
     weights: isListOf(isTensor, given?.weights),
     layers: isCount(given?.layers),
     layer: given?.layer === undefined || isListOf(isTensor, given?.layer, given?.layers),
