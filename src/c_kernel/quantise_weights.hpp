@@ -61,8 +61,10 @@ struct FiniteCheck {
 
   template <class Linear>
   void linear(const Linear& from, const std::int8_t*&, const float*&, const std::int32_t*&) {
-    const auto all_finite = Rotated ? ladon::detail::all_finite_if_rotated : ladon::detail::all_finite;
-    finite = finite && all_finite(from.weight.data, from.weight.size);
+    const auto* const weights = from.weight.data;
+    constexpr std::size_t count = decltype(from.weight)::size;
+    finite = finite && (Rotated ? ladon::detail::all_finite_if_rotated(weights, count)
+                                : ladon::detail::all_finite(weights, count));
   }
   void keep(const float*, const float*&) {}
 };
@@ -80,8 +82,11 @@ struct Quantiser {
     auto* const weights = take<std::int8_t>(Out * In);
     auto* const scales = take<float>(Out);
     auto* const sums = take<std::int32_t>(Out);
-    const auto quantise_rows = Rotated ? ladon::detail::quantise_rotated_rows : ladon::detail::quantise_rows;
-    quantise_rows(from.weight.data, Out, In, weights, scales, sums);
+    if constexpr (Rotated) {
+      ladon::detail::quantise_rotated_rows(from.weight.data, Out, In, weights, scales, sums);
+    } else {
+      ladon::detail::quantise_rows(from.weight.data, Out, In, weights, scales, sums);
+    }
     weight = weights;
     scale = scales;
     row_sum = sums;
