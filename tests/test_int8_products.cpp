@@ -67,7 +67,7 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
   constexpr float levels = (1 << Bits) - 1;
   std::vector<float> y;
   for (std::size_t t = 0; t < Tokens; ++t) {
-    std::vector<float> features(problem.x.begin() + t * Features, problem.x.begin() + (t + 1) * Features);
+    std::vector<float> features(problem.x.data() + t * Features, problem.x.data() + (t + 1) * Features);
     if (Rotated) rotate_in_place(features);
     const float* const x = features.data();
     const float low = std::min(0.0f, *std::min_element(x, x + Features)),

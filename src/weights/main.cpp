@@ -42,8 +42,8 @@ struct Options {
 };
 
 constexpr const char* about_pack = R"(
-SPEC has a line for each tensor that the kernel needs: <member> <dim> [<dim>] [bfloat16|int8|int8 rotated]. For example, the SPEC of
-an attention has the lines
+SPEC has a line for each tensor that the kernel needs: <member> <dim> [<dim>] [bfloat16|int8|int8 rotated]. For example,
+the SPEC of an attention has the lines
 
   in_proj_weight 384+384+384 384
   out_proj_bias 384
@@ -86,8 +86,8 @@ feature). OUT has the names of compressed-tensors:
 argument ROTATED of ladon_add_kernel, layout::RotatedInt8 in C++). Kernels without rotation refuse the result, because
 the scales are negative. Embeddings are not rotated.
 
-A row of zeros stays a row of zeros, with the scale 1 (rotated: -1/8). Int8 weights with a scale are copied. An infinite weight or a NaN
-is an error.
+A row of zeros stays a row of zeros, with the scale 1 (rotated: -1/8). Int8 weights with a scale are copied. An infinite
+weight or a NaN is an error.
 )";
 
 constexpr const char* about_convert = R"(
