@@ -8,12 +8,12 @@
 // So W x = (W H) (H x) / 8. The division by 8 is exact.
 //
 // Accuracy of int8 weights with other sizes of blocks, for all-MiniLM-L6-v2 and 256 sentences (emulated in numpy), and
-// the time of the six layers relative to no rotation (Zen 4, 8 / 32 / 128 tokens):
+// the time of the six layers relative to no rotation, for 8 / 32 / 128 tokens (Zen 4):
 //
-//     block          none     4         8                       16
-//     mean cosine    0.9986   0.9990    0.9994                  0.9995
-//     smallest       0.992    0.994     0.996                   0.997
-//     time           1                  1.029 / 1.027 / 1.022   1.036 / 1.040 / 1.029
+//     block             none     4        8                       16
+//     mean cosine       0.9986   0.9989   0.9993                  0.9995
+//     smallest cosine   0.9918   0.9941   0.9959                  0.9970
+//     time              1                 1.029 / 1.027 / 1.022   1.036 / 1.040 / 1.029
 #pragma once
 
 #include <cstddef>
