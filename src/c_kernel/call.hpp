@@ -118,7 +118,7 @@ struct Entry {
   template <class F>
   static ladon_status quantise(const F* from, W* to, void* memory) {
     constexpr std::size_t bytes = quantised_bytes<typename Kernel::Weights>();
-    return quantise_weights<typename Settings::FloatWeights>(from, to, memory, bytes);
+    return quantise_weights<typename Settings::FloatWeights, Settings::rotated>(from, to, memory, bytes);
   }
 
   // Returns the options of a call. A null pointer stands for default options.
