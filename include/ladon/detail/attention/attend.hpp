@@ -51,11 +51,11 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
 }
 
 // The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs>
+template <Shape S, class ScoreType, class Target, class PackType, Tiling T, std::size_t Packs>
 struct AttendForm {
   using L = PanelLayout<S, Target>;
   using Pack = PackType;
-  using BlockForm = QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width>;
+  using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width>;
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
@@ -190,15 +190,16 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   capture.fill_from(active_keys);
 }
 
-// Computes the transposed output O^T of one query block. The queries of the block fill Packs packs. A single query uses
-// the kernels of single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
-template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
+// Computes the transposed output O^T of one query block. The queries of the block are a panel of the layout T and fill
+// Packs packs. A single query uses the kernels of single_query.hpp if panels of keys have several lanes. All other
+// query blocks use QueryBlockAttention.
+template <Shape S, class Score, class Target, class Simd, Tiling T, std::size_t Packs, class BoundMask, class Capture>
 constexpr void attend_query_block(const Head& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
-  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs>;
+  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, Packs>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
-  if constexpr (is_single_token<Simd, L::queries> && L::keys.lanes > 1) {
+  if constexpr (is_single_token<Simd, T> && L::keys.lanes > 1) {
     using KeyPack = typename Simd::template Pack<L::keys.lanes>;
     if (!BoundMask::hides_keys || head.values_finite) {
       attend_single_query<false, S, Score, KeyPack, L::keys>(head, block, mask, capture);

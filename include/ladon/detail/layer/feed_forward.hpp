@@ -127,7 +127,7 @@ struct FeedForward {
   template <std::size_t Count, class Rows, class HiddenInput, class Epilogue, class Start>
   constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue,
                                [[maybe_unused]] Start start) const noexcept {
-    const auto in = hidden_input.template convert<Simd, Packs, Count>(hidden, 0, panels);
+    const auto in = hidden_input.template convert<Simd, T, Packs, Count>(hidden, 0, panels);
     if constexpr (is_single_token<Simd, T>) {
       matmul<Simd, T, Packs, Model, Count>(columns, in, panels, epilogue);
     } else {
