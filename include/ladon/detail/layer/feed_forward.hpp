@@ -113,12 +113,35 @@ struct FeedForward {
   template <std::size_t Count, class Layer, class In>
   constexpr void first_linear(const Layer& w, In in, std::size_t first) const noexcept {
     const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
-    if constexpr (Config.gated) {
+    if constexpr (activates_later && !Config.gated) {
+      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
+                                           Epilogue<width, Unchanged>{hidden, Count * width});
+      activate_all<Count * width>();
+    } else if constexpr (Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, store_activated);
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
                                            Epilogue<width, Unchanged, Combine::multiply>{hidden, Count * width});
     } else {
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels, store_activated);
+    }
+  }
+
+  // Whether the hidden features are activated after the product, in full registers. The panel then has fewer tokens
+  // than a register has lanes, so that the epilogue of the product would activate one token in each lane of a narrow
+  // pack.
+  static constexpr bool activates_later = T.width() > 1 && T.width() < Simd::lanes;
+
+  // Activates the first Size floats of `hidden`.
+  template <std::size_t Size>
+  constexpr void activate_all() const noexcept {
+    using Wide = typename Simd::template Pack<Simd::lanes>;
+    constexpr std::size_t whole = Size / Wide::lanes * Wide::lanes;
+    for (std::size_t i = 0; i < whole; i += Wide::lanes) {
+      activate<Config.activation>(Wide::load(hidden + i)).store(hidden + i);
+    }
+    using Narrow = typename Simd::template Pack<T.lanes>;
+    for (std::size_t i = whole; i < Size; i += Narrow::lanes) {
+      activate<Config.activation>(Narrow::load(hidden + i)).store(hidden + i);
     }
   }
 
