@@ -92,26 +92,30 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
 template <int Bits, bool Rotated, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   using Target = simd::NativeVectors;
-  constexpr Tiling tiles = tiling<Target>(Tokens, Features);
-  constexpr std::size_t width = tiles.width(), panels = tiles.panels(Tokens);
+  constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
+  constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
   alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
+  // Returns the index of row `row` and token `t` in panels with `rows` rows.
+  const auto index = [](std::size_t rows, std::size_t row, std::size_t t) {
+    const std::size_t panel = t / width, panel_width = panel + 1 == panels ? last_width : width;
+    return panel * rows * width + row * panel_width + t % width;
+  };
   for (std::size_t t = 0; t < Tokens; ++t) {
-    for (std::size_t i = 0; i < Features; ++i) {
-      in[(t / width * Features + i) * width + t % width] = problem.x[t * Features + i];
-    }
+    for (std::size_t i = 0; i < Features; ++i) in[index(Features, i, t)] = problem.x[t * Features + i];
   }
   static LinearInput<ladon::precision::Int8<Bits, Rotated>, Target, Tokens, Features, tiles> input;
   std::memset(&input, 0x5a, sizeof(input));
-  convert_input<Target, tiles, Tokens, Features>(in, Tokens, input);
+  convert_input<Target, tiles, last, Tokens, Features>(in, Tokens, input);
   const Int8Rows<Features, BiasVector> w{
       {problem.weight.data()}, problem.scale.data(), problem.row_sum.data(), {problem.bias.data()}};
-  ladon::for_panels<tiles, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-    matmul<Target, tiles, Packs, Rows, Features>(w, input.view(in).template panels_from<Features, width>(first), count,
-                                                 Epilogue<width>{out + first * Rows * width, Rows * width});
-  });
+  ladon::for_panels<tiles, last, Tokens>(
+      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+        matmul<Target, P, Packs, Rows, Features>(w, input.view(in).template panels_from<Features, width>(first), count,
+                                                 Epilogue<P.width()>{out + first * Rows * width, Rows * width});
+      });
   std::vector<float> y;
   for (std::size_t t = 0; t < Tokens; ++t) {
-    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[(t / width * Rows + r) * width + t % width]);
+    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[index(Rows, r, t)]);
   }
   return y;
 }
@@ -135,6 +139,12 @@ TEST_CASE("int8 products: three packs of half registers") {
   check<24, 128, 17>();
   check<17, 131, 8>();  // an odd number of groups
   check<21, 133, 3>();  // an even number of whole groups, and an incomplete group
+}
+TEST_CASE("int8 products: few tokens in the last panel") {
+  check<33, 67, 19>();
+  check<40, 66, 17>();
+  check<51, 130, 5>();
+  check<99, 64, 7>();
 }
 TEST_CASE("int8 products: whole groups of features, 7 bits") { check<8, 32, 16, 7>(); }
 TEST_CASE("int8 products: a panel of few tokens") { check<3, 131, 17>(); }

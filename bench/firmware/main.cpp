@@ -30,13 +30,16 @@ float bias[most_hidden];
 template <std::size_t Tokens, std::size_t Model, ladon::Order O>
 void multiply(const float* in, float* out) {
   const ladon::Linear<Model, Model, O> linear{.weight = &out_weight[0], .bias = &bias[0]};
-  constexpr ladon::detail::Tiling tiling = ladon::detail::tiling<ladon::detail::simd::NativeVectors>(Tokens);
+  using ladon::detail::Tiling;
+  using Simd = ladon::detail::simd::NativeVectors;
+  constexpr Tiling tiling = ladon::detail::tiling<Simd>(Tokens), last = ladon::detail::last_tiling<Simd>(Tokens);
   constexpr std::size_t stride = Model * tiling.width();
-  ladon::for_panels<tiling, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-    ladon::detail::matmul<ladon::detail::simd::NativeVectors, tiling, Packs, Model, Model>(
-        linear.rows_from(0), ladon::detail::PanelsView{in + first * stride}, count,
-        ladon::detail::Epilogue<tiling.width()>{out + first * stride, stride});
-  });
+  ladon::for_panels<tiling, last, Tokens>(
+      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+        ladon::detail::matmul<Simd, P, Packs, Model, Model>(
+            linear.rows_from(0), ladon::detail::PanelsView{in + first * stride}, count,
+            ladon::detail::Epilogue<P.width()>{out + first * stride, stride});
+      });
 }
 
 template <ladon::Shape shape>

@@ -3,14 +3,14 @@
 // library reads the tensors in place and never copies a whole tensor. Products of several tokens may convert bfloat16
 // and int8 weights on the stack, a few rows at a time.
 //
-// A layout determines the precision of the weights and the strides with which matrix products read the weights. With at
-// least nine queries and nine keys, all layouts of float32 weights give bit-identical results. With fewer queries or
-// keys, the layout also determines the order of additions, so the last bits of a result may differ:
+// A layout determines the precision of the weights and the strides with which matrix products read the weights. If the
+// numbers of queries and keys are multiples of 16, all layouts of float32 weights give bit-identical results. With
+// other numbers, the layout may also determine the order of additions, so the last bits of a result may differ:
 //
 // - A single token: the lanes of a register hold contiguous weights. The layout determines whether these weights belong
 //   to one sum or to different sums.
-// - A few tokens: the tokens do not fill the lanes of a register. If a row of weights is contiguous, the idle lanes
-//   hold partial sums.
+// - A few tokens, or the last few tokens of a sequence: the tokens do not fill the lanes of a register. If a row of
+//   weights is contiguous, the idle lanes hold partial sums.
 //
 // The results of int8 weights never depend on the layout, because their integer sums are exact.
 //

@@ -52,14 +52,13 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
 }
 
 // The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs, bool BlockFloats>
+template <Shape S, class ScoreType, class Target, class PackType, Tiling T, std::size_t Packs, bool BlockFloats>
 struct AttendForm {
   using L = PanelLayout<S, Target>;
   using Pack = PackType;
   static constexpr bool uses_block_floats =
-      BlockFloats && L::queries.width() == 4 && L::keys.width() == 4 && S.head_width <= block_floats::most_width;
-  using BlockForm =
-      QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width, uses_block_floats>;
+      BlockFloats && T.width() == 4 && L::keys.width() == 4 && S.head_width <= block_floats::most_width;
+  using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats>;
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
@@ -195,19 +194,20 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   capture.fill_from(active_keys);
 }
 
-// Computes the transposed output O^T of one query block. The queries of the block fill Packs packs. A single query uses
-// the kernels of single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
+// Computes the transposed output O^T of one query block. The queries of the block are a panel of the layout T and fill
+// Packs packs. A single query uses the kernels of single_query.hpp if panels of keys have several lanes. All other
+// query blocks use QueryBlockAttention.
 //
 // If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
 // (detail/attention/block_floats.hpp).
-template <Shape S, class Score, class Target, class Simd, std::size_t Packs, bool BlockFloats, class BoundMask,
-          class Capture>
+template <Shape S, class Score, class Target, class Simd, Tiling T, std::size_t Packs, bool BlockFloats,
+          class BoundMask, class Capture>
 constexpr void attend_query_block(const Head& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
-  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs, BlockFloats>;
+  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, Packs, BlockFloats>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
-  if constexpr (is_single_token<Simd, L::queries> && L::keys.lanes > 1) {
+  if constexpr (is_single_token<Simd, T> && L::keys.lanes > 1) {
     using KeyPack = typename Simd::template Pack<L::keys.lanes>;
     if (!BoundMask::hides_keys || head.values_finite) {
       attend_single_query<false, S, Score, KeyPack, L::keys>(head, block, mask, capture);

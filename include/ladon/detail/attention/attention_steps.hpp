@@ -49,7 +49,6 @@ template <Shape S, class Score, class Position, class Target, class Simd>
 struct AttentionSteps {
   using L = PanelLayout<S, Target>;
   static constexpr Tiling q = L::queries, k = L::keys;
-  using Pack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
   // Computes the attention of every head.
@@ -78,27 +77,30 @@ struct AttentionSteps {
     const float* const rows = call.queries + head.index * S.queries * S.head_width;
     float* const out = call.out + head.index * S.queries * S.value_width;
     float* const query = workspace.scratch.query.data;
-    for_panels<q, S.queries>(call.lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      using Pack = typename Simd::template Pack<P.lanes>;
       for (std::size_t p = first; p < first + count; ++p) {
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, call.lengths.queries};
         const std::size_t tokens = queries.end - queries.begin;
-        to_panels<Pack, q, S.head_width>(rows + queries.begin * S.head_width, tokens, query);
-        scale(query);
+        to_panels<Pack, P, S.head_width>(rows + queries.begin * S.head_width, tokens, query);
+        scale<Pack, P>(query);
         if constexpr (Position::rotates) {
-          rotate<Position, Pack, Packs, q.width(), S.head_width>(
+          rotate<Position, Pack, Packs, P.width(), S.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
               query);
         }
-        attend_query_block<S, Score, Target, Simd, Packs, false>(
+        attend_query_block<S, Score, Target, Simd, P, Packs, false>(
             head, {query, queries, workspace.scratch.scores.data, workspace.out.data}, call.lengths.keys, call.mask,
             call.capture_of(head.index, queries));
-        from_panels<Pack, q, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);
+        from_panels<Pack, P, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);
       }
-    });
+    };
+    for_panels<q, L::last_queries, S.queries>(call.lengths.queries, attend);
   }
+  template <class Pack, Tiling P>
   static constexpr void scale(float* query) noexcept {
     const Pack factor = Pack::broadcast(ScoreFunction<S, Score>::query_scale);
-    for (std::size_t i = 0; i < S.head_width * q.width(); i += Pack::lanes) {
+    for (std::size_t i = 0; i < S.head_width * P.width(); i += Pack::lanes) {
       (Pack::load(query + i) * factor).store(query + i);
     }
   }

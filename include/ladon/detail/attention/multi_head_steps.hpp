@@ -73,7 +73,7 @@ template <Shape S, class Weights, class Score, class Position, class Target, cla
 struct MultiHeadSteps {
   using L = PanelLayout<S, Target>;
   static constexpr Tiling q = L::queries, k = L::keys;
-  using QueryPack = typename Simd::template Pack<q.lanes>;
+  static constexpr Tiling last_q = L::last_queries, last_k = L::last_keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
   // Whether `extend` computes each projection of a single token in one product for all heads. One product for all heads
@@ -109,21 +109,26 @@ struct MultiHeadSteps {
   // (detail/memory/linear_input.hpp).
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
-    to_panels<QueryPack, q, S.model>(rows, active, panels, part);
+    rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, part);
   }
   template <class Input, class Part = WholeCall>
   static constexpr void query_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
-    convert_input<Simd, q, S.queries, S.model>(panels, active, input, part);
+    convert_input<Simd, q, last_q, S.queries, S.model>(panels, active, input, part);
   }
   template <std::size_t Features, class Input, class Part = WholeCall>
   static constexpr void context_in(const float* rows, std::size_t active, float* panels, Input& input,
                                    Part part = {}) noexcept {
-    to_panels<KeyPack, k, Features>(rows, active, panels, part);
-    convert_input<Simd, k, S.keys, Features>(panels, active, input, part);
+    rows_to_panels<k, last_k, S.keys, Features>(rows, active, panels, part);
+    convert_input<Simd, k, last_k, S.keys, Features>(panels, active, input, part);
   }
   template <class Part = WholeCall>
   static constexpr void queries_out(const float* panels, std::size_t active, float* rows, Part part = {}) noexcept {
-    from_panels<QueryPack, q, S.model>(panels, active, rows, part);
+    const auto run = [&]<Tiling P, std::size_t>(std::size_t first, std::size_t count) {
+      const Range tokens = tokens_of<q>(first, count, active);
+      from_panels<typename Simd::template Pack<P.lanes>, P, S.model>(
+          panels + tokens.begin * S.model, tokens.end - tokens.begin, rows + tokens.begin * S.model);
+    };
+    for_panels<q, last_q, S.queries>(active, run, part);
   }
 
   // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. Each part of
@@ -244,25 +249,41 @@ struct MultiHeadSteps {
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {
     constexpr std::size_t out_stride = S.model * q.width();
-    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      const auto in = input.template convert<Simd, Packs, S.concat_width()>(heads, first, count);
-      matmul<Simd, q, Packs, S.model, S.concat_width()>(w.output(),
+    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      const auto in = input.template convert<Simd, P, Packs, S.concat_width()>(heads, first, count);
+      matmul<Simd, P, Packs, S.model, S.concat_width()>(w.output(),
                                                         in.template panels_from<S.concat_width(), q.width()>(first),
-                                                        count, Epilogue<q.width()>{y + first * out_stride, out_stride});
+                                                        count, Epilogue<P.width()>{y + first * out_stride, out_stride});
     };
-    for_panels<q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, part);
+    for_panels<q, last_q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, part);
   }
 
  private:
+  // Returns which of the first `active` tokens the `count` panels from panel `first` on hold.
+  template <Tiling T>
+  static constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
+    return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
+  }
+
+  template <Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class Part>
+  static constexpr void rows_to_panels(const float* rows, std::size_t active, float* panels, Part part) noexcept {
+    const auto run = [&]<Tiling P, std::size_t>(std::size_t first, std::size_t count) {
+      const Range tokens = tokens_of<T>(first, count, active);
+      to_panels<typename Simd::template Pack<P.lanes>, P, Features>(
+          rows + tokens.begin * Features, tokens.end - tokens.begin, panels + tokens.begin * Features);
+    };
+    for_panels<T, Last, Tokens>(active, run, part);
+  }
+
   // Computes the transposed keys K^T, or the transposed values V^T, of one head for every active key. `out` is
   // [panels][Rows][key width].
   template <std::size_t Rows, std::size_t Inner, class W, class Context>
   static LADON_INLINE constexpr void project_context(const W& w, Context context, std::size_t active,
                                                      float* out) noexcept {
     constexpr std::size_t out_stride = Rows * k.width();
-    for_panels<k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
-        active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          matmul<Simd, k, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
+    for_panels<k, last_k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
+        active, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+          matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
                                               Epilogue<k.width()>{out + first * out_stride, out_stride});
         });
   }
@@ -286,16 +307,16 @@ struct MultiHeadSteps {
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch, Part part) noexcept {
     const std::size_t tokens = call.lengths.queries;
     const Range groups = part.of(S.kv_heads);
-    const Epilogue<q.width()> project{scratch.projected.data, 0};
-    for_panels<q, S.queries>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    for_panels<q, last_q, S.queries>(tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      const Epilogue<P.width()> project{scratch.projected.data, 0};
       for (std::size_t p = first; p < first + count; ++p) {
         const Range range = Range{p * q.width(), (p + 1) * q.width()} & Range{0, tokens};
         const auto x = call.x.template panels_from<S.model, q.width()>(p);
         for (std::size_t g = groups.begin; g < groups.end; ++g) {
-          matmul<Simd, q, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
-          append_keys<Packs>(g, project.out, range, call.options.position, cache);
-          matmul<Simd, q, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
-          append_values<Part::whole>(g, project.out, range, cache);
+          matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
+          append_keys<P, Packs>(g, project.out, range, call.options.position, cache);
+          matmul<Simd, P, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
+          append_values<P, Part::whole>(g, project.out, range, cache);
         }
       }
     });
@@ -309,11 +330,11 @@ struct MultiHeadSteps {
     const Epilogue<1> project{call.heads, 0};
     matmul<Simd, q, 1, rows, S.model>(call.weights.key(0), call.x, 1, project);
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      append_keys<1>(g, call.heads + g * S.head_width, {0, 1}, call.options.position, cache);
+      append_keys<q, 1>(g, call.heads + g * S.head_width, {0, 1}, call.options.position, cache);
     }
     matmul<Simd, q, 1, rows, S.model>(call.weights.value(0), call.x, 1, project);
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      append_values<true>(g, call.heads + g * S.value_width, {0, 1}, cache);
+      append_values<q, true>(g, call.heads + g * S.value_width, {0, 1}, cache);
     }
     cache.length += 1;
   }
@@ -321,22 +342,24 @@ struct MultiHeadSteps {
   // append_keys appends a panel of projected keys to head `g` of the cache. With a rotary embedding, append_keys
   // rotates the keys first. append_values appends a panel of projected values, and updates cache.not_finite_end if
   // UpdatesFinite is true. The panel holds the tokens `range` of the call.
-  template <std::size_t Packs, class Data, class Cache>
+  template <Tiling P, std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
                                     Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
     if constexpr (Position::rotates) {
-      rotate<Position, QueryPack, Packs, q.width(), S.head_width>(position, static_cast<std::ptrdiff_t>(first), tokens,
-                                                                  projected);
+      rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+          position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
-    scatter<k, S.keys, S.head_width, q.width()>(projected, tokens, first, cache.keys[g].data);
+    scatter<k, S.keys, S.head_width, P.width()>(projected, tokens, first, cache.keys[g].data);
   }
-  template <bool UpdatesFinite, class Cache>
+  template <Tiling P, bool UpdatesFinite, class Cache>
   static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    if (UpdatesFinite && !all_finite<QueryPack, q.width(), S.value_width>(projected, tokens))
+    using Pack = typename Simd::template Pack<P.lanes>;
+    if (UpdatesFinite && !all_finite<Pack, P.width(), S.value_width>(projected, tokens)) {
       cache.not_finite_end = first + tokens;
-    scatter<k, S.keys, S.value_width, q.width()>(projected, tokens, first, cache.values[g].data);
+    }
+    scatter<k, S.keys, S.value_width, P.width()>(projected, tokens, first, cache.values[g].data);
   }
 
   // Computes the attention of all query heads that share one head of keys and values.
@@ -350,15 +373,21 @@ struct MultiHeadSteps {
     }
   }
 
+  // Returns panel `p` of the concatenated heads.
+  template <class Call>
+  static constexpr float* heads_panel(const Call& call, std::size_t p) noexcept {
+    return call.heads + p * S.concat_width() * q.width();
+  }
+
   // Projects the queries of head `h` for `count` panels from panel `first` on. The projected queries are stored in the
   // memory that the output of the head will overwrite.
-  template <std::size_t Packs, class Call>
+  template <Tiling P, std::size_t Packs, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
-    float* const out = call.heads + (first * S.concat_width() + h * S.head_width) * q.width();
-    matmul<Simd, q, Packs, S.head_width, S.model>(
+    float* const out = heads_panel(call, first) + h * S.head_width * P.width();
+    matmul<Simd, P, Packs, S.head_width, S.model>(
         call.weights.query(h), call.x.template panels_from<S.model, q.width()>(first), count,
-        Epilogue<q.width()>{out, S.concat_width() * q.width(), {query_scale}});
+        Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
   }
 
   // Computes the attention of all active queries in one query head. The function handles one query block after another:
@@ -368,28 +397,29 @@ struct MultiHeadSteps {
                                     Scratch& scratch) noexcept {
     const std::size_t h = head.index;
     float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
-    for_panels<q, S.queries>(call.lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      if constexpr (!Projected && projects_queries_first) project_queries<Packs>(call, h, first, count);
+    const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      if constexpr (!Projected && projects_queries_first) project_queries<P, Packs>(call, h, first, count);
       for (std::size_t p = first; p < first + count; ++p) {
-        float* const out = call.heads + (p * S.concat_width() + h * S.value_width) * q.width();
+        float* const out = heads_panel(call, p) + h * S.value_width * P.width();
         if constexpr (!Projected && projects_queries_first) {
-          for (std::size_t i = 0; i < S.head_width * q.width(); ++i) query[i] = out[i];
+          for (std::size_t i = 0; i < S.head_width * P.width(); ++i) query[i] = out[i];
         } else if constexpr (!Projected) {
-          matmul<Simd, q, Packs, S.head_width, S.model>(
+          matmul<Simd, P, Packs, S.head_width, S.model>(
               call.weights.query(h), call.x.template panels_from<S.model, q.width()>(p), 1,
-              Epilogue<q.width()>{query, 0, {query_scale}}, p == 0 ? Reading::first : Reading::again);
+              Epilogue<P.width()>{query, 0, {query_scale}}, p == 0 ? Reading::first : Reading::again);
         }
-        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, call.lengths.queries};
+        const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         if constexpr (Position::rotates) {
-          rotate<Position, QueryPack, Packs, q.width(), S.head_width>(
+          rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
         }
-        attend_query_block<S, Score, Target, Simd, Packs, uses_block_floats>(
+        attend_query_block<S, Score, Target, Simd, P, Packs, uses_block_floats>(
             head, {query, queries, scratch.scores.data, out}, call.lengths.keys, bound.mask,
             call.capture_of(h, queries));
       }
-    });
+    };
+    for_panels<q, last_q, S.queries>(call.lengths.queries, attend);
   }
 };
 

@@ -149,6 +149,11 @@ struct ScoreTile {
   }
 };
 
+// If at most this many keys of a key block are left, the last tile has this many rows. A tile computes all its rows,
+// including rows without a key. With 99 keys, the last tile would otherwise have 11 rows for 3 keys. Twelve encoder
+// layers of 99 tokens with 64 features then take 1% less time (Zen 4, AVX-512, int8 weights).
+inline constexpr std::size_t last_rows = 4;
+
 // Computes the scores of the keys `scored.keys` and updates `maximum`. Every query sees every key in `unmasked`, so
 // may_see() is not called for these keys.
 //
@@ -174,8 +179,14 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
       const std::size_t key = base + row;
       if (key >= range.end) return;
       float* const out = block.scores + (key - range.begin) * query_width + FirstPack * Pack::lanes;
-      ScoreTile<Form, Function, Rows, FirstPack, decltype(lanes)>{lanes, key, range.end, out}.compute(
-          panel + row, query, unmasked.contains({key, key + Rows}), &maximum[FirstPack]);
+      const auto compute = [&]<std::size_t TileRows>() {
+        ScoreTile<Form, Function, TileRows, FirstPack, decltype(lanes)>{lanes, key, range.end, out}.compute(
+            panel + row, query, unmasked.contains({key, key + TileRows}), &maximum[FirstPack]);
+      };
+      if constexpr (Rows >= 2 * last_rows) {
+        if (range.end - key <= last_rows) return compute.template operator()<last_rows>();
+      }
+      compute.template operator()<Rows>();
     };
     if constexpr (Halves && key_width > 1) {
       constexpr std::size_t half = key_width / 2;

@@ -114,14 +114,14 @@ struct DecoderSteps {
 
   template <class Part = WholeCall>
   static constexpr void after_self(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
-    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<Packs>(w.self_attention.output(), heads_from<Packs>(shared, first, count),
-                                               count, shared.x.data + first * Sublayers::stride,
-                                               post ? w.norm1 : w.norm2,
-                                               shared.sublayer_input() + first * Sublayers::stride);
-      input_from<Packs>(shared, first, count);
+    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      Sublayers::template add_attention<P, Packs>(w.self_attention.output(), heads_from<P, Packs>(shared, first, count),
+                                                  count, shared.x.data + first * Sublayers::stride,
+                                                  post ? w.norm1 : w.norm2,
+                                                  shared.sublayer_input() + first * Sublayers::stride);
+      input_from<P, Packs>(shared, first, count);
     };
-    for_panels<q, S.queries, Sublayers::plan.panels>(active, run, part);
+    for_panels<q, Self::last_q, S.queries, Sublayers::plan.panels>(active, run, part);
   }
 
   template <class Options, class DecoderShared, class Scratch, class CaptureOf, class Part>
@@ -136,15 +136,15 @@ struct DecoderSteps {
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_memory(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                      Part part = {}) noexcept {
-    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const x = shared.x.data + first * Sublayers::stride;
-      Sublayers::template add_attention<Packs>(w.cross_attention.output(), heads_from<Packs>(shared, first, count),
-                                               count, x, post ? w.norm2 : w.norm3,
-                                               shared.sublayer_input() + first * Sublayers::stride);
-      Sublayers::template add_feed_forward<Packs>(w, input_from<Packs>(shared, first, count), count, scratch,
-                                                  shared.heads.data + first * Sublayers::heads_stride, x, w.norm3);
+      Sublayers::template add_attention<P, Packs>(
+          w.cross_attention.output(), heads_from<P, Packs>(shared, first, count), count, x, post ? w.norm2 : w.norm3,
+          shared.sublayer_input() + first * Sublayers::stride);
+      Sublayers::template add_feed_forward<P, Packs>(w, input_from<P, Packs>(shared, first, count), count, scratch,
+                                                     shared.heads.data + first * Sublayers::heads_stride, x, w.norm3);
     };
-    for_panels<q, S.queries, Scratch::panels>(active, run, part);
+    for_panels<q, Self::last_q, S.queries, Scratch::panels>(active, run, part);
   }
 
   // Computes all steps after self_input for the new tokens of a text that grows. Like `run`, the function computes only
@@ -189,14 +189,14 @@ struct DecoderSteps {
   // heads_from and input_from return a view of panels, from panel `first` on, as the input of a product. heads_from
   // returns the output of all heads, and input_from the next sublayer's input. If the product takes quantised or
   // bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
-  template <std::size_t Packs>
+  template <Tiling P, std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
-    return shared.input.template convert<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
+    return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
         .template panels_from<S.concat_width(), q.width()>(first);
   }
-  template <std::size_t Packs>
+  template <Tiling P, std::size_t Packs>
   static constexpr auto input_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
-    return shared.input.template convert<Simd, Packs, S.model>(shared.sublayer_input(), first, count)
+    return shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
         .template panels_from<S.model, q.width()>(first);
   }
 };

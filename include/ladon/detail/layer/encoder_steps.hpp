@@ -10,8 +10,8 @@
 //     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
 //     hidden    [panels][chunk][width]          hidden features of the feed-forward network
 //
-// Special cases: the last panel may have fewer tokens than the other panels, so its tokens may fill fewer packs.
-// for_panels handles this case. Lanes without a token are computed and ignored.
+// Special cases: the last panel may have fewer tokens and another layout than the other panels. for_panels handles this
+// case. Lanes without a token are computed and ignored.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -132,19 +132,19 @@ struct EncoderSteps {
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
     const auto& norm = Config.norm == NormOrder::post ? w.norm1 : w.norm2;
-    const auto rest = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto rest = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
       const auto concatenated =
-          shared.input.template convert<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
+          shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
               .template panels_from<S.concat_width(), q.width()>(first);
-      Sublayers::template add_attention<Packs>(w.attention.output(), concatenated, count, x, norm,
-                                               shared.sublayer_input() + first * Sublayers::stride);
-      const auto in = shared.input.template convert<Simd, Packs, S.model>(shared.sublayer_input(), first, count)
+      Sublayers::template add_attention<P, Packs>(w.attention.output(), concatenated, count, x, norm,
+                                                  shared.sublayer_input() + first * Sublayers::stride);
+      const auto in = shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
                           .template panels_from<S.model, q.width()>(first);
-      Sublayers::template add_feed_forward<Packs>(w, in, count, scratch, heads, x, w.norm2);
+      Sublayers::template add_feed_forward<P, Packs>(w, in, count, scratch, heads, x, w.norm2);
     };
-    for_panels<q, S.queries, Scratch::panels>(active, rest, part);
+    for_panels<q, Attention::last_q, S.queries, Scratch::panels>(active, rest, part);
   }
 
   // Computes the attention of all heads for the `tokens` new tokens of a text that grows, and stores the result in

@@ -113,7 +113,11 @@ struct FeedForward {
   template <std::size_t Count, class Layer, class In>
   constexpr void first_linear(const Layer& w, In in, std::size_t first) const noexcept {
     const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
-    if constexpr (Config.gated) {
+    if constexpr (activates_later && !Config.gated) {
+      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
+                                           Epilogue<width, Unchanged>{hidden, Count * width});
+      activate_all<Count * width>();
+    } else if constexpr (Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, store_activated);
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
                                            Epilogue<width, Unchanged, Combine::multiply>{hidden, Count * width});
@@ -122,12 +126,31 @@ struct FeedForward {
     }
   }
 
+  // Whether the hidden features are activated after the product, in full registers. The panel then has fewer tokens
+  // than a register has lanes, so that the epilogue of the product would activate one token in each lane of a narrow
+  // pack.
+  static constexpr bool activates_later = T.width() > 1 && T.width() < Simd::lanes;
+
+  // Activates the first Size floats of `hidden`.
+  template <std::size_t Size>
+  constexpr void activate_all() const noexcept {
+    using Wide = typename Simd::template Pack<Simd::lanes>;
+    constexpr std::size_t whole = Size / Wide::lanes * Wide::lanes;
+    for (std::size_t i = 0; i < whole; i += Wide::lanes) {
+      activate<Config.activation>(Wide::load(hidden + i)).store(hidden + i);
+    }
+    using Narrow = typename Simd::template Pack<T.lanes>;
+    for (std::size_t i = whole; i < Size; i += Narrow::lanes) {
+      activate<Config.activation>(Narrow::load(hidden + i)).store(hidden + i);
+    }
+  }
+
   // Multiplies Count columns of W2 by `hidden`. `start` returns the initial value of each sum. `epilogue` stores each
   // finished sum (detail/linear/epilogue.hpp).
   template <std::size_t Count, class Rows, class HiddenInput, class Epilogue, class Start>
   constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue,
                                [[maybe_unused]] Start start) const noexcept {
-    const auto in = hidden_input.template convert<Simd, Packs, Count>(hidden, 0, panels);
+    const auto in = hidden_input.template convert<Simd, T, Packs, Count>(hidden, 0, panels);
     if constexpr (is_single_token<Simd, T>) {
       matmul<Simd, T, Packs, Model, Count>(columns, in, panels, epilogue);
     } else {

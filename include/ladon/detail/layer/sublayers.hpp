@@ -8,7 +8,7 @@
 //     hidden    [panels][chunk][width]          scratch memory of the feed-forward network
 //
 // Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The last panel may have
-// fewer tokens than the other panels, so its tokens may fill fewer packs. for_panels handles this case.
+// another layout than the other panels. for_panels explains the layout P of the panels and the number Packs.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -34,39 +34,39 @@ struct Sublayers {
   // Computes x += output(heads), then normed = norm(x). `output` has the weights of the output projection. `heads` is a
   // view of the input of the output projection. In post-LN, `norm` belongs to this sublayer. In pre-LN, `norm` belongs
   // to the next sublayer.
-  template <std::size_t Packs, class Output, class Heads>
+  template <Tiling P, std::size_t Packs, class Output, class Heads>
   static constexpr void add_attention(const Output& output, Heads heads, std::size_t panels, float* x,
                                       const NormOf& norm, float* normed) noexcept {
-    matmul<Simd, t, Packs, S.model, S.concat_width()>(output, heads, panels,
-                                                      Epilogue<width, Unchanged, Combine::add>{x, stride});
-    normalize_panels<Packs>(norm, x, panels, normed);
+    matmul<Simd, P, Packs, S.model, S.concat_width()>(output, heads, panels,
+                                                      Epilogue<P.width(), Unchanged, Combine::add>{x, stride});
+    normalize_panels<P, Packs>(norm, x, panels, normed);
   }
 
   // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, then computes x = norm(x).
   // `normed` is a view of the input of the first product. `sums` is scratch memory of the same size as x.
-  template <std::size_t Packs, class Layer, class Normed, class Scratch>
+  template <Tiling P, std::size_t Packs, class Layer, class Normed, class Scratch>
   static constexpr void add_feed_forward(const Layer& w, Normed normed, std::size_t panels, Scratch& scratch,
                                          float* sums, float* x, const NormOf& norm) noexcept {
-    FeedForward<Simd, t, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(
+    FeedForward<Simd, P, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(
         w, normed, scratch.hidden_input);
-    if constexpr (Config.norm == NormOrder::post) normalize_panels<Packs>(norm, x, panels, x);
+    if constexpr (Config.norm == NormOrder::post) normalize_panels<P, Packs>(norm, x, panels, x);
   }
 
   // Computes out = norm(in) for each panel that holds one of the first `active` tokens and belongs to `part`.
   template <class Part = WholeCall>
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
                                  Part part = {}) noexcept {
-    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      normalize_panels<Packs>(norm, in + first * stride, count, out + first * stride);
+    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      normalize_panels<P, Packs>(norm, in + first * stride, count, out + first * stride);
     };
-    for_panels<t, S.queries>(active, run, part);
+    for_panels<t, PanelLayout<S, Target>::last_queries, S.queries>(active, run, part);
   }
 
  private:
   // Computes out = norm(in) for each of the `panels` panels.
-  template <std::size_t Packs>
+  template <Tiling P, std::size_t Packs>
   static constexpr void normalize_panels(const NormOf& norm, const float* in, std::size_t panels, float* out) noexcept {
-    for (std::size_t p = 0; p < panels; ++p) normalize<Simd, t, Packs>(in + p * stride, norm, out + p * stride);
+    for (std::size_t p = 0; p < panels; ++p) normalize<Simd, P, Packs>(in + p * stride, norm, out + p * stride);
   }
 };
 

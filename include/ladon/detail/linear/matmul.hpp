@@ -123,8 +123,9 @@ struct Accumulate {
 // Computes the folded product of a single panel. Without folding, the tokens of the panel would leave lanes of a
 // register idle (linear/micro_kernel_folded.hpp).
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
-          class Epilogue>
-LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue) noexcept {
+          class Epilogue, class Start>
+LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue,
+                                Start start) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
   using Pack = typename Simd::template Pack<T.lanes>;
   for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
@@ -140,7 +141,7 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
       tile.template accumulate<prefetches_rows<Matrix>>(Inner, rows, panel, rows.rows_from(R));
     }
     tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
-      epilogue(0, first + r, v, Pack::broadcast(bias[r]) + sum);
+      epilogue(0, first + r, v, start.template operator()<Pack>(0, first + r, v, r, bias) + sum);
     });
   });
 }
@@ -170,8 +171,8 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, s
                                           [[maybe_unused]] Start start = {},
                                           [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (folded_steps<Simd, T, Inner, Matrix, In> > 1) {
-    static_assert(Packs == T.packs && std::is_same_v<Start, StartAtBias>, "a few tokens are one panel and one chunk");
-    if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in.data, epilogue);
+    static_assert(Packs == T.packs, "a few tokens fill one panel");
+    if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in.data, epilogue, start);
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     constexpr bool widens = is_bfloat16<Matrix> && std::is_same_v<In, PanelsView>;

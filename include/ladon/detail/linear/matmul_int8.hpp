@@ -95,12 +95,16 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
   }
 }
 
+// How many lanes a register of a folded int8 product has: twice as many as a pack of the panel.
+template <class Simd, Tiling T>
+inline constexpr std::size_t folded_lanes = 2 * T.lanes <= Simd::lanes ? 2 * T.lanes : Simd::lanes;
+
 // Whether an int8 product is folded: a register of N 32-bit lanes then holds two groups for each of N / 2 tokens
 // (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change the result.
 template <class Simd, Tiling T, class Element>
 inline constexpr bool folds_int8 = [] {
-  using Wide = typename Simd::template Pack<Simd::lanes>;
-  constexpr bool has_half_packs = (T.packs == 1 || T.packs == 3) && 2 * T.lanes == Simd::lanes;
+  using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
+  constexpr bool has_half_packs = (T.packs == 1 || T.packs == 3) && 2 * T.lanes <= Simd::lanes;
   return has_half_packs && simd::Fold<Wide, 2>::exists && simd::adds_folded<simd::GroupDot<Element, Wide>>;
 }();
 
@@ -108,7 +112,7 @@ inline constexpr bool folds_int8 = [] {
 // [groups][width][group]. Lanes 2 i and 2 i + 1 of a folded sum belong to token i of a pack.
 template <class Simd, Tiling T, std::size_t Rows, std::size_t Packs, class Groups, class Element, class Sums>
 LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, Sums (&folded)[Rows][Packs]) noexcept {
-  using Wide = typename Simd::template Pack<Simd::lanes>;
+  using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
   using Dot = simd::GroupDot<Element, Wide>;
   constexpr std::size_t row = Dot::group * T.width();
   LADON_UNROLL
@@ -180,7 +184,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
     Sums sum[Rows][Packs];
     if (p + 1 == panels) groups.prefetch_next(Rows);
     if constexpr (folds_int8<Simd, T, Element>) {
-      simd::IntegerSums<typename Simd::template Pack<Simd::lanes>> folded[Rows][Packs];
+      simd::IntegerSums<typename Simd::template Pack<folded_lanes<Simd, T>>> folded[Rows][Packs];
       int8_folded_steps<Simd, T>(groups, panel, folded);
       start_sums<Pack, width>(in, p, w, first_row, sum);
       LADON_UNROLL

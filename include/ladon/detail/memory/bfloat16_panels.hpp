@@ -30,15 +30,15 @@ struct BFloat16PanelsView {
   }
 };
 
-// Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data`. The tokens of each
-// panel fill Packs packs. Each panel of `data` begins `stride` bfloat16 numbers after the previous panel.
+// Rounds `panels` [count][Features][width] into `data`. The tokens of each panel fill Packs packs. Each panel of `data`
+// begins `stride` bfloat16 numbers after the previous panel.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
-LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t first, std::size_t count, BFloat16* data,
+LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t count, BFloat16* data,
                                          std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   using Dot = simd::GroupDot<BFloat16, Pack>;
   constexpr std::size_t width = T.width(), whole = Features / 2 * 2;
-  for (std::size_t p = first; p < first + count; ++p) {
+  for (std::size_t p = 0; p < count; ++p) {
     const float* const from = panels + p * Features * width;
     BFloat16* const to = data + p * stride;
     for (std::size_t i = 0; i < whole; i += 2) {

@@ -225,17 +225,17 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   if constexpr (simd::adds_zero<Element>) tokens[1] = zero;
 }
 
-// Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data` and `tokens`. The
-// tokens of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
+// Quantises `panels` [count][Features][width] into `data` and `tokens`. The tokens of each panel fill Packs packs. Each
+// panel of `data` begins `stride` integers after the previous panel.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, bool Rotated,
           class Element>
-LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t first, std::size_t count, Element* data,
-                                            float* tokens, std::size_t stride) noexcept {
+LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* tokens,
+                                            std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   constexpr std::size_t width = T.width(), group = simd::group_features<Element>;
   if constexpr (simd::quantises_panels<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
-      for (std::size_t p = first; p < first + count; ++p) {
+      for (std::size_t p = 0; p < count; ++p) {
         const float* panel = panels + p * Features * width;
         [[maybe_unused]] alignas(16) float rotated[Rotated ? Features * width : 1];
         if constexpr (Rotated) {
@@ -252,7 +252,7 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t fir
     if (count > 0) quantise_single_token<Simd, Features, ActivationBits, Rotated>(panels, data, tokens);
     return;
   }
-  for (std::size_t p = first; p < first + count; ++p) {
+  for (std::size_t p = 0; p < count; ++p) {
     for (std::size_t v = 0; v < Packs; ++v) {
       quantise_pack<Pack, Features, width, ActivationBits, Rotated>(
           panels + p * Features * width + v * T.lanes, data + p * stride + group * v * T.lanes,

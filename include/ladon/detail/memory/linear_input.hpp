@@ -36,7 +36,7 @@ struct LinearInput;
 template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {
   static constexpr bool converts = false;
-  template <class Simd, std::size_t Packs, std::size_t Features>
+  template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t) noexcept {
     return {panels};
   }
@@ -54,12 +54,12 @@ struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures
   static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
   BFloat16 data[T.panels(Tokens) * stride];
 
-  // Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on. The tokens of each of these
-  // panels fill Packs packs.
-  template <class Simd, std::size_t Packs, std::size_t Features>
+  // Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on. for_panels explains P and
+  // Packs.
+  template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
-    round_panels<Simd, T, Packs, Features>(panels, first, count, data, stride);
+    round_panels<Simd, P, Packs, Features>(panels + first * Features * T.width(), count, data + first * stride, stride);
     return view(panels);
   }
   LADON_INLINE constexpr BFloat16PanelsView view(const float*) const noexcept { return {data, stride}; }
@@ -75,12 +75,14 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
   Element data[T.panels(Tokens) * stride];
   float tokens[T.panels(Tokens) * token_numbers<Element> * T.width()];
 
-  // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. The tokens of each of these
-  // panels fill Packs packs.
-  template <class Simd, std::size_t Packs, std::size_t Features>
+  // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. for_panels explains P and
+  // Packs.
+  template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
-    quantise_panels<Simd, T, Packs, Features, Bits, Rotated>(panels, first, count, data, tokens, stride);
+    quantise_panels<Simd, P, Packs, Features, Bits, Rotated>(
+        panels + first * Features * T.width(), count, data + first * stride,
+        tokens + first * token_numbers<Element> * T.width(), stride);
     return view(panels);
   }
   LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept { return {data, tokens, stride}; }
@@ -88,13 +90,14 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
 
 // Converts the first `active` tokens of `panels` [panels][Features][width], and stores the result in `input`. Converts
 // only the panels that belong to `part`. If Input::converts is false, the function does nothing.
-template <class Simd, Tiling T, std::size_t Tokens, std::size_t Features, class Input, class Part = WholeCall>
+template <class Simd, Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class Input,
+          class Part = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
   if constexpr (Input::converts) {
-    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      input.template convert<Simd, Packs, Features>(panels, first, count);
+    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      input.template convert<Simd, P, Packs, Features>(panels, first, count);
     };
-    for_panels<T, Tokens>(active, run, part);
+    for_panels<T, Last, Tokens>(active, run, part);
   }
 }
 

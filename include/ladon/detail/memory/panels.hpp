@@ -8,6 +8,10 @@
 // features of a token are in the same lane. The last panel may have lanes without a token. to_panels sets these lanes
 // to 0. The kernels compute the lanes without a token like all other lanes, but from_panels does not store these lanes.
 //
+// The last panel of a sequence has its own layout, because it may have far fewer tokens than the other panels. Example
+// on AVX-512: 99 tokens are three panels of 32 tokens and a last panel of 4 lanes. The function last_tiling
+// (detail/simd/vectors.hpp) chooses the layout of the last panel.
+//
 // Folded kernels use the lanes differently. If a panel is narrower than a register, or one and a half registers wide,
 // these kernels keep partial sums in the lanes that would be idle (detail/linear/micro_kernel_folded.hpp). At the end,
 // the kernels add the partial sums of each token.
@@ -66,6 +70,10 @@ template <Shape S, class Target>
 struct PanelLayout {
   static constexpr Tiling queries = tiling<Target>(S.queries, S.model);
   static constexpr Tiling keys = tiling<Target>(S.keys, S.model);
+  // The layouts of the last panel of queries, and of the last panel of the keys' input. Projected keys and values are
+  // stored in panels of the layout `keys` only.
+  static constexpr Tiling last_queries = last_tiling<Target>(S.queries, S.model);
+  static constexpr Tiling last_keys = last_tiling<Target>(S.keys, S.model);
   // `block` is the number of keys in a key block of this shape. A key block consists of whole panels. A key block has
   // at most detail::key_block keys, or all keys if the shape has fewer keys.
   //
@@ -95,43 +103,49 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 
 }  // namespace detail
 
-// Calls f.operator()<Packs>(first, count) for groups of panels. A group has the `count` panels from `first` on. The
-// tokens of each of these panels fill Packs packs. The full panels come first, in groups of at most Most panels. If the
-// tokens of the shape's last panel fill fewer packs, the last panel is a separate group. A panel is visited only if it
-// holds one of the first `active` tokens and belongs to `part`.
-template <detail::Tiling T, std::size_t Tokens, std::size_t Most = all, class F, class Part = detail::WholeCall>
+// Calls f.operator()<P, Packs>(first, count) for groups of panels. A group has the `count` panels from `first` on.
+// These panels have the layout P, and the tokens of each panel fill Packs packs. Each panel begins at the place where a
+// panel of the layout T would begin.
+//
+// The full panels come first, in groups of at most Most panels. P is then T. If the tokens of the shape's last panel
+// fill fewer packs or have another layout, the last panel is a separate group, and P is Last. A panel is visited only
+// if it holds one of the first `active` tokens and belongs to `part`.
+template <detail::Tiling T, detail::Tiling Last, std::size_t Tokens, std::size_t Most = all, class F,
+          class Part = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
-  constexpr bool all_whole = T.last_packs(Tokens) == T.packs;
+  constexpr std::size_t last_packs = Last.packs_for(Tokens - (panels - 1) * T.width());
+  constexpr bool all_whole = Last == T && last_packs == T.packs;
   constexpr std::size_t whole = all_whole ? panels : panels - 1;
   const Range wanted = part.of(T.panels(active));
   if constexpr (whole > 0) {
     const Range first = wanted & Range{0, whole};
     if constexpr (Most < whole) {
       for (std::size_t p = first.begin; p < first.end; p += Most) {
-        f.template operator()<T.packs>(p, first.end - p < Most ? first.end - p : Most);
+        f.template operator()<T, T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
       // If the part is the whole call, `f` is called even if `count` is 0. A branch on `count` would change what g++
       // inlines into `f`. Attention of 64 tokens with 128 features in 4 heads would lose one percentage point of peak
       // FMA throughput.
-      if (Part::whole || first.begin < first.end) f.template operator()<T.packs>(first.begin, first.end - first.begin);
+      if (Part::whole || first.begin < first.end) {
+        f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
+      }
     }
   }
   if constexpr (!all_whole) {
     if (wanted.begin < wanted.end && wanted.end == panels) {
-      f.template operator()<T.last_packs(Tokens)>(whole, std::size_t(1));
+      f.template operator()<Last, last_packs>(whole, std::size_t(1));
     }
   }
 }
 
-// Converts `rows` [tokens][Features] into panels. Writes only the panels that belong to `part`. The function loads
-// squares of lanes x lanes floats and transposes each square in registers.
-template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
-constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, Part part = {}) noexcept {
+// Converts `rows` [tokens][Features] into panels of the layout T. The function loads squares of lanes x lanes floats
+// and transposes each square in registers.
+template <class Pack, detail::Tiling T, std::size_t Features>
+constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
-  const Range wanted = part.of(T.panels(tokens));
-  for (std::size_t t = wanted.begin * T.width(); t < wanted.end * T.width(); t += lanes) {
+  for (std::size_t t = 0; t < T.panels(tokens) * T.width(); t += lanes) {
     float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features - i < lanes ? Features - i : lanes;
@@ -154,14 +168,11 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, P
   }
 }
 
-// Converts panels into `rows` [tokens][Features]. Reads only the panels that belong to `part`. Lanes without a token
-// are not stored.
-template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
-constexpr void from_panels(const float* panels, std::size_t tokens, float* rows, Part part = {}) noexcept {
+// Converts panels of the layout T into `rows` [tokens][Features]. Lanes without a token are not stored.
+template <class Pack, detail::Tiling T, std::size_t Features>
+constexpr void from_panels(const float* panels, std::size_t tokens, float* rows) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
-  const Range wanted = part.of(T.panels(tokens));
-  const std::size_t end = wanted.end * T.width() < tokens ? wanted.end * T.width() : tokens;
-  for (std::size_t t = wanted.begin * T.width(); t < end; t += lanes) {
+  for (std::size_t t = 0; t < tokens; t += lanes) {
     const float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features - i < lanes ? Features - i : lanes;

@@ -117,6 +117,13 @@ struct IntegerSums<XsimdPack<8>> {
     const __m128i low = _mm256_castsi256_si128(a.sum), high = _mm256_extracti128_si256(a.sum, 1);
     return reduce_add(IntegerSums<XsimdPack<4>>{_mm_add_epi32(low, high)});
   }
+#if defined(__AVX512VL__)
+  // Returns start + the sum of the two lanes of each token. Lanes 2 i and 2 i + 1 belong to token i.
+  LADON_INLINE IntegerSums<XsimdPack<4>> add_steps(const IntegerSums<XsimdPack<4>>& start) const noexcept {
+    const __m256i both = _mm256_add_epi32(sum, _mm256_srli_epi64(sum, 32));
+    return {_mm_add_epi32(start.sum, _mm256_cvtepi64_epi32(both))};
+  }
+#endif
   LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(_mm256_cvtepi32_ps(sum)); }
 };
 #endif

@@ -93,6 +93,11 @@ struct GroupDot<std::uint8_t, XsimdPack<8>> {
   static LADON_INLINE void add(Sums& sum, const std::uint8_t* panel, std::int32_t weights) noexcept {
     sum.sum = add_dot(sum.sum, load(panel), _mm256_set1_epi32(weights));
   }
+#if defined(__AVX512VL__)
+  static LADON_INLINE void add_folded(Sums& sum, const Pack& integers, std::int64_t weights) noexcept {
+    sum.sum = add_dot(sum.sum, _mm256_castps_si256(integers.batch), _mm256_set1_epi64x(weights));
+  }
+#endif
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = add_dot(sum.sum, load(x), load(weight));
   }

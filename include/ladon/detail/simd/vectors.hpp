@@ -151,6 +151,29 @@ constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
   return Target::tiling(tokens, simd::lanes_for<Target>(tokens));
 }
 
+// Returns the layout of the last panel of `tokens` tokens. All other panels have the layout tiling(tokens, model). The
+// last panel has the layout that its tokens would have as a separate sequence. Few tokens in the last panel therefore
+// use narrow packs and folded products (linear/micro_kernel_folded.hpp). There are two exceptions:
+//
+// - A single token in the last panel takes the layout of two tokens. The kernels for a single token compute only whole
+//   sequences.
+// - With one lane, there are no narrower packs. The last panel then has the layout of the other panels.
+//
+// Time of encoder layers with this layout of the last panel, divided by the time with a last panel of one pack of 16
+// lanes. The times are the quickest runs of three or more alternating series (Zen 4, AVX-512):
+//
+//                                  tokens of the last panel   float32   bfloat16   int8
+//   12 layers of KWT-1 (99,64,1)   3                          0.92                 0.92
+//   3 layers (99,384,12)           3                          0.92      0.89       0.91
+//   3 layers (70,384,12)           6                          0.95
+template <class Target>
+constexpr Tiling last_tiling(std::size_t tokens, std::size_t model = 0) noexcept {
+  const Tiling whole = tiling<Target>(tokens, model);
+  const std::size_t rest = tokens % whole.width();
+  if (rest == 0 || whole.lanes == 1) return whole;
+  return tiling<Target>(rest == 1 ? 2 : rest, model);
+}
+
 // Whether a product with the layout T uses the kernels for a single token.
 template <class Simd, Tiling T>
 inline constexpr bool is_single_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;

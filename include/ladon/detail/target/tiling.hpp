@@ -13,9 +13,9 @@ namespace ladon::inline LADON_ABI::detail {
 // A panel (detail/memory/panels.hpp) holds lanes * packs tokens side by side. A tile computes `rows` outputs of these
 // tokens, in rows * packs accumulators. A pack is a vector register of `lanes` floats.
 //
-// The last panel of a sequence may need only one pack. A tile of one pack and `rows` rows would have too few
-// accumulators to hide the latency of a multiply-add. If registers allow, tiles of one pack therefore have more rows
-// (`rows_of_one_pack`).
+// Some tiles of a panel of several packs have only one pack, for example tiles of scores under a causal mask
+// (detail/attention/scores.hpp). A tile of one pack and `rows` rows would have too few accumulators to hide the latency
+// of a multiply-add. If registers allow, tiles of one pack therefore have more rows (`rows_of_one_pack`).
 struct Tiling {
   std::size_t lanes;
   std::size_t packs;
@@ -30,11 +30,9 @@ struct Tiling {
   constexpr std::size_t rows_for(std::size_t tile_packs) const noexcept {
     return tile_packs == 1 ? rows_of_one_pack : rows;
   }
-  // Returns how many packs the last panel of `tokens` tokens needs.
-  constexpr std::size_t last_packs(std::size_t tokens) const noexcept {
-    const std::size_t rest = tokens % width();
-    return rest == 0 ? packs : (rest + lanes - 1) / lanes;
-  }
+  // Returns how many packs `tokens` tokens of one panel fill.
+  constexpr std::size_t packs_for(std::size_t tokens) const noexcept { return (tokens + lanes - 1) / lanes; }
+  constexpr bool operator==(const Tiling&) const = default;
 };
 
 }  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,105 @@
+// Tests shapes whose last panel has fewer tokens than the other panels. `last_tiling` (detail/simd/vectors.hpp) chooses
+// the layout of the last panel. On AVX-512, the numbers of tokens below give every layout of a last panel: 4, 8 or 16
+// lanes, three packs of 8 lanes, and two packs of 16 lanes. Each check also runs shorter active lengths and hidden
+// keys.
+#include <doctest/doctest.h>
+
+#include "cached_check.hpp"
+#include "encoder_check.hpp"
+#include "encoder_subject.hpp"
+#include "mask_sweep.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using namespace ladon::mask;
+using ladon::Activation;
+using ladon::LayerConfig;
+using ladon::layout::BFloat16;
+using ladon::layout::InProj;
+using ladon::layout::Int8;
+using ladon::layout::SeparateQKV;
+using Wide = ladon::detail::simd::NativeVectors;
+
+#if defined(__AVX512BW__) && LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && !LADON_DETERMINISTIC
+constexpr bool has_last(std::size_t tokens, std::size_t model, std::size_t lanes, std::size_t packs) {
+  const ladon::detail::Tiling last = ladon::detail::last_tiling<Wide>(tokens, model);
+  return last.lanes == lanes && last.packs == packs;
+}
+static_assert(has_last(33, 64, 4, 1) && has_last(99, 64, 4, 1));
+static_assert(has_last(40, 64, 8, 1) && has_last(48, 64, 16, 1));
+static_assert(has_last(51, 128, 8, 3) && has_last(51, 64, 16, 2) && has_last(64, 128, 16, 2));
+#endif
+
+struct CappedWithSinks : ladon::score::Scaled {
+  static constexpr float softcap = 3;
+  static constexpr bool sinks = true;
+};
+
+template <S Shape, LayerConfig Config, class Mask, class Layout = InProj>
+void check_layer() {
+  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+                {.layer = Config, .activation_bits = activation_bits<typename Layout::Precision>});
+}
+
+}  // namespace
+
+TEST_CASE("last panel: attention, causal and padding") {
+  check_attention(
+      attention_subject<S{.queries = 35, .model = 17, .heads = 2, .head_width = 9}, decltype(Causal{} & Padding{})>());
+}
+
+TEST_CASE("last panel: attention, int8 and bfloat16") {
+  check_attention(attention_subject<S{.queries = 33, .model = 19, .head_width = 7}, Padding, Int8<InProj>>());
+  check_attention(attention_subject<S{.queries = 37, .model = 21, .head_width = 6}, None, BFloat16<SeparateQKV>>());
+}
+
+TEST_CASE("last panel: encoder layer of three tokens more than whole panels") {
+  constexpr LayerConfig config{.feed_forward = 37, .activation = Activation::gelu_tanh};
+  check_layer<S{.queries = 35, .model = 20, .heads = 2}, config, None>();
+  check_layer<S{.queries = 35, .model = 20, .heads = 2}, config, Padding, Int8<InProj>>();
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("last panel: attention to a context, every captured stage") {
+  check_cross(attention_subject<S{.queries = 49, .keys = 99, .model = 17, .heads = 2, .head_width = 3},
+                                decltype(Bits{} & AdditivePerHead{}), ladon::layout::InOut, Wide, CappedWithSinks,
+                                ladon::position::None, Captures::every_stage>());
+  check_cross(attention_subject<S{.queries = 99, .keys = 35, .model = 18, .heads = 2, .head_width = 5},
+                                decltype(Window<9, 3>{} & Alibi{}), BFloat16<InProj>>());
+}
+
+TEST_CASE("last panel: several blocks of keys, int8") {
+  check_cross(
+      attention_subject<S{.queries = 41, .keys = 513, .model = 16, .head_width = 4}, Causal, Int8<SeparateQKV>>());
+}
+
+TEST_CASE("last panel: three packs of half a register") {
+  check_attention(attention_subject<S{.queries = 51, .model = 131, .head_width = 17}, Causal>());
+  check_attention(attention_subject<S{.queries = 51, .model = 131, .head_width = 17}, None, Int8<InProj>>());
+}
+
+TEST_CASE("last panel: a cache") {
+  check_cached(cached_subject<S{.queries = 35, .keys = 70, .model = 18, .heads = 2, .head_width = 4}, Causal>(),
+               {{{35, 33, 1, 1}}, {{34, 35, 1}, false}});
+  check_cached(cached_subject<S{.queries = 33, .keys = 40, .model = 18, .heads = 2, .head_width = 4}, Causal,
+                              ladon::score::Scaled, ladon::position::None, Int8<InProj>>(),
+               {{{33, 1, 6}}});
+}
+
+// W1 and W2 exceed second_cache_bytes. The feed-forward network of the first panels is then computed in chunks.
+TEST_CASE("last panel: encoder layer with chunks of hidden features") {
+  constexpr LayerConfig config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
+  check_layer<S{.queries = 35, .model = 132, .heads = 1}, config, None>();
+  check_layer<S{.queries = 40, .model = 132, .heads = 1}, config, None, BFloat16<InProj>>();
+}
+
+TEST_CASE("last panel: gated encoder layer, bfloat16") {
+  constexpr LayerConfig config{
+      .feed_forward = 29, .activation = Activation::silu, .gated = true, .norm_kind = ladon::NormKind::rms};
+  check_layer<S{.queries = 99, .model = 22, .heads = 1}, config, Causal, BFloat16<InProj>>();
+}
+#endif
+
+}  // namespace ladon_test
