@@ -11,6 +11,9 @@
 #include <ladon/safetensors.hpp>
 #include <string>
 
+#include "bert_encoder.h"
+#include "keras_attention.h"
+#include "onnx_layer.h"
 #include "text_encoder.h"
 
 // The code of docs/pytorch.md contains #include lines. All of these headers are included above, so the #include lines
@@ -93,6 +96,40 @@ TEST_CASE("PyTorch's encoder in C") {
   check_with_mask(expected, [&](const MaySee& may_see, Tokens& y) {
     REQUIRE(encode(expected.x.data(), may_see.data(), tokens, y.data()) == LADON_OK);
   });
+}
+
+TEST_CASE("Hugging Face's BERT in C") {
+  alignas(BERT_ENCODER_WORKSPACE_ALIGN) static unsigned char workspace[BERT_ENCODER_WORKSPACE_BYTES];
+  const Expected expected("bert");
+  check_with_mask(expected, [&](const MaySee& may_see, Tokens& y) {
+    bert_encoder_options options{};
+    options.tokens = tokens;
+    options.padding = may_see.data();
+    REQUIRE(bert_encoder_run_with(expected.x.data(), &bert_encoder_stored_weights, y.data(), workspace, &options) ==
+            LADON_OK);
+  });
+}
+
+TEST_CASE("Keras' attention in C, causal") {
+  alignas(KERAS_ATTENTION_WORKSPACE_ALIGN) static unsigned char workspace[KERAS_ATTENTION_WORKSPACE_BYTES];
+  const Expected expected("keras");
+  Tokens y{};
+  keras_attention_options options{};
+  options.tokens = tokens;
+  REQUIRE(keras_attention_run_with(expected.x.data(), &keras_attention_stored_weights, y.data(), workspace, &options) ==
+          LADON_OK);
+  CHECK(difference(y, expected.y) <= tolerance);
+}
+
+TEST_CASE("a layer in an ONNX file in C") {
+  alignas(ONNX_LAYER_WORKSPACE_ALIGN) static unsigned char workspace[ONNX_LAYER_WORKSPACE_BYTES];
+  const Expected expected("onnx");
+  Tokens y{};
+  onnx_layer_options options{};
+  options.tokens = tokens;
+  REQUIRE(onnx_layer_run_with(expected.x.data(), &onnx_layer_stored_weights, y.data(), workspace, &options) ==
+          LADON_OK);
+  CHECK(difference(y, expected.y) <= tolerance);
 }
 
 TEST_CASE("Hugging Face's BERT") {
