@@ -108,7 +108,8 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
 };
 
 // `elements` returns the address of the first element of a view. `skip` returns a view from which `tokens` tokens of
-// Features features are missing at the begin. The tokens fill whole panels.
+// Features features are missing at the start. The missing tokens fill whole
+// panels.
 template <std::size_t Features, class Element>
 LADON_INLINE constexpr const Element* skip(const Element* view, std::size_t tokens) noexcept {
   return view + tokens * Features;
