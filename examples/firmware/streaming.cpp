@@ -1,6 +1,6 @@
 // streaming: computes an encoder on a stream of frames, one frame at a time, as a program for a microphone or a sensor
-// does. A cache holds the keys and values of the last 16 frames. The cache is a ring buffer, because the mask is a
-// window, so the stream has no end. The program then computes all frames in one call of another kernel, and compares
+// does. A cache holds the keys and values of the last 16 frames. The mask is a window, so the cache is a ring buffer,
+// and the stream may have any length. The program then computes all frames in one call of another kernel, and compares
 // the results.
 //
 // CMakeLists.txt makes both kernels. The two results may differ by rounding. With the argument DETERMINISTIC, the
@@ -82,7 +82,8 @@ std::uint64_t run_whole() {
   return board::instructions() - start;
 }
 
-// Returns whether all results differ by at most largest_difference. A NaN is a difference.
+// Returns whether no element of `streamed` differs from the element of `whole` by more than largest_difference. NaN
+// counts as a difference.
 bool same() {
   float most = 0;
   for (std::size_t i = 0; i < frames * model; ++i) {

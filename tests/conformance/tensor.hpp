@@ -35,7 +35,7 @@ std::optional<Tensor> optional_tensor(const nlohmann::json& of, const std::strin
 
 // The result of one case.
 struct Outcome {
-  float largest_error = 0;  // relative for expected values beyond 1, else absolute
+  float largest_error = 0;  // relative if the expected magnitude exceeds 1, else absolute
   std::string failure;      // empty if the case passed
   bool passed() const { return failure.empty(); }
 };

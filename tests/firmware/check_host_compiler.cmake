@@ -21,7 +21,8 @@ ladon_add_kernel(stored QUERIES 6 MODEL 8 HEADS 2 FEED_FORWARD 16 ACTIVATION gel
 ")
 
 # check(<name> <pattern> <environment> <argument>...): configures the project with the environment variable and the
-# arguments. The output must match <pattern>. The last case would not find a compiler launcher such as ccache.
+# arguments. The output must match <pattern>. All cases run without compiler launchers, because the last case hides the
+# folders that contain a launcher such as ccache.
 function(check name pattern environment)
   execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_C_COMPILER_LAUNCHER --unset=CMAKE_CXX_COMPILER_LAUNCHER
       ${environment}

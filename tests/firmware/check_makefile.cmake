@@ -1,8 +1,9 @@
 # cmake -DROOT=<source folder> -DFOLDER=<folder> -DMAKE=<make> -DNM=<nm> -DWEIGHTS_TOOL=<ladon-weights>
 #   -P check_makefile.cmake
 # Tests examples/firmware/makefile, which uses Ladon without CMake, and cmake/make_kernel.cmake, which makes a library
-# for such a project by the command of docs/microcontrollers.md. The program with the headers and the program with the library must print the same checksum. The
-# linker must put the workspace into the tightly coupled memory, and the weights into flash.
+# for such a project by the command of docs/microcontrollers.md. The program with the headers and the program with the
+# library must print the same checksum. The linker must put the workspace into the tightly coupled memory, and the
+# weights into flash.
 cmake_minimum_required(VERSION 3.25)
 if(NOT MAKE)
   message(FATAL_ERROR "there is no make: install make")
@@ -57,7 +58,7 @@ foreach(program from_headers from_library)
   check_place(${program} stack_end 0x20000000 0x20002000)
 endforeach()
 
-# Makes a library with the weights of a checkpoint. The path of the checkpoint is relative.
+# Makes a library with the weights of a checkpoint. make_kernel.cmake must accept the relative path of the checkpoint.
 execute_process(COMMAND ${CMAKE_COMMAND} -DLADON_CPU=cortex-m7 -DOUT=${FOLDER}/stored -DLADON_WEIGHTS_TOOL=${WEIGHTS_TOOL}
     -P ${ROOT}/cmake/make_kernel.cmake stored QUERIES 6 MODEL 8 HEADS 2 FEED_FORWARD 16 ACTIVATION gelu NORM pre LAYERS 2
     FINAL_NORM MASK padding WEIGHTS pytorch/model.safetensors PREFIX layers

@@ -39,8 +39,8 @@ using Tokens = std::array<float, tokens * model>;
 using MaySee = std::array<std::uint8_t, room>;  // attention reads only the bytes of the tokens
 
 // No element of y is 4 or more. For floats from 2 to 4, a unit in the last place is 2^-22, so the tolerance is 16
-// units. The models round about ten times one after another, each time by at most half a unit. So the errors of correct
-// models are about 5 units.
+// units. The models round about ten times one after another, each time by at most half a unit. So a correct model has
+// an error of about 5 units.
 constexpr float tolerance = 0x1p-18f;
 
 std::string path_of(const std::string& file) { return std::string(LADON_RECIPE_FILES) + "/" + file; }
