@@ -58,6 +58,8 @@
 #   KEY_BLOCK <n>      the largest number of keys that are scored at a time: a multiple of 32, by default 256. A smaller
 #                      number needs less workspace
 #   CHECKED            a broken precondition ends the program with a message
+#   ARGUMENT_CHECKS ON|OFF    with OFF, the functions do not check their arguments, and always return LADON_OK. A wrong
+#                      argument is then undefined behaviour. The code is smaller
 #   OPTIMIZE 0|1|2|3|s|z     level of optimisation; by default, the level of a release build type, or else 2
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # makes this file independent of the caller's policies

@@ -54,7 +54,9 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   }
   static ladon_status run_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                 const float* context, const W* weights, float* y, void* workspace, const O* options) {
-    if (phase >= Kernel::phases || share >= shares || shares > most_shares) return LADON_NO_SUCH_PHASE;
+    if (LADON_ARGUMENT_CHECKS && (phase >= Kernel::phases || share >= shares || shares > most_shares)) {
+      return LADON_NO_SUCH_PHASE;
+    }
     const O& chosen = Base::given(options);
     const Given given{x, context, weights, y, workspace, bytes.shared + shares * bytes.scratch};
     Prepared call;

@@ -97,6 +97,7 @@ ladon_add_wrong_arguments(two_contexts "CONTEXT CACHE" ${some} CONTEXT KEY_MODEL
 ladon_add_wrong_arguments(cache_offset "no other offset is allowed" ${some} CACHE MASK causal OFFSET 1)
 ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, none, scaled, capped, masked"
   ${some} CAPTURE everything)
+ladon_add_wrong_arguments(argument_checks "ARGUMENT_CHECKS is 'off'. allowed: ON, OFF" ${some} ARGUMENT_CHECKS off)
 ladon_add_wrong_arguments(capture_stack "with LAYERS allowed: weights, none" ${some} FEED_FORWARD 8 LAYERS 2 CAPTURE scaled)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)

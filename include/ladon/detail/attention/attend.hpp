@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/block_floats.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/key_blocks.hpp>
 #include <ladon/detail/attention/query_block.hpp>
@@ -52,7 +53,8 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
 }
 
 // The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs, class KeyPackType, class ViewType>
+template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs, class KeyPackType, class ViewType,
+          bool BlockFloats>
 struct AttendForm {
   using L = PanelLayout<S, Target>;
   using Pack = PackType;
@@ -61,7 +63,11 @@ struct AttendForm {
   // Whether the keys and values of a key block are converted to floats, because they come from a bfloat16 or int8
   // cache.
   static constexpr bool widened = !std::is_same_v<View, const float*>;
-  using BlockForm = QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width, widened>;
+  // The integer kernels read the arrays of all keys and values, so a bfloat16 or int8 cache takes the other kernels.
+  static constexpr bool uses_block_floats = BlockFloats && !widened && L::queries.width() == 4 &&
+                                            L::keys.width() == 4 && S.head_width <= block_floats::most_width;
+  using BlockForm =
+      QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width, uses_block_floats, widened>;
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
@@ -180,7 +186,8 @@ struct QueryBlockAttention {
   // key block. The second pass computes the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
-    softmax.template exponentials<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
+    softmax.template exponentials<BlockForm::query_width, Form::softmax_chains, Form::uses_block_floats>(block.scores,
+                                                                                                         keys);
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     if (!all_values) {
@@ -227,12 +234,17 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
 
 // Computes the transposed output O^T of one query block. The queries of the block fill Packs packs. A single query uses
 // the kernels of single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
-template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class View, class BoundMask, class Capture>
+//
+// If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
+// (detail/attention/block_floats.hpp).
+template <Shape S, class Score, class Target, class Simd, std::size_t Packs, bool BlockFloats, class View,
+          class BoundMask, class Capture>
 constexpr void attend_query_block(const Head<View>& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
   using KeyPack = typename Simd::template Pack<L::keys.lanes>;
-  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs, KeyPack, View>;
+  using Form =
+      AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs, KeyPack, View, BlockFloats>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
   if constexpr (is_single_token<Simd, L::queries> && L::keys.lanes > 1) {
     if (!BoundMask::hides_keys || head.values_finite) {

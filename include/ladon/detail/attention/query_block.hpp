@@ -43,7 +43,7 @@ struct QueryBlock {
 // If Widened is true, the kernels read the keys and values of a single key block, which `widen` has converted to floats
 // (detail/memory/cache_panels.hpp). Otherwise, the kernels read the arrays of all keys and values.
 template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
-          std::size_t ValueWidth, bool Widened = false>
+          std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false>
 struct QueryBlockForm {
   using Pack = PackType;
   static constexpr std::size_t packs = Packs;
@@ -53,6 +53,7 @@ struct QueryBlockForm {
   static constexpr std::size_t key_width = KeyWidth;     // how many tokens a panel of keys has
   static constexpr std::size_t head_width = HeadWidth;
   static constexpr std::size_t value_width = ValueWidth;
+  static constexpr bool uses_block_floats = BlockFloats;  // detail/attention/block_floats.hpp
 
   // Returns the key at which the arrays of keys and values begin. The keys of the current key block begin at `begin`.
   static constexpr std::size_t first_key(std::size_t begin) noexcept { return Widened ? begin : 0; }

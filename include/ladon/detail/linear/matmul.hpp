@@ -206,10 +206,35 @@ LADON_NOINLINE constexpr void matmul_separate(Weights w, In in, std::size_t pane
   matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
 }
 
-// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. One of three functions computes
+#if defined(LADON_SMALL)
+// Whether matmul_small computes the product: all tiles have equally many rows, and weights and input are floats.
+template <Tiling T, std::size_t Packs, std::size_t Rows, class Matrix, class In>
+inline constexpr bool has_small_matmul = std::is_same_v<typename Matrix::Element, float> &&
+                                         std::is_same_v<In, PanelsView> && Rows % tile_rows<T, Packs, Matrix> == 0;
+// Computes the product in code for size. The number of rows is an argument, so the projections of attention with
+// different numbers of rows share one function.
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Inner, class Matrix, class Biases, class Epilogue>
+LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsView in, std::size_t panels,
+                                           Epilogue epilogue, std::size_t rows) noexcept {
+  using Pack = typename Simd::template Pack<T.lanes>;
+  constexpr std::size_t tile = tile_rows<T, Packs, Matrix>;
+  for (std::size_t first = 0; first < rows; first += tile) {
+    const auto bias = w.bias.from(first);
+    for (std::size_t p = 0; p < panels; ++p) {
+      MicroKernel<Pack, tile, Packs> sums([&](std::size_t r, std::size_t) { return Pack::broadcast(bias[r]); });
+      sums.template accumulate<T.width()>(Inner, w.weight.rows_from(first),
+                                          in.template panels_from<Inner, T.width()>(p).data);
+      sums.finish([&](std::size_t r, std::size_t v, const Pack& sum) { epilogue(p, first + r, v, sum); });
+    }
+  }
+}
+#endif
+
+// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. One of these functions computes
 // the product:
 //
 //     matrix_vector     if there is a single token
+//     matmul_small      in code for size, if has_small_matmul is true
 //     matmul_separate   if W has at least separate_function_weights weights; inlined, g++ would spill sums
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
@@ -218,6 +243,10 @@ LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, 
                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (is_single_token<Simd, T>) {
     matrix_vector<Simd, Rows, Inner>(w, in.data, epilogue);
+#if defined(LADON_SMALL)
+  } else if constexpr (has_small_matmul<T, Packs, Rows, decltype(w.weight), In>) {
+    matmul_small<Simd, T, Packs, Inner>(w, in, panels, epilogue, Rows);
+#endif
   } else if constexpr (Rows * Inner >= target::Current::separate_function_weights) {
     matmul_separate<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
   } else {

@@ -56,7 +56,7 @@ LADON_INLINE constexpr std::int32_t group_of(const Weight* weight, std::size_t c
   LADON_UNROLL
   for (std::size_t j = 0; j < Group; ++j) {
     const std::uint32_t each = j < count ? weight_bits(weight[j]) : 0;
-    result |= (each & ((1u << bits) - 1)) << (bits * j);
+    result |= (each & (~0u >> (32 - bits))) << (bits * j);
   }
   return static_cast<std::int32_t>(result);
 }

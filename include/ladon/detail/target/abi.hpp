@@ -97,6 +97,15 @@
 #define LADON_DSP 0
 #endif
 
+// LADON_THUMB1 is 1 on a Cortex-M that has only the Thumb-1 instructions and no FPU, such as M0+, otherwise 0. Its int8
+// products have loops of their own (detail/linear/cortex_m/int8_thumb1_tile.hpp).
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && __ARM_ARCH_ISA_THUMB == 1 && !defined(__ARM_FP) && \
+    !defined(__ARM_BIG_ENDIAN)
+#define LADON_THUMB1 1
+#else
+#define LADON_THUMB1 0
+#endif
+
 // LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. LADON_ARM_DOT
 // also requires the atomic instructions of Armv8.1, because of g++ 12. With -march=armv8-a+dotprod, g++ 12 defines
 // __ARM_FEATURE_DOTPROD but has no intrinsics for SDOT. This option does not include Armv8.1 atomics, so LADON_ARM_DOT

@@ -79,6 +79,10 @@ struct Defaults {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
 
+  // Whether attention with int8 weights computes with integers, on a target without an FPU
+  // (detail/attention/block_floats.hpp).
+  static constexpr bool uses_block_floats = false;
+
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;
