@@ -73,7 +73,7 @@ nlohmann::ordered_json measure(const std::string& name, const bench::Parts& part
                                    {"read_gigabytes_a_second", bytes / quantile(reads, 0.5) * 1e-9},
                                    {"seconds_a_token", quantile(steps, 0.5)},
                                    {"disturbed", disturbed / static_cast<double>(shares.size())}};
-  std::printf("%-44s %7.2f MB %6.1f%% %6.1f%% %6.1f%% %6.1f%% %7.1f GB/s %9.1f us %4.0f%%\n", name.c_str(),
+  std::printf("%-52s %7.2f MB %6.1f%% %6.1f%% %6.1f%% %6.1f%% %7.1f GB/s %9.1f us %4.0f%%\n", name.c_str(),
               bytes * 1e-6, 100 * quantile(shares, 0.5), 100 * quantile(shares, 0.25), 100 * quantile(shares, 0.75),
               100 * quantile(shares_of_one, 0.5), bytes / quantile(reads, 0.5) * 1e-9, 1e6 * quantile(steps, 0.5),
               100 * disturbed / static_cast<double>(shares.size()));
@@ -84,7 +84,7 @@ nlohmann::ordered_json measure(const std::string& name, const bench::Parts& part
 class Table {
  public:
   explicit Table(const Chosen& chosen) : chosen_(chosen) {
-    std::printf("%s\n\n%-44s %10s %7s %15s %7s %12s %12s %5s\n", ladon_bench::machine().dump().c_str(), "", "",
+    std::printf("%s\n\n%-52s %10s %7s %15s %7s %12s %12s %5s\n", ladon_bench::machine().dump().c_str(), "", "",
                 "of read", "quartiles", "of one", "read", "a token", "dist.");
   }
 
@@ -144,6 +144,11 @@ constexpr Shape medium{.queries = 1, .keys = 1024, .model = 512, .heads = 8};
 constexpr Shape large{.queries = 1, .keys = 1024, .model = 1024, .heads = 16};
 constexpr Shape grouped{.queries = 1, .keys = 1024, .model = 1024, .heads = 16, .kv_heads = 4};
 
+constexpr Shape with_cache(Shape shape, CachePrecision precision) {
+  shape.cache_precision = precision;
+  return shape;
+}
+
 template <class Precision>
 void measure_all(Table& table) {
   constexpr LayerConfig config{.feed_forward = 2048};
@@ -161,6 +166,13 @@ void measure_all(Table& table) {
   table.attention<4, large, Packed>("4 x attention 1024,16, 1024 keys");
   table.encoder<6, medium, config, Packed>("6 x encoder layer 512,8, 1024 keys");
   table.encoder<2, grouped, llama, Llama>("2 x llama layer 1024,16/4, 1024 keys");
+  table.attention<12, with_cache(medium, CachePrecision::bfloat16), Packed>(
+      "12 x attention 512,8, 1024 keys, bfloat16 cache");
+  table.attention<12, with_cache(medium, CachePrecision::int8), Packed>("12 x attention 512,8, 1024 keys, int8 cache");
+  table.encoder<2, with_cache(grouped, CachePrecision::bfloat16), llama, Llama>(
+      "2 x llama layer 1024,16/4, 1024 keys, bfloat16 cache");
+  table.encoder<2, with_cache(grouped, CachePrecision::int8), llama, Llama>(
+      "2 x llama layer 1024,16/4, 1024 keys, int8 cache");
   if constexpr (std::is_same_v<Precision, precision::Float32>) {  // other precisions need the order (out, in)
     table.attention<12, medium, layout::InOut>("12 x attention 512,8, 1024 keys, in_out");
     table.encoder<6, medium, config, layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");

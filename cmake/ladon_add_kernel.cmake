@@ -15,6 +15,7 @@
 #   CONTEXT            keys and values are computed from other tokens than x
 #   CACHE              a cache stores keys and values: <name>_extend, or with CONTEXT <name>_project_keys and
 #                      <name>_attend; KEYS is the capacity of the cache
+#   CACHE_PRECISION float32|bfloat16|int8     the type of the keys and values in the cache
 #   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
 #                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key
 #   WINDOW <left> <right>    number of visible keys on each side, or all

@@ -164,6 +164,17 @@ TEST_CASE("the same bits: int8 weights") {
                                ladon::position::None, Int8>()) == "c2d8dc0a8289b1ee");
 }
 
+TEST_CASE("the same bits: bfloat16 and int8 caches") {
+  using ladon::CachePrecision;
+  CHECK(bits_of(cached_subject<
+                S{.queries = 7, .keys = 33, .model = 12, .heads = 2, .cache_precision = CachePrecision::bfloat16},
+                Causal, ladon::score::Scaled, Rotated>()) == "8b04bc04320ebc55");
+  CHECK(
+      bits_of(
+          cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2, .cache_precision = CachePrecision::int8},
+                         Causal, ladon::score::Scaled, Rotated>()) == "5784cf7ef0185353");
+}
+
 TEST_CASE("the same bits: a text that grows, in pieces or token by token") {
   CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2}, Causal, ladon::score::Scaled,
                                Rotated>()) == "cb1b8312ec45ca98");

@@ -216,6 +216,21 @@ TEST_CASE("extend in phases: a decoder") {
                                  FinalNorm::with>;
   check_extend_in_phases<Decoder, 1, 2, 5>({6, 1, 5, 6}, 7);
 }
+TEST_CASE("extend in phases: an int8 cache, a bfloat16 cache") {
+  using Attention = ladon::MultiHeadAttention<S{.queries = 19,
+                                                .keys = 24,
+                                                .model = 12,
+                                                .heads = 6,
+                                                .kv_heads = 3,
+                                                .cache_precision = ladon::CachePrecision::int8},
+                                              mask::Window<5>>;
+  check_extend_in_phases<Attention, 1, 2, 3>({19, 1, 18, 7, 19, 19}, 3);
+  using Decoder = ladon::Decoder<
+      2, S{.queries = 6, .keys = 20, .model = 12, .heads = 3, .cache_precision = ladon::CachePrecision::bfloat16},
+      memory_tokens, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, mask::None,
+      FinalNorm::with>;
+  check_extend_in_phases<Decoder, 1, 2>({6, 1, 5, 6}, 7);
+}
 TEST_CASE("extend in phases: a single token") {
   using Stack = ladon::Encoder<2, S{.queries = 1, .keys = 20, .model = 12, .heads = 3},
                                LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal>;

@@ -1,7 +1,6 @@
 // Allocates the numbers that a decoding step reads, layer by layer: weights and full caches of keys and values.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -56,15 +55,11 @@ class DecodeMemory {
   }
   // Fills the cache except for its last token, which the step adds.
   template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
-            Keep K, class Target>
-  void make(KeyValueCache<Keys, Model, KvHeads, HeadWidth, ValueWidth, K, Target>& cache) {
+            Keep K, class Target, CachePrecision P>
+  void make(KeyValueCache<Keys, Model, KvHeads, HeadWidth, ValueWidth, K, Target, P>& cache) {
     for (std::size_t head = 0; head < KvHeads; ++head) {
-      for (const std::span<float> part :
-           {std::span<float>(cache.keys[head].data), std::span<float>(cache.values[head].data)}) {
-        const std::vector<float> numbers = random_numbers(part.size(), 1);
-        std::copy(numbers.begin(), numbers.end(), part.begin());
-        parts_.push_back(part);
-      }
+      fill<Keys, HeadWidth>(cache.keys[head]);
+      fill<Keys, ValueWidth>(cache.values[head]);
     }
     cache.length = Keys - 1;
   }
@@ -92,6 +87,12 @@ class DecodeMemory {
   }
 
  private:
+  template <std::size_t Keys, std::size_t Features, class Storage>
+  void fill(Storage& storage) {
+    const std::vector<float> numbers = random_numbers(Keys * Features, 1);
+    for (std::size_t key = 0; key < Keys; ++key) storage.store(key, numbers.data() + key * Features, 1);
+    parts_.emplace_back(reinterpret_cast<float*>(&storage), sizeof(storage) / sizeof(float));
+  }
   static float deviation(std::size_t in) { return 1 / std::sqrt(static_cast<float>(in)); }
   // Copies `elements` into an array of floats, because plain_read reads every part as floats.
   template <class Element>

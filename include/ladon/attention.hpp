@@ -29,6 +29,8 @@ template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score:
 struct Attention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
+  static_assert(shape.cache_precision == CachePrecision::float32,
+                "ladon: attention without projections has no cache, so it takes no cache_precision");
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;

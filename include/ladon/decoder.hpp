@@ -111,7 +111,7 @@ struct Decoder {
       Cross::template context_in<shape.model>(memory.data, active, panels, workspace.context_input);
       const auto context = workspace.context_input.view(panels);
       for (std::size_t i = 0; i < Layers; ++i) {
-        Cross::fill(context, weights.layers[i].cross_attention, active, caches[i]);
+        Cross::fill(context, weights.layers[i].cross_attention, active, caches[i], workspace.projected_panel());
       }
     });
   }

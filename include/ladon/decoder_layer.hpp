@@ -214,7 +214,8 @@ struct DecoderLayer {
       using Cross = typename Steps<Simd>::Cross;
       float* const panels = workspace.context.data;
       Cross::template context_in<shape.model>(memory.data, active, panels, workspace.context_input);
-      Cross::fill(workspace.context_input.view(panels), weights.cross_attention, active, cache);
+      Cross::fill(workspace.context_input.view(panels), weights.cross_attention, active, cache,
+                  workspace.projected_panel());
     });
   }
 

@@ -9,12 +9,14 @@
 // that differ only in `queries` can therefore share a cache, for example a shape for the prompt and a shape for single
 // tokens.
 //
-// Implementation: detail/attention/cache_steps.hpp writes new tokens into a cache.
+// Implementation: detail/attention/cache_steps.hpp writes new tokens into a cache. detail/memory/cache_panels.hpp
+// declares the arrays of a cache.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/detail/mask/ring.hpp>
+#include <ladon/detail/memory/cache_panels.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/shape.hpp>
 
@@ -33,14 +35,17 @@ enum class Keep { every, latest };
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
 //     not_finite_end  from token number not_finite_end on, all values are finite; 0 if no value was infinite or NaN
+//
+// The elements of `keys` and `values` are floats, bfloat16 numbers or 8-bit integers, depending on the precision `P`.
 template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
-          Keep K, class Target>
+          Keep K, class Target, CachePrecision P = CachePrecision::float32>
 struct KeyValueCache {
   static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys, Model);
   static constexpr bool ring = K == Keep::latest;
-  static constexpr std::size_t capacity = Keys;
-  Panels<Keys, HeadWidth, tiling> keys[KvHeads];
-  Panels<Keys, ValueWidth, tiling> values[KvHeads];
+  static constexpr std::size_t capacity = Keys, head_width = HeadWidth, value_width = ValueWidth;
+  static constexpr CachePrecision precision = P;
+  detail::CachePanels<Keys, HeadWidth, tiling, P> keys[KvHeads];
+  detail::CachePanels<Keys, ValueWidth, tiling, P> values[KvHeads];
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
@@ -59,6 +64,6 @@ struct KeyValueCache {
 // ring if `Mask` is mask::Window<Left>, Left is not `all`, and the mask is not combined with another mask.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.model, S.kv_heads, S.head_width, S.value_width,
-                              detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target>;
+                              detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target, S.cache_precision>;
 
 }  // namespace ladon::inline LADON_ABI

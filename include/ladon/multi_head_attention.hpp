@@ -160,11 +160,11 @@ struct MultiHeadAttention {
     with_steps([&]<class Steps>(Steps) {
       auto& input = workspace.context_input;
       Steps::template context_in<shape.key_model>(key_context.data, active, panels, input);
-      Steps::fill_keys(input.view(panels), weights, active, options.position, cache);
+      Steps::fill_keys(input.view(panels), weights, active, options.position, cache, workspace.projected_panel());
       if (shape.key_model != shape.value_model || value_context.data != key_context.data) {
         Steps::template context_in<shape.value_model>(value_context.data, active, panels, input);
       }
-      Steps::fill_values(input.view(panels), weights, active, cache);
+      Steps::fill_values(input.view(panels), weights, active, cache, workspace.projected_panel());
     });
   }
 

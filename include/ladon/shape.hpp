@@ -11,6 +11,15 @@ namespace ladon::inline LADON_ABI {
 // The default of every length in the options: `all` means the length in the shape.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
+// The precision of the keys and values in a cache (key_value_cache.hpp).
+//
+//     float32    floats
+//     bfloat16   a new key or value is rounded to the nearest bfloat16 (bfloat16.hpp)
+//     int8       for each token and head, the key and the value become integers from -127 to 127 and one scale each
+//
+// Projections and sums are float32 with every precision.
+enum class CachePrecision { float32, bfloat16, int8 };
+
 // The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
 // number of floats. A size of 0 stands for the default that the comment of the size gives.
 struct Shape {
@@ -23,6 +32,7 @@ struct Shape {
   std::size_t value_width = 0;  // width of a value, d_v; default: head_width
   std::size_t key_model = 0;    // width of a token before the key projection (PyTorch's kdim); default: `model`
   std::size_t value_model = 0;  // width of a token before the value projection (PyTorch's vdim); default: `model`
+  CachePrecision cache_precision = CachePrecision::float32;  // only for types with a cache
 
   // Returns the shape with every 0 replaced by its default.
   constexpr Shape complete() const noexcept {
@@ -35,11 +45,12 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Returns the same shape, but with one query and one key. The types of weights contain this shape. Shapes that differ
-  // only in `queries` and `keys` therefore have weights of the same type.
+  // Returns the same shape, but with one query, one key and a float32 cache. The types of weights contain this shape.
+  // Shapes that differ only in `queries`, `keys` and `cache_precision` therefore have weights of the same type.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
+    same.cache_precision = CachePrecision::float32;
     return same;
   }
   // query_rows(), key_rows() and value_rows() return the number of rows of the query, key and value projections, for

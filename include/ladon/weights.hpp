@@ -38,7 +38,8 @@ namespace ladon::inline LADON_ABI {
 //     in_out   W is [In][Out], and y = x W + b, as in Keras and in textbooks
 enum class Order { out_in, in_out };
 
-// The precision of the weights of linear maps. Activations, biases, norms and caches are float32.
+// The precision of the weights of linear maps. Activations, biases and norms are float32. Shape::cache_precision is the
+// precision of caches.
 //
 //     Float32        weights are floats
 //     BFloat16       weights are bfloat16 (bfloat16.hpp). On targets with AVX512_BF16 or FEAT_BF16 of Arm, products

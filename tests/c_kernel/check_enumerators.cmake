@@ -19,4 +19,5 @@ endfunction()
 
 check_enumerators(ACTIVATION Activation layer_config.hpp)
 check_enumerators(NORM NormOrder layer_config.hpp)
+check_enumerators(CACHE_PRECISION CachePrecision shape.hpp)
 check_enumerators(NORM_KIND NormKind weights.hpp)

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "attention_subject.hpp"
+#include "c_bfloat16_cache.h"
 #include "c_full.h"
 #include "c_grown.h"
+#include "c_int8_cache.h"
 #include "c_projected.h"
 #include "c_subject.hpp"
 #include "random.hpp"
@@ -92,6 +94,45 @@ TEST_CASE("a growing text with rotary embedding") {
   CHECK(c_grown_extend(y.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) ==
         LADON_LENGTH_BEYOND_SHAPE);
   CHECK(c_grown_cache_length(cache.bytes) == length);
+}
+
+namespace {
+
+// Checks that a kernel with a cache of precision P equals the C++ type. `Bytes` is the size of the kernel's cache.
+template <ladon::CachePrecision P, class Weights, std::size_t Bytes, std::size_t WorkspaceBytes>
+void check_precision(auto cache_clear, auto kernel_extend) {
+  using Text =
+      ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 40, .model = 16, .heads = 2, .cache_precision = P},
+                                ladon::mask::Causal>;
+  Random random(3);
+  Tensors tensors;
+  for (const std::size_t size : {48u * 16, 48u, 16u * 16, 16u}) tensors.add(random, size);
+  const auto weights = c_weights<Weights>(tensors.get());
+  typename Text::Weights same;
+  const float* const* next = tensors.pointers.data();
+  point(same, next);
+  static Memory<Bytes> cache;
+  static Memory<WorkspaceBytes> workspace;
+  static typename Text::Cache same_cache;
+  static typename Text::CachedWorkspace same_workspace;
+  CHECK(Bytes <= sizeof(same_cache) + 64);
+  Floats y(4 * 16), expected(4 * 16);
+  REQUIRE(cache_clear(cache.bytes) == LADON_OK);
+  for (int call = 0; call < 5; ++call) {
+    const Floats x = random.normals(4 * 16);
+    REQUIRE(kernel_extend(x.data(), cache.bytes, &weights, y.data(), workspace.bytes, nullptr) == LADON_OK);
+    Text::extend(x.data(), same_cache, same, expected.data(), same_workspace);
+    CHECK(y == expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bfloat16 and int8 caches") {
+  check_precision<ladon::CachePrecision::bfloat16, c_bfloat16_cache_weights, C_BFLOAT16_CACHE_CACHE_BYTES,
+                  C_BFLOAT16_CACHE_WORKSPACE_BYTES>(c_bfloat16_cache_cache_clear, c_bfloat16_cache_extend);
+  check_precision<ladon::CachePrecision::int8, c_int8_cache_weights, C_INT8_CACHE_CACHE_BYTES,
+                  C_INT8_CACHE_WORKSPACE_BYTES>(c_int8_cache_cache_clear, c_int8_cache_extend);
 }
 
 TEST_CASE("keys and values of a context, from tokens of different widths, projected once") {

@@ -91,6 +91,9 @@ ladon_add_wrong_arguments(final_norm "FINAL_NORM needs LAYERS" ${some} FEED_FORW
 ladon_add_wrong_arguments(layer_context "attends to itself" ${some} FEED_FORWARD 8 CONTEXT)
 ladon_add_wrong_arguments(keys "KEYS is 9 and QUERIES 8. they may differ with CONTEXT" ${some} KEYS 9)
 ladon_add_wrong_arguments(key_model "they need CONTEXT" ${some} KEY_MODEL 4 VALUE_MODEL 4 LAYOUT in_out)
+ladon_add_wrong_arguments(precision_without_cache "CACHE_PRECISION needs CACHE" ${some} CACHE_PRECISION int8)
+ladon_add_wrong_arguments(cache_precision "CACHE_PRECISION is 'int4'. allowed: float32, bfloat16, int8"
+  ${some} CACHE CACHE_PRECISION int4)
 ladon_add_wrong_arguments(two_contexts "CONTEXT CACHE" ${some} CONTEXT KEY_MODEL 4 LAYOUT in_out)
 ladon_add_wrong_arguments(cache_offset "no other offset is allowed" ${some} CACHE MASK causal OFFSET 1)
 ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, none, scaled, capped, masked"

@@ -1,6 +1,10 @@
 // Checks `extend`, the attention to a growing text. A text is cut into pieces. Each call appends one piece to a cache.
 // The oracle computes the whole text so far. For every cut of the text, the results of each call must agree with the
 // oracle within the bound (bound.hpp).
+//
+// A bfloat16 or int8 cache rounds the keys and values. The check first compares each stored number with the oracle's:
+// the difference must be at most the largest rounding error. The oracle then computes attention to the stored numbers.
+// The bound of the results therefore does not contain the rounding errors of the cache.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +30,9 @@ struct CachedSubject {
   void (*extend)(const Call&, void* cache);
   void (*extend_by_one)(const Call&, void* cache);
   int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
+  // Reads the key and the value of a token of the text, for all heads. `keys` is [kv_heads][head_width], and `values`
+  // is [kv_heads][value_width]. The token must still be in the cache.
+  void (*read)(const void* cache, std::size_t token, double* keys, double* values) = nullptr;
 };
 
 // A cut of a text: the number of tokens of each call. The sum of these numbers is the length of the text. If `by_one`
@@ -65,6 +72,32 @@ void extend(const Call& call, void* cache) {
   });
 }
 
+// Implements CachedSubject::read for a cache of type Cache.
+template <class Cache>
+void read_cache(const void* from, std::size_t token, double* keys, double* values) {
+  const auto& cache = *static_cast<const Cache*>(from);
+  const std::size_t slot = token % Cache::capacity;
+  constexpr std::size_t width = Cache::tiling.width();
+  const auto read = [&](const auto& panels, std::size_t features, double* to) {
+    for (std::size_t i = 0; i < features; ++i) {
+      const auto& element = panels.data[(slot / width * features + i) * width + slot % width];
+      if constexpr (requires { panels.scale; }) {
+        to[i] = static_cast<double>(element) * static_cast<double>(panels.scale[slot]);
+      } else {
+        to[i] = static_cast<double>(ladon::to_float(element));
+      }
+    }
+  };
+  for (const auto& head : cache.keys) {
+    constexpr std::size_t features = Cache::head_width;
+    read(head, features, keys + static_cast<std::size_t>(&head - cache.keys) * features);
+  }
+  for (const auto& head : cache.values) {
+    constexpr std::size_t features = Cache::value_width;
+    read(head, features, values + static_cast<std::size_t>(&head - cache.values) * features);
+  }
+}
+
 constexpr ladon::Shape for_one(ladon::Shape shape) {
   if (shape.keys == 0) shape.keys = shape.queries;
   shape.queries = 1;
@@ -90,7 +123,8 @@ CachedSubject cached_subject() {
           [](void* cache) { static_cast<typename Many::Cache*>(cache)->clear(); },
           extend<Many, Mask, Position>,
           extend<One, Mask, Position>,
-          activation_bits<typename Layout::Precision>};
+          activation_bits<typename Layout::Precision>,
+          read_cache<typename Many::Cache>};
 }
 
 }  // namespace ladon_test

@@ -348,23 +348,61 @@ Attended multi_head_attention(const Matrix& x, const Matrix& context, const Atte
   return multi_head_attention(x, context, context, weights, heads, may_see);
 }
 
-Attended multi_head_attention(const Matrix& x, const Matrix& key_input, const Matrix& value_input,
-                              const AttentionWeights& weights, const Heads& heads, const MaySee& may_see) {
-  const Matrix q = linear(weights.query, x), k = linear(weights.key, key_input), v = linear(weights.value, value_input);
+namespace {
+
+// Computes attention from projected queries, keys and values [tokens][features of all heads], and the output
+// projection.
+Attended attend_projected(const Matrix& q, const Matrix& k, const Matrix& v, const AttentionWeights& weights,
+                          const Heads& heads, const MaySee& may_see) {
   Attended result;
-  Matrix concat(x.rows, heads.heads * heads.value_width);
+  Matrix concat(q.rows, heads.heads * heads.value_width);
   for (std::size_t h = 0; h < heads.heads; ++h) {
     const std::size_t kv = h / (heads.heads / heads.kv_heads);
     Attended head =
         attend(columns(q, h * heads.head_width, heads.head_width), columns(k, kv * heads.head_width, heads.head_width),
                columns(v, kv * heads.value_width, heads.value_width), heads.score, h, may_see);
-    for (std::size_t t = 0; t < x.rows; ++t) {
+    for (std::size_t t = 0; t < q.rows; ++t) {
       for (std::size_t c = 0; c < heads.value_width; ++c) concat(t, h * heads.value_width + c) = head.out(t, c);
     }
     append(result, std::move(head));
   }
   result.out = linear(weights.output, concat);
   return result;
+}
+
+// Rotates the queries or keys of each head.
+Matrix rotate_heads(const Matrix& rows, std::size_t head_width, const Rotary& rotary, std::size_t first) {
+  Matrix all = rows;
+  for (std::size_t from = 0; from < rows.columns; from += head_width) {
+    const Matrix turned = rotate(columns(rows, from, head_width), rotary, first);
+    for (std::size_t t = 0; t < rows.rows; ++t) {
+      for (std::size_t c = 0; c < head_width; ++c) all(t, from + c) = turned(t, c);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Attended multi_head_attention(const Matrix& x, const Matrix& key_input, const Matrix& value_input,
+                              const AttentionWeights& weights, const Heads& heads, const MaySee& may_see) {
+  return attend_projected(linear(weights.query, x), linear(weights.key, key_input), linear(weights.value, value_input),
+                          weights, heads, may_see);
+}
+
+Stored project_keys(const Matrix& context, const AttentionWeights& weights, const Heads& heads) {
+  const Rotary& rotary = heads.score.rotary;
+  return {rotate_heads(linear(weights.key, context), heads.head_width, rotary, rotary.first_key),
+          linear(weights.value, context)};
+}
+
+Attended attend_stored(const Matrix& x, const Stored& stored, const AttentionWeights& weights, const Heads& heads,
+                       const MaySee& may_see) {
+  const Rotary& rotary = heads.score.rotary;
+  const Matrix q = rotate_heads(linear(weights.query, x), heads.head_width, rotary, rotary.first_query);
+  Heads rotated = heads;
+  rotated.score.rotary = {};
+  return attend_projected(q, stored.keys, stored.values, weights, rotated, may_see);
 }
 
 Matrix layer_norm(const Norm& norm, const Matrix& x) {

@@ -109,6 +109,18 @@ Attended multi_head_attention(const Matrix& x, const Matrix& context, const Atte
 Attended multi_head_attention(const Matrix& x, const Matrix& key_input, const Matrix& value_input,
                               const AttentionWeights& weights, const Heads& heads, const MaySee& may_see);
 
+// The keys and values in a cache, [tokens][features of all heads]. The keys are already rotated.
+struct Stored {
+  Matrix keys, values;
+};
+
+// Returns the keys and values of the tokens `context`, which a cache would hold without rounding.
+Stored project_keys(const Matrix& context, const AttentionWeights& weights, const Heads& heads);
+
+// Computes attention of x to the keys and values in a cache.
+Attended attend_stored(const Matrix& x, const Stored& stored, const AttentionWeights& weights, const Heads& heads,
+                       const MaySee& may_see);
+
 // Returns the rotated queries or keys of one head. The first row has the position `first`.
 Matrix rotate(const Matrix& rows, const Rotary& rotary, std::size_t first);
 

@@ -12,6 +12,7 @@ import type { Variant } from "./variants.js";
 export const abi = 4;
 
 export type Precision = "float32" | "int8";
+export type CachePrecision = "float32" | "bfloat16" | "int8";
 
 /** A tensor of a kernel's weights, row-major. */
 export interface Tensor {
@@ -104,6 +105,8 @@ export interface Description {
   readonly workspace: number;
   /** The size of the cache in bytes; 0 if the kernel has no cache. */
   readonly cache: number;
+  /** The type of the keys and values in the cache. Kernels without a cache have no cachePrecision. */
+  readonly cachePrecision?: CachePrecision;
   /** All tensors of an attention kernel. For other kinds, the tensors outside the layers. */
   readonly weights: readonly Tensor[];
   /** The tensors of one layer. Undefined for attention kernels. */

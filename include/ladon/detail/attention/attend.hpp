@@ -36,6 +36,7 @@
 #include <ladon/detail/mask/additive.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/detail/mask/none.hpp>
+#include <ladon/detail/memory/cache_panels.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -52,21 +53,55 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
 }
 
 // The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Target, class PackType, Tiling T, std::size_t Packs, bool BlockFloats>
+template <Shape S, class ScoreType, class Target, class PackType, Tiling T, std::size_t Packs, class KeyPackType,
+          class ViewType, bool BlockFloats>
 struct AttendForm {
   using L = PanelLayout<S, Target>;
   using Pack = PackType;
+  using KeyPack = KeyPackType;
+  using View = ViewType;
+  // Whether the keys and values of a key block are converted to floats, because they come from a bfloat16 or int8
+  // cache.
+  static constexpr bool widened = !std::is_same_v<View, const float*>;
+  // The integer kernels read the arrays of all keys and values, so a bfloat16 or int8 cache takes the other kernels.
   static constexpr bool uses_block_floats =
-      BlockFloats && T.width() == 4 && L::keys.width() == 4 && S.head_width <= block_floats::most_width;
-  using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats>;
+      BlockFloats && !widened && T.width() == 4 && L::keys.width() == 4 && S.head_width <= block_floats::most_width;
+  using BlockForm =
+      QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats, widened>;
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
-  static constexpr std::size_t key_block = L::block;  // how many keys a key block has
+  // How many keys a key block has.
+  static constexpr std::size_t key_block = widened ? L::widened_block : L::block;
   static constexpr bool one_key_block = S.keys <= key_block;
   static constexpr std::size_t softmax_chains = Target::softmax_chains;
   static constexpr bool interleaves_exponentials = Target::exponentials_beside_values;
 };
+
+// keys_of and values_of return the keys and values of the key block `keys` as floats, from Form::first_key on. If the
+// head's keys and values come from a bfloat16 or int8 cache, the functions convert the key block into block.widened.
+template <class Form>
+LADON_INLINE constexpr const float* keys_of(const Head<typename Form::View>& head, const QueryBlock& block,
+                                            Range keys) noexcept {
+  if constexpr (Form::widened) {
+    using BlockForm = typename Form::BlockForm;
+    widen<typename Form::KeyPack, BlockForm::key_width, BlockForm::head_width>(head.keys, keys, block.widened);
+    return block.widened;
+  } else {
+    return head.keys;
+  }
+}
+template <class Form>
+LADON_INLINE constexpr const float* values_of(const Head<typename Form::View>& head, const QueryBlock& block,
+                                              Range keys) noexcept {
+  if constexpr (Form::widened) {
+    using BlockForm = typename Form::BlockForm;
+    widen<typename Form::KeyPack, BlockForm::key_width, BlockForm::value_width>(head.values, keys, block.widened);
+    return block.widened;
+  } else {
+    return head.values;
+  }
+}
 
 // Computes the attention of one query block, one key block after another.
 template <class Form, class BoundMask, class Capture>
@@ -79,7 +114,8 @@ struct QueryBlockAttention {
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
-  const Head& head;
+  using HeadType = Head<typename Form::View>;
+  const HeadType& head;
   const QueryBlock& block;
   const BoundMask& mask;
   const Capture& capture;
@@ -89,7 +125,7 @@ struct QueryBlockAttention {
   Pack after[Form::packs];  // factors that multiply the weighted sums after the current key block
   bool first_block = true;  // true until the first key block is finished
 
-  LADON_INLINE constexpr QueryBlockAttention(const Head& h, const QueryBlock& b, const BoundMask& m,
+  LADON_INLINE constexpr QueryBlockAttention(const HeadType& h, const QueryBlock& b, const BoundMask& m,
                                              const Capture& c) noexcept
       : head(h),
         block(b),
@@ -141,8 +177,8 @@ struct QueryBlockAttention {
     constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
     Pack before[Form::packs];
     for (std::size_t v = 0; v < Form::packs; ++v) before[v] = softmax.maximum[v];
-    scores<BlockForm, typename Form::Function, halves>(block, scored, head.keys, ranges.unmasked, mask, softmax.maximum,
-                                                       first_pack_end);
+    scores<BlockForm, typename Form::Function, halves>(block, scored, keys_of<Form>(head, block, scored.keys),
+                                                       ranges.unmasked, mask, softmax.maximum, first_pack_end);
     softmax.template begin<only_block>(before);
   }
 
@@ -155,9 +191,10 @@ struct QueryBlockAttention {
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     if (!all_values) {
-      weighted_sum_selected<BlockForm>(head.values, block.scores, scored, rescale, mask, block.out);
+      weighted_sum_selected<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored, rescale, mask,
+                                       block.out);
     } else if constexpr (!Form::interleaves_exponentials) {
-      weighted_sum<BlockForm>(head.values, block.scores, scored.keys, rescale, block.out);
+      weighted_sum<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored.keys, rescale, block.out);
     }
   }
 
@@ -165,16 +202,16 @@ struct QueryBlockAttention {
   // first tile. The values of the keys `first_keys` are added for all packs of queries. The values of the keys from
   // `first_keys.end` to `end` - 1 are added for the last pack only.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
-    weighted_sum_of_scores<BlockForm, halves>(head.values, block.scores, first_keys, end, softmax, first_block, last,
-                                              after, block.out);
+    weighted_sum_of_scores<BlockForm, halves>(values_of<Form>(head, block, {first_keys.begin, end}), block.scores,
+                                              first_keys, end, softmax, first_block, last, after, block.out);
   }
 };
 
 // Captures the scores of a query block at the stage Capture::stage, before the softmax. An additional pass over all
 // active keys computes these scores. The attention itself is therefore bit-identical with and without capture.
 template <class Form, class BoundMask, class Capture>
-constexpr void capture_scores(const Head& head, const QueryBlock& block, std::size_t active_keys, const BoundMask& mask,
-                              const Capture& capture) noexcept {
+constexpr void capture_scores(const Head<typename Form::View>& head, const QueryBlock& block, std::size_t active_keys,
+                              const BoundMask& mask, const Capture& capture) noexcept {
   using Pack = typename Form::Pack;
   using Function = typename Form::Function;
   constexpr bool quotients = Function::capped && Capture::stage == Stage::scaled;
@@ -183,11 +220,12 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   for (std::size_t v = 0; v < Form::packs; ++v) unused[v] = Pack::broadcast(0.0f);
   for (std::size_t begin = 0; begin < active_keys; begin += Form::key_block) {
     const ScoreBlock scored{head.index, block.queries, Range{begin, begin + Form::key_block} & Range{0, active_keys}};
+    const float* const keys = keys_of<Form>(head, block, scored.keys);
     if constexpr (Capture::stage == Stage::masked) {
-      scores<typename Form::BlockForm, Function>(block, scored, head.keys, {0, 0}, mask, unused);
+      scores<typename Form::BlockForm, Function>(block, scored, keys, {0, 0}, mask, unused);
     } else {
       using Wanted = std::conditional_t<Capture::stage == Stage::capped, Function, ProductOnly>;
-      scores<typename Form::BlockForm, Wanted>(block, scored, head.keys, scored.keys, BoundNone(active_keys), unused);
+      scores<typename Form::BlockForm, Wanted>(block, scored, keys, scored.keys, BoundNone(active_keys), unused);
     }
     capture.template block<Form::BlockForm::query_width>(block.scores, scored.keys, unit);
   }
@@ -200,15 +238,16 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
 //
 // If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
 // (detail/attention/block_floats.hpp).
-template <Shape S, class Score, class Target, class Simd, Tiling T, std::size_t Packs, bool BlockFloats,
+template <Shape S, class Score, class Target, class Simd, Tiling T, std::size_t Packs, bool BlockFloats, class View,
           class BoundMask, class Capture>
-constexpr void attend_query_block(const Head& head, const QueryBlock& block, std::size_t active_keys,
+constexpr void attend_query_block(const Head<View>& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
-  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, Packs, BlockFloats>;
+  using KeyPack = typename Simd::template Pack<L::keys.lanes>;
+  using Form =
+      AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, Packs, KeyPack, View, BlockFloats>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
   if constexpr (is_single_token<Simd, T> && L::keys.lanes > 1) {
-    using KeyPack = typename Simd::template Pack<L::keys.lanes>;
     if (!BoundMask::hides_keys || head.values_finite) {
       attend_single_query<false, S, Score, KeyPack, L::keys>(head, block, mask, capture);
     } else {

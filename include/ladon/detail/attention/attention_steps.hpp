@@ -64,7 +64,7 @@ struct AttentionSteps {
       }
       const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
-        attend_head(call, {keys, values, finite, h, sink_of<Score>(call.options, h)}, workspace);
+        attend_head(call, Head<>{keys, values, finite, h, sink_of<Score>(call.options, h)}, workspace);
       }
     }
   }
@@ -72,7 +72,7 @@ struct AttentionSteps {
  private:
   // Computes the attention of all active queries in one query head.
   template <class Call>
-  static constexpr void attend_head(const Call& call, const Head& head,
+  static constexpr void attend_head(const Call& call, const Head<>& head,
                                     AttentionWorkspace<S, Target>& workspace) noexcept {
     const float* const rows = call.queries + head.index * S.queries * S.head_width;
     float* const out = call.out + head.index * S.queries * S.value_width;
@@ -90,8 +90,8 @@ struct AttentionSteps {
               query);
         }
         attend_query_block<S, Score, Target, Simd, P, Packs, false>(
-            head, {query, queries, workspace.scratch.scores.data, workspace.out.data}, call.lengths.keys, call.mask,
-            call.capture_of(head.index, queries));
+            head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
+            call.mask, call.capture_of(head.index, queries));
         from_panels<Pack, P, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);
       }
     };

@@ -31,32 +31,24 @@ constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t
   }
 }
 
-// Copies new tokens from one panel into the panels of a cache.
+// Copies new tokens from one panel into a cache, and rounds the tokens to the precision of the cache.
 //
-//     panel   [Rows][Width]; the first `tokens` lanes have one token each
-//     to      [panels][Rows][T.width()]; the slots of the cache
+//     panel   [features][Width]; the first `tokens` lanes have one token each
+//     to      CachePanels with Slots slots (detail/memory/cache_panels.hpp)
 //
 // Lane t of `panel` holds token `first` + t of the text. Token p of the text is stored in slot p % Slots. After the
 // last slot, a ring therefore continues in slot 0.
-template <Tiling T, std::size_t Slots, std::size_t Rows, std::size_t Width>
-constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, float* to) noexcept {
-  for (std::size_t t = 0; t < tokens; ++t) {
-    const std::size_t slot = (first + t) % Slots;
-    float* const column = to + slot / T.width() * T.width() * Rows + slot % T.width();
-    for (std::size_t row = 0; row < Rows; ++row) column[row * T.width()] = panel[row * Width + t];
-  }
+template <std::size_t Slots, std::size_t Width, class Storage>
+constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, Storage& to) noexcept {
+  for (std::size_t t = 0; t < tokens; ++t) to.store((first + t) % Slots, panel + t, Width);
 }
 
-// Returns whether the cached values of the tokens `first` to `first` + `tokens` - 1 are finite in one head. `from` has
-// the layout of `to` in `scatter`.
-template <Tiling T, std::size_t Slots, std::size_t Rows>
-constexpr bool stored_finite(const float* from, std::size_t tokens, std::size_t first) noexcept {
+// Returns whether the cached values of the tokens `first` to `first` + `tokens` - 1 are finite in one head. `from` is
+// the argument `to` of `scatter`.
+template <std::size_t Slots, class Storage>
+constexpr bool stored_finite(const Storage& from, std::size_t tokens, std::size_t first) noexcept {
   bool finite = true;
-  for (std::size_t t = 0; t < tokens; ++t) {
-    const std::size_t slot = (first + t) % Slots;
-    const float* const column = from + slot / T.width() * T.width() * Rows + slot % T.width();
-    for (std::size_t row = 0; row < Rows; ++row) finite = finite && column[row * T.width()] * 0.0f == 0.0f;
-  }
+  for (std::size_t t = 0; t < tokens; ++t) finite = finite && from.finite((first + t) % Slots);
   return finite;
 }
 

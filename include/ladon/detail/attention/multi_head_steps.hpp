@@ -25,6 +25,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/attend.hpp>
@@ -59,13 +60,17 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// The keys and values of one group of query heads, in panels.
+// The keys and values of one group of query heads, in panels. `View` is a view of floats, or of the elements of a cache
+// (detail/memory/cache_panels.hpp).
+template <class View>
 struct GroupKeys {
   std::size_t group;
-  const float* keys;    // K^T [panels][head width][key width]
-  const float* values;  // V^T [panels][value width][key width]
-  bool values_finite;   // whether no value is infinite or NaN
+  View keys;           // K^T [panels][head width][key width]
+  View values;         // V^T [panels][value width][key width]
+  bool values_finite;  // whether no value is infinite or NaN
 };
+template <class View>
+GroupKeys(std::size_t, View, View, bool) -> GroupKeys<View>;
 
 // The steps of multi-head attention. `Simd` provides the packs (detail/simd/vectors.hpp). At run time, the packs are
 // the vector registers of the target. In constant evaluation, the packs are plain arrays.
@@ -144,7 +149,7 @@ struct MultiHeadSteps {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
       const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
-      attend_group<false>(call, bound, {g, keys, values, finite}, scratch);
+      attend_group<false>(call, bound, GroupKeys<const float*>{g, keys, values, finite}, scratch);
     }
   }
 
@@ -155,8 +160,8 @@ struct MultiHeadSteps {
                                      CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
     const Range groups = part.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
-      attend_group<Projected>(call, bound, {g, cache.keys[g].data, cache.values[g].data, cache.values_finite()},
-                              scratch);
+      attend_group<Projected>(
+          call, bound, GroupKeys{g, cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
     }
   }
 
@@ -186,7 +191,7 @@ struct MultiHeadSteps {
       const Range groups = part.of(S.kv_heads);
       for (std::size_t g = groups.begin; g < groups.end; ++g) {
         const bool finite = earlier_finite && new_values_finite(g, past, tokens, cache);
-        attend_group<false>(call, bound, {g, cache.keys[g].data, cache.values[g].data, finite}, scratch);
+        attend_group<false>(call, bound, GroupKeys{g, cache.keys[g].view(), cache.values[g].view(), finite}, scratch);
       }
     }
   }
@@ -217,29 +222,49 @@ struct MultiHeadSteps {
   }
 
   // Projects the keys and values of every head from a context, and stores the transposed keys K^T and values V^T in a
-  // cache. The function applies no position encoding.
+  // cache. The function applies no position encoding. `projected` is scratch memory (KeyWorkspace::projected_panel).
   template <class Context, class Cache>
-  static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache) noexcept {
-    fill_keys(context, w, active, typename Position::Data{}, cache);
-    fill_values(context, w, active, cache);
+  static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache,
+                             float* projected) noexcept {
+    fill_keys(context, w, active, typename Position::Data{}, cache, projected);
+    fill_values(context, w, active, cache, projected);
   }
   // Projects the keys of every head from a context, and stores the transposed keys K^T in a cache. The earlier content
   // of the cache is lost.
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
-                                  Cache& cache) noexcept {
+                                  Cache& cache, [[maybe_unused]] float* projected) noexcept {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      project_keys(w.key(g), context, active, position, cache.keys[g].data);
+      if constexpr (Cache::precision == CachePrecision::float32) {
+        project_keys(w.key(g), context, active, position, cache.keys[g].data);
+      } else {
+        fill_panels<S.head_width, S.key_model>(
+            w.key(g), context, active, projected, cache.keys[g], [&]<class Pack, std::size_t Packs>(Range range) {
+              if constexpr (Position::rotates) {
+                rotate<Position, Pack, Packs, k.width(), S.head_width>(
+                    position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
+              }
+            });
+      }
     }
     cache.length = active;
   }
   // Projects the values of every head from a context, and stores the transposed values V^T in a cache.
   template <class Context, class Cache>
-  static constexpr void fill_values(Context context, const Weights& w, std::size_t active, Cache& cache) noexcept {
+  static constexpr void fill_values(Context context, const Weights& w, std::size_t active, Cache& cache,
+                                    [[maybe_unused]] float* projected) noexcept {
     cache.not_finite_end = 0;
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      project_context<S.value_width, S.value_model>(w.value(g), context, active, cache.values[g].data);
-      if (!all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active)) cache.not_finite_end = active;
+      bool finite = true;
+      if constexpr (Cache::precision == CachePrecision::float32) {
+        project_context<S.value_width, S.value_model>(w.value(g), context, active, cache.values[g].data);
+        finite = all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active);
+      } else {
+        fill_panels<S.value_width, S.value_model>(w.value(g), context, active, projected, cache.values[g],
+                                                  []<class, std::size_t>(Range) {});
+        finite = new_values_finite(g, 0, active, cache);
+      }
+      if (!finite) cache.not_finite_end = active;
     }
   }
 
@@ -287,6 +312,21 @@ struct MultiHeadSteps {
                                               Epilogue<k.width()>{out + first * out_stride, out_stride});
         });
   }
+  // Projects the keys or the values of one head for every active key, one panel after another, and stores the panels in
+  // a bfloat16 or int8 cache. `finish` changes the projected panel before it is stored.
+  template <std::size_t Rows, std::size_t Inner, class W, class Context, class Storage, class Finish>
+  static constexpr void fill_panels(const W& w, Context context, std::size_t active, float* projected, Storage& to,
+                                    Finish finish) noexcept {
+    for_panels<k, last_k, S.keys>(active, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        const Range range = tokens_of<k>(p, 1, active);
+        matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(p), 1,
+                                            Epilogue<k.width()>{projected, 0});
+        finish.template operator()<typename Simd::template Pack<P.lanes>, Packs>(range);
+        scatter<S.keys, k.width()>(projected, range.end - range.begin, range.begin, to);
+      }
+    });
+  }
   template <class W, class Context, class Data>
   static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position,
                                      float* out) noexcept {
@@ -298,7 +338,7 @@ struct MultiHeadSteps {
   template <class Cache>
   static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
                                           const Cache& cache) noexcept {
-    return stored_finite<k, S.keys, S.value_width>(cache.values[g].data, tokens, past);
+    return stored_finite<S.keys>(cache.values[g], tokens, past);
   }
 
   // Projects the keys and values of the active tokens of `call.x`, for the heads of keys and values that belong to
@@ -350,21 +390,26 @@ struct MultiHeadSteps {
       rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
           position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
-    scatter<k, S.keys, S.head_width, P.width()>(projected, tokens, first, cache.keys[g].data);
+    scatter<S.keys, P.width()>(projected, tokens, first, cache.keys[g]);
   }
   template <Tiling P, bool UpdatesFinite, class Cache>
   static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    using Pack = typename Simd::template Pack<P.lanes>;
-    if (UpdatesFinite && !all_finite<Pack, P.width(), S.value_width>(projected, tokens)) {
-      cache.not_finite_end = first + tokens;
+    scatter<S.keys, P.width()>(projected, tokens, first, cache.values[g]);
+    if constexpr (UpdatesFinite) {
+      bool finite = true;
+      if constexpr (Cache::precision == CachePrecision::float32) {
+        finite = all_finite<typename Simd::template Pack<P.lanes>, P.width(), S.value_width>(projected, tokens);
+      } else {
+        finite = new_values_finite(g, first, tokens, cache);  // rounding to bfloat16 may give infinity
+      }
+      if (!finite) cache.not_finite_end = first + tokens;
     }
-    scatter<k, S.keys, S.value_width, P.width()>(projected, tokens, first, cache.values[g].data);
   }
 
   // Computes the attention of all query heads that share one head of keys and values.
-  template <bool Projected, class Call, class Queries, class Scratch>
-  static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys& group,
+  template <bool Projected, class Call, class Queries, class View, class Scratch>
+  static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
                                      Scratch& scratch) noexcept {
     const std::size_t first = group.group * S.heads_per_group();
     for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
@@ -392,10 +437,12 @@ struct MultiHeadSteps {
 
   // Computes the attention of all active queries in one query head. The function handles one query block after another:
   // it projects the queries or takes the result of project_queries, rotates the queries, and computes their attention.
-  template <bool Projected, class Call, class Queries, class Scratch>
-  static constexpr void attend_head(const Call& call, const Queries& bound, const Head& head,
+  template <bool Projected, class Call, class Queries, class View, class Scratch>
+  static constexpr void attend_head(const Call& call, const Queries& bound, const Head<View>& head,
                                     Scratch& scratch) noexcept {
     const std::size_t h = head.index;
+    float* widened = nullptr;
+    if constexpr (!std::is_same_v<View, const float*>) widened = scratch.widened.data;
     float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
     const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       if constexpr (!Projected && projects_queries_first) project_queries<P, Packs>(call, h, first, count);
@@ -415,7 +462,7 @@ struct MultiHeadSteps {
               queries.end - queries.begin, query);
         }
         attend_query_block<S, Score, Target, Simd, P, Packs, uses_block_floats>(
-            head, {query, queries, scratch.scores.data, out}, call.lengths.keys, bound.mask,
+            head, {query, queries, scratch.scores.data, out, widened}, call.lengths.keys, bound.mask,
             call.capture_of(h, queries));
       }
     };

@@ -14,14 +14,18 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The keys and values that the queries of one query head attend to, in panels.
+// The keys and values that the queries of one query head attend to, in panels. `View` is a view of floats, or of the
+// elements of a cache (detail/memory/cache_panels.hpp).
+template <class View = const float*>
 struct Head {
-  const float* keys;    // K^T [panels][head width][key width]
-  const float* values;  // V^T [panels][value width][key width]
-  bool values_finite;   // whether no value is infinite or NaN
-  std::size_t index;    // number of the query head
-  float sink;           // the head's sink as an exponent of two; read only if the score has sinks
+  View keys;           // K^T [panels][head width][key width]
+  View values;         // V^T [panels][value width][key width]
+  bool values_finite;  // whether no value is infinite or NaN
+  std::size_t index;   // number of the query head
+  float sink;          // the head's sink as an exponent of two; read only if the score has sinks
 };
+template <class View>
+Head(View, View, bool, std::size_t, float) -> Head<View>;
 
 // The queries of one panel, and the memory that the attention of these queries in one head needs.
 struct QueryBlock {
@@ -29,13 +33,17 @@ struct QueryBlock {
   Range queries;       // indices of the queries
   float* scores;       // scratch [keys of a key block][query width]: first the scores S^T, then the weights P^T
   float* out;          // O^T [value width][query width]: the output
+  float* widened;      // scratch: keys, then values, of a key block as floats; only for a bfloat16 or int8 cache
 };
 
 // The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The number of
 // queries and the number of keys of the shape are not parameters. Shapes that differ only in these two numbers can
 // therefore use the same kernels.
+//
+// If Widened is true, the kernels read the keys and values of a single key block, which `widen` has converted to floats
+// (detail/memory/cache_panels.hpp). Otherwise, the kernels read the arrays of all keys and values.
 template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
-          std::size_t ValueWidth, bool BlockFloats = false>
+          std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false>
 struct QueryBlockForm {
   using Pack = PackType;
   static constexpr std::size_t packs = Packs;
@@ -46,6 +54,9 @@ struct QueryBlockForm {
   static constexpr std::size_t head_width = HeadWidth;
   static constexpr std::size_t value_width = ValueWidth;
   static constexpr bool uses_block_floats = BlockFloats;  // detail/attention/block_floats.hpp
+
+  // Returns the key at which the arrays of keys and values begin. The keys of the current key block begin at `begin`.
+  static constexpr std::size_t first_key(std::size_t begin) noexcept { return Widened ? begin : 0; }
 };
 
 }  // namespace ladon::inline LADON_ABI::detail

@@ -154,8 +154,8 @@ struct ScoreTile {
 // layers of 99 tokens with 64 features then take 1% less time (Zen 4, AVX-512, int8 weights).
 inline constexpr std::size_t last_rows = 4;
 
-// Computes the scores of the keys `scored.keys` and updates `maximum`. Every query sees every key in `unmasked`, so
-// may_see() is not called for these keys.
+// Computes the scores of the keys `scored.keys` and updates `maximum`. `keys` begins at Form::first_key. Every query
+// sees every key in `unmasked`, so may_see() is not called for these keys.
 //
 // If Halves is true, keys from `first_pack_end` on are hidden from the first pack of queries. If the second half of a
 // panel of keys begins at `first_pack_end` or later, the second half is computed for the second pack only. Under a
@@ -172,7 +172,7 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   const Query query(block.query);
   typename BoundMask::template Scratch<key_width, query_width> scratch;
   for (std::size_t base = range.begin; base < range.end; base += key_width) {
-    const float* const panel = keys + base * Form::head_width;
+    const float* const panel = keys + (base - Form::first_key(range.begin)) * Form::head_width;
     const auto lanes =
         mask.template lanes<Pack, query_width>({scored.head, scored.queries, {base, range.end}}, scratch);
     const auto tile = [&]<std::size_t Rows, std::size_t FirstPack>(std::size_t row) {

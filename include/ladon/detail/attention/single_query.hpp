@@ -22,7 +22,9 @@
 #include <ladon/detail/attention/score_function.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/memory/cache_panels.hpp>
 #include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/simd/load_as_float.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -31,11 +33,11 @@ template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 
 // Computes the products q . k of a query and Packs packs of keys, in each of Streams panels. Each panel begins
-// `distance` floats after the previous panel. Each product is computed as Sums partial sums. Four or more independent
+// `distance` elements after the previous panel. Each product is computed as Sums partial sums. Four or more independent
 // sums hide the latency of a multiply-add.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
-          std::size_t HeadWidth>
-LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance, const float* query,
+          std::size_t HeadWidth, class Element>
+LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
                                          Pack (&product)[Streams * Packs]) noexcept {
   constexpr std::size_t count = Streams * Packs;
   Pack sum[Sums][count];
@@ -45,8 +47,8 @@ LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance
     const auto x = Pack::broadcast(query[feature]);
     LADON_UNROLL
     for (std::size_t i = 0; i < count; ++i) {
-      const float* const key = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
-      sum[s][i] = fma(x, Pack::load(key), sum[s][i]);
+      const Element* const key = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
+      sum[s][i] = fma(x, simd::load_as_float<Pack>(key), sum[s][i]);
     }
   };
   std::size_t feature = 0;
@@ -95,8 +97,8 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
 // Computes the scores of the panels from the first visible key to the last visible key. Hidden keys get the score -inf.
 // scores[0] is the score of the first key of the first panel. The panels are read in Streams streams. Returns, for each
 // lane, the maximum of `largest` and the scores in this lane.
-template <class Function, class Pack, Tiling K, std::size_t HeadWidth, std::size_t Streams, class BoundMask>
-LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* query, const KeyRanges& ranges,
+template <class Function, class Pack, Tiling K, std::size_t HeadWidth, std::size_t Streams, class View, class BoundMask>
+LADON_KERNEL constexpr Pack single_query_scores(const Head<View>& head, const float* query, const KeyRanges& ranges,
                                                 const BoundMask& mask, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
   const std::size_t start = ranges.visible.begin / width * width;
@@ -108,11 +110,13 @@ LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* q
     LADON_UNROLL
     for (std::size_t v = 0; v < K.packs; v += packs) {
       Pack product[N * packs];
-      key_products<Pack, N, packs, sums, width, HeadWidth>(head.keys + (start + panel * width) * HeadWidth + v * lanes,
-                                                           distance * width * HeadWidth, query, product);
+      key_products<Pack, N, packs, sums, width, HeadWidth>(
+          elements(head.keys) + (start + panel * width) * HeadWidth + v * lanes, distance * width * HeadWidth, query,
+          product);
       LADON_UNROLL
       for (std::size_t i = 0; i < N * packs; ++i) {
-        Function::exponent(product[i]).store(scores + (panel + i / packs * distance) * width + (v + i % packs) * lanes);
+        const std::size_t key = (panel + i / packs * distance) * width + (v + i % packs) * lanes;
+        Function::exponent(times_scale(product[i], head.keys, start + key)).store(scores + key);
       }
     }
   };
@@ -170,28 +174,34 @@ struct SingleQuerySoftmax {
 // Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. The function reads Streams
 // streams. Each stream has `panels` consecutive panels, and begins `distance` panels after the previous stream. If
 // Selected is true, keys with a negative weight, which marks hidden keys, are skipped.
-template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected>
-LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels,
+//
+// With an int8 cache, each weight is multiplied by the scale of its value first.
+template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected, class View>
+LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t panels,
                                                     std::size_t distance, Pack (&sum)[ValueWidth]) noexcept {
   constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes;
   for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Streams][Packs];
     LADON_UNROLL
     for (std::size_t i = 0; i < Streams * Packs; ++i) {
-      weight[i / Packs][i % Packs] = Pack::load(p + (i / Packs * distance + panel) * width + i % Packs * lanes);
+      const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
+      weight[i / Packs][i % Packs] = Pack::load(p + key);
+      if constexpr (!Selected) weight[i / Packs][i % Packs] = times_scale(weight[i / Packs][i % Packs], values, key);
     }
     for (std::size_t row = 0; row < ValueWidth; ++row) {
-      const float* const first = values + (panel * ValueWidth + row) * width;
+      const auto* const first = elements(values) + (panel * ValueWidth + row) * width;
       Pack row_sum = sum[row];
       LADON_UNROLL
       for (std::size_t i = 0; i < Streams * Packs; ++i) {
-        const float* const value = first + i / Packs * distance * ValueWidth * width + i % Packs * lanes;
+        const Pack value =
+            simd::load_as_float<Pack>(first + i / Packs * distance * ValueWidth * width + i % Packs * lanes);
         const Pack& w = weight[i / Packs][i % Packs];
-        const Pack added = fma(Pack::load(value), w, row_sum);
         if constexpr (Selected) {
+          const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
+          const Pack added = fma(value, times_scale(w, values, key), row_sum);
           row_sum = select(Pack::broadcast(0.0f) <= w, added, row_sum);
         } else {
-          row_sum = added;
+          row_sum = fma(value, w, row_sum);
         }
       }
       sum[row] = row_sum;
@@ -199,19 +209,22 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const f
   }
 }
 
-// Adds the products value[row][key] * p[key] to sum[row], for the keys `keys`. `keys` begins at the first key of a
-// pack. p[0] is the weight of the key `start`. Keys outside `visible` are skipped. If Selected is true, keys with a
-// negative weight, which marks hidden keys, are skipped, too.
-template <class Pack, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected>
-LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* p, std::size_t start, Range keys,
-                                              Range visible, Pack (&sum)[Pack::lanes]) noexcept {
+// Adds the products value[row][key] * p[key] to sum[row], for Rows rows from `first_row` on and the keys `keys`. `keys`
+// begins at the first key of a pack. p[0] is the weight of the key `start`. Keys outside `visible` are skipped. If
+// Selected is true, keys with a negative weight, which marks hidden keys, are skipped, too.
+template <class Pack, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected, class View>
+LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t first_row, const float* p,
+                                              std::size_t start, Range keys, Range visible,
+                                              Pack (&sum)[Pack::lanes]) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
   for (std::size_t base = keys.begin; base < keys.end; base += lanes) {
-    const Pack weight = Pack::load(p + base - start);
-    const float* const panel = values + base / Width * Width * ValueWidth + base % Width;
+    const Pack weight = Pack::load(p + base - start), scaled = times_scale(weight, values, base);
+    const auto* const panel = elements(values) + first_row * Width + base / Width * Width * ValueWidth + base % Width;
     if (!Selected && visible.contains({base, base + lanes})) {
       LADON_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) sum[r] = fma(Pack::load(panel + r * Width), weight, sum[r]);
+      for (std::size_t r = 0; r < Rows; ++r) {
+        sum[r] = fma(simd::load_as_float<Pack>(panel + r * Width), scaled, sum[r]);
+      }
     } else {
       const Pack key = Pack::lane_index() + Pack::broadcast(static_cast<float>(base));
       const auto counts = (key < Pack::broadcast(static_cast<float>(visible.end))) &
@@ -219,7 +232,7 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
                           (Pack::broadcast(0.0f) <= weight);
       LADON_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
-        sum[r] = select(counts, fma(Pack::load(panel + r * Width), weight, sum[r]), sum[r]);
+        sum[r] = select(counts, fma(simd::load_as_float<Pack>(panel + r * Width), scaled, sum[r]), sum[r]);
       }
     }
   }
@@ -232,8 +245,9 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
 // adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
 // does not depend on Selected. The value of a hidden key therefore changes no bit of `out`, even if the value is
 // infinite or NaN.
-template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams>
-LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const float* p, Range visible, float factor,
+template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
+          class View>
+LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible, float factor,
                                                       float* out) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
   constexpr bool streamed = Streams > 1;
@@ -251,7 +265,7 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
       Pack block_sum[ValueWidth];
       for (std::size_t row = 0; row < ValueWidth; ++row) block_sum[row] = Pack::broadcast(0.0f);
       weighted_sum_of_streams<Pack, Streams, K.packs, ValueWidth, Selected>(
-          values + keys * ValueWidth, p + keys - start, left < panels_per_block ? left : panels_per_block,
+          skip<ValueWidth>(values, keys), p + keys - start, left < panels_per_block ? left : panels_per_block,
           panels_per_stream, block_sum);
       for (std::size_t row = 0; row < ValueWidth; ++row) stream_sum[row] = stream_sum[row] + block_sum[row];
     }
@@ -262,20 +276,20 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
     for (std::size_t r = 0; r < lanes; ++r) {
       sum[r] = r < Rows && streamed ? stream_sum[streamed ? row + r : 0] : Pack::broadcast(0.0f);
     }
-    const float* const rows = values + row * width;
     if constexpr (streamed) {
-      add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(rows, p, start, {start, done.begin}, visible, sum);
+      add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(values, row, p, start, {start, done.begin}, visible,
+                                                                 sum);
     }
     const Range rest{done.end, visible.end};
     if constexpr (streamed || Keys <= single_query_block<Pack>) {
-      add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(rows, p, start, rest, visible, sum);
+      add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(values, row, p, start, rest, visible, sum);
     } else {
       for (std::size_t base = rest.begin; base < rest.end; base += single_query_block<Pack>) {
         Pack block_sum[lanes];
         LADON_UNROLL
         for (std::size_t r = 0; r < lanes; ++r) block_sum[r] = Pack::broadcast(0.0f);
         add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(
-            rows, p, start, Range{base, base + single_query_block<Pack>} & rest, visible, block_sum);
+            values, row, p, start, Range{base, base + single_query_block<Pack>} & rest, visible, block_sum);
         LADON_UNROLL
         for (std::size_t r = 0; r < Rows; ++r) sum[r] = sum[r] + block_sum[r];
       }
@@ -291,12 +305,13 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
 
 // Computes the output of a single query. If a value may be infinite or NaN and the mask hides keys, Selected must be
 // true. Hidden keys are then skipped, because 0 times an infinite or NaN value would be NaN.
-template <bool Selected, Shape S, class Score, class Pack, Tiling K, class BoundMask, class Capture>
-constexpr void attend_single_query(const Head& head, const QueryBlock& block, const BoundMask& mask,
+template <bool Selected, Shape S, class Score, class Pack, Tiling K, class View, class BoundMask, class Capture>
+constexpr void attend_single_query(const Head<View>& head, const QueryBlock& block, const BoundMask& mask,
                                    const Capture& capture) noexcept {
   constexpr std::size_t most = target::Current::streams;
-  constexpr std::size_t key_streams = reads_streams(S.keys * S.head_width) ? most : 1;
-  constexpr std::size_t value_streams = reads_streams(S.keys * S.value_width) ? most : 1;
+  constexpr std::size_t element_bytes = sizeof(*elements(View{}));
+  constexpr std::size_t key_streams = reads_streams(S.keys * S.head_width, element_bytes) ? most : 1;
+  constexpr std::size_t value_streams = reads_streams(S.keys * S.value_width, element_bytes) ? most : 1;
   const KeyRanges ranges = mask.key_ranges({0, 1});
   const Range visible = ranges.visible;
   const std::size_t start = visible.begin / K.width() * K.width();

@@ -3,7 +3,7 @@
 //
 //     O^T[value][query] += sum over keys of V^T[value][key] * P^T[key][query]
 //
-//     values  V^T [panels][value width][key width]    the micro-kernel broadcasts each value
+//     values  V^T [panels][value width][key width]    the micro-kernel broadcasts each value; from Form::first_key on
 //     p       P^T [keys of the block][query width]    the weights
 //     out     O^T [value width][query width]          multiplied by factors before and after the addition (Rescale)
 //
@@ -85,12 +85,13 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
   constexpr std::size_t packs = Form::packs, query_width = Form::query_width, key_width = Form::key_width;
   constexpr std::size_t panel_stride = key_width * Form::value_width;
   using Tile = MicroKernel<Pack, Rows, packs>;
+  const std::size_t first_key = Form::first_key(range.begin);
   Tile tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
   std::size_t base = range.begin;
   if constexpr (Tile::template has_panels_loop<key_width, query_width>) {
     if (!std::is_constant_evaluated()) {
-      base += tile.template accumulate_panels<panel_stride, key_width>(range.end - range.begin,
-                                                                       values + base * Form::value_width, p);
+      base += tile.template accumulate_panels<panel_stride, key_width>(
+          range.end - range.begin, values + (base - first_key) * Form::value_width, p);
     }
   }
   [[maybe_unused]] const std::size_t all_keys = range.end - range.begin;
@@ -100,7 +101,7 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
   }
   for (; base < range.end; base += key_width) {
     const std::size_t keys = range.end - base < key_width ? range.end - base : key_width;
-    const Values panel{values + base * Form::value_width};
+    const Values panel{values + (base - first_key) * Form::value_width};
     const float* const weights = p + (base - range.begin) * query_width;
     std::size_t done = 0;
     if constexpr (Work::keys_ahead > 0) {
@@ -117,7 +118,8 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
       const std::size_t panel = key / key_width * key_width;
       const std::size_t end = panel + key_width < last_pack_end ? panel + key_width : last_pack_end;
       tile.template accumulate_last_pack<query_width>(
-          end - key, Values{values + panel * Form::value_width + (key - panel)}, p + (key - range.begin) * query_width);
+          end - key, Values{values + (panel - first_key) * Form::value_width + (key - panel)},
+          p + (key - range.begin) * query_width);
       key = end;
     }
   }
@@ -195,7 +197,8 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
     for (std::size_t base = scored.keys.begin; base < scored.keys.end; base += key_width) {
       const Range range = Range{base, base + key_width} & scored.keys;
       const auto lanes = mask.template lanes<Pack, query_width>({scored.head, scored.queries, range}, scratch);
-      const float* const value = values + base * Form::value_width + row * key_width;
+      const float* const value =
+          values + (base - Form::first_key(scored.keys.begin)) * Form::value_width + row * key_width;
       for (std::size_t key = range.begin; key < range.end; ++key) {
         const Pack weight = Pack::load(p + (key - scored.keys.begin) * query_width + v * Pack::lanes);
         sum = select(lanes.may_see(v, key), fma(Pack::broadcast(value[key - base]), weight, sum), sum);

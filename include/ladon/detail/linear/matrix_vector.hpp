@@ -24,9 +24,10 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns whether a matrix of `floats` floats is large enough to be read in several streams.
-constexpr bool reads_streams(std::size_t floats) noexcept {
-  return target::Current::streams > 1 && floats * sizeof(float) > target::Current::single_stream_bytes;
+// Returns whether a matrix is large enough to be read in several streams. The matrix has `elements` elements of
+// `element_bytes` bytes.
+constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = sizeof(float)) noexcept {
+  return target::Current::streams > 1 && elements * element_bytes > target::Current::single_stream_bytes;
 }
 
 // The operations of a dot product of one row of weights and the features of a token. This template is for features that

@@ -85,6 +85,10 @@ struct PanelLayout {
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
+  // `widened_block` is the number of keys in a key block whose keys and values come from a bfloat16 or int8 cache, and
+  // are converted to floats. The kernels for a single query convert in registers. Only the capture of scores and
+  // constant evaluation then convert key blocks, so a small key block suffices.
+  static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 
 // Returns how many parts a phase of a call has. A call by several threads consists of phases, and the threads divide

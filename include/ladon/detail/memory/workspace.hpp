@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/memory/linear_input.hpp>
 #include <ladon/detail/memory/panels.hpp>
@@ -43,14 +44,20 @@ struct HeadScratch {
 
 // The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
 // for all keys and values.
+//
+// With a bfloat16 or int8 cache, kernels of several queries convert first the keys and then the values of a key block
+// to floats, in `widened`.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;
   static constexpr std::size_t widest = S.head_width > S.value_width ? S.head_width : S.value_width;
+  struct Nothing {};
+  using Widened = Panels<L::widened_block, widest, L::keys>;
   Panels<L::queries.width(), widest, L::queries>
       projected;  // new K^T or V^T of one head, before scatter() writes it into the cache
   Panels<L::queries.width(), S.head_width, L::queries> query;  // queries Q^T of one head and one panel
   Panels<L::queries.width(), L::block, L::queries> scores;     // scores S^T, then weights P^T, of one key block
+  [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Widened> widened;
 };
 
 // The workspace of attention without projections: the scratch memory of a head, and the output of one panel of queries.
@@ -88,13 +95,28 @@ struct CrossShared {
 };
 
 // The workspace of project_keys: one context in panels. Keys are projected first. If values are projected from a second
-// context, the second context then overwrites the first.
+// context, the second context then overwrites the first. With a bfloat16 or int8 cache, `projected` holds one panel of
+// K^T or V^T before scatter() writes the panel into the cache.
 template <Shape S, class Target, class Precision = precision::Float32>
 struct KeyWorkspace {
   using L = detail::PanelLayout<S, Target>;
   static constexpr std::size_t widest = S.key_model > S.value_model ? S.key_model : S.value_model;
   Panels<S.keys, widest, L::keys> context;
   [[no_unique_address]] detail::LinearInput<Precision, Target, S.keys, widest, L::keys> context_input;
+
+  struct Nothing {};
+  static constexpr std::size_t widest_head = S.head_width > S.value_width ? S.head_width : S.value_width;
+  using Projected = Panels<L::keys.width(), widest_head, L::keys>;
+  [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Projected> projected;
+
+  // Returns `projected`, or null for a float32 cache.
+  constexpr float* projected_panel() noexcept {
+    if constexpr (S.cache_precision == CachePrecision::float32) {
+      return nullptr;
+    } else {
+      return projected.data;
+    }
+  }
 };
 
 }  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,11 @@
+// message: ladon: the arguments of extend are (x, cache, weights, y, workspace, options, map), in this order
+// says: another type
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::MultiHeadAttention<ladon::Shape{
+    .queries = 1, .keys = 9, .model = 6, .cache_precision = ladon::CachePrecision::int8}>;
+using Float = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .keys = 9, .model = 6}>;
+void extend(const float* x, Float::Cache& cache, const Attention::Weights& weights, float* y,
+            Attention::CachedWorkspace& workspace) {
+  Attention::extend(x, cache, weights, y, workspace);
+}

@@ -1,0 +1,7 @@
+// message: ladon: attention without projections has no cache, so it takes no cache_precision
+// says: CachePrecision
+#include <ladon/ladon.hpp>
+
+using Attention =
+    ladon::Attention<ladon::Shape{.queries = 4, .model = 6, .cache_precision = ladon::CachePrecision::bfloat16}>;
+void run(const float* q, float* out, Attention::Workspace& workspace) { Attention::run(q, q, q, out, workspace); }
