@@ -1,6 +1,6 @@
 // ladon_bench_ceilings [--json FILE] [--seconds S]: measures the peak rates that limit a layer on this core:
 // multiply-adds, reads, exponentials and tiles. Each figure is the median of 15 rounds. A round is repeated while other
-// processes use the core. For each figure, this takes at most S seconds (10).
+// processes use the core. The rounds and repetitions of one figure take at most about S seconds, by default 10.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,8 +24,8 @@ using nlohmann::ordered_json;
 constexpr double round_seconds = 2e-4;
 double patience = 10;
 
-// Returns the median rate in units per second, and the part of the rounds that other processes disturbed until the
-// patience was spent.
+// Measures 15 rounds of rate(). Returns the median rate in units per second, and the part of the rounds that were still
+// disturbed by other processes when `patience` seconds had passed.
 template <class Rate>
 ordered_json figure(const std::string& name, Rate rate) {
   std::vector<double> rates;

@@ -28,7 +28,7 @@ struct Chosen {
 };
 
 struct Round {
-  double step, read, one_place;  // seconds
+  double step, read, one_place;  // seconds of the step, of a read at four places, and of a read at one place
   bool disturbed;
 };
 
@@ -44,7 +44,8 @@ Round one_round(const bench::Parts& parts, std::size_t repeats, Step& step) {
   return {seconds, (before + after) / 2, one_place, !alone || !quiet().now_quiet()};
 }
 
-// Measures a case in rounds like measure() in support/rounds.hpp, but relative to the plain read instead of the peak.
+// Measures a case in rounds like measure() in support/rounds.hpp, but as a share of the rate of a plain read of `parts`
+// instead of the FMA peak.
 template <class Step>
 nlohmann::ordered_json measure(const std::string& name, const bench::Parts& parts, int rounds, Step step) {
   constexpr double patience = 10;  // seconds for all rounds

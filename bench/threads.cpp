@@ -1,6 +1,7 @@
 // ladon_bench_threads [--json FILE] [THREADS]: measures how much faster THREADS threads (2) compute one call than one
-// thread. Both calls alternate in rounds of some milliseconds. If another process used one of the cores during a round,
-// the round is repeated. Prints the median and the quartiles of the ratios of all rounds.
+// thread. In each round, one thread computes calls for about a millisecond, but at least one call. Then THREADS threads
+// compute the same number of calls. If another process used one of the cores during a round, the round is repeated.
+// Prints the median and the quartiles of the ratios of both times over all rounds.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>

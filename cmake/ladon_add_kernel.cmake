@@ -51,9 +51,9 @@
 #                      made. BF16 weights (as ladon-weights convert writes them) are copied. The path must not contain a
 #                      backslash or $<. PREFIX and the file's name must not contain /*, */ or @word@. The program
 #                      ladon-weights packs the tensors on the build machine. A cross build with Ladon's sources builds
-#                      this program for the build machine, with the compiler of the environment variable CXX or the
-#                      system's compiler. A cross build with an installed Ladon looks for an installed program.
-#                      LADON_WEIGHTS_TOOL=<file> names another program
+#                      this program for the build machine, with the compiler LADON_HOST_CXX, or else of the environment
+#                      variable CXX, or else the system's compiler. A cross build with an installed Ladon looks for an
+#                      installed program. LADON_WEIGHTS_TOOL=<file> names another program
 # The code
 #   CAPTURE weights|none|scaled|capped|masked     what a call writes to options.attention: the attention weights, or the
 #                      scores after the scale, the softcap or the mask. With none, there is no options.attention.

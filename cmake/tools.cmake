@@ -7,6 +7,8 @@
 #   ladon_need_weights_tool()   ladon_weights: the program ladon-weights, which packs tensors for a kernel
 #   ladon_need_host_weights_tool()   ladon_host_weights: in a cross build, ladon-weights for the build machine. Sets
 #                                    ladon_host_weights_program to the path of the program
+#
+# The setting LADON_HOST_CXX names the C++ compiler of the host, which ladon_need_host_weights_tool uses.
 
 set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
 set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
@@ -35,14 +37,44 @@ function(ladon_need_weights_tool)
   endif()
 endfunction()
 
+# Sets <out> to the C++ compiler for programs that run on the host: the setting LADON_HOST_CXX, or else the environment
+# variable CXX, or else c++, g++ or clang++. If CXX is the compiler of the cross build, the function ignores CXX. Without
+# a compiler, the function stops CMake. On Windows, <out> may be empty: the generator then finds the compiler.
+function(ladon_host_compiler out)
+  set(compiler "${LADON_HOST_CXX}")
+  if(NOT compiler)
+    set(compiler "$ENV{CXX}")
+    unset(program) # find_program keeps a value that a variable already has
+    find_program(program NAMES "${compiler}" NO_CACHE NO_CMAKE_FIND_ROOT_PATH)
+    if(program AND program STREQUAL CMAKE_CXX_COMPILER)
+      set(compiler "")
+    endif()
+  endif()
+  if(NOT compiler)
+    unset(compiler)
+    find_program(compiler NAMES c++ g++ clang++ NO_CACHE NO_CMAKE_FIND_ROOT_PATH)
+  endif()
+  if(NOT compiler AND NOT CMAKE_HOST_WIN32)
+    message(FATAL_ERROR "ladon: WEIGHTS needs a C++ compiler for this machine, because a cross build makes the program \
+ladon-weights for this machine. There is no c++, g++ or clang++. Install one of them, or name a compiler with \
+-DLADON_HOST_CXX=<file>, or name a program ladon-weights with -DLADON_WEIGHTS_TOOL=<file>")
+  endif()
+  set(${out} "${compiler}" PARENT_SCOPE)
+endfunction()
+
 # Adds ladon_host_weights, a separate build of ladon-weights. The separate build is needed, because ladon-weights must
-# run on the host, and the C++ compiler of a cross build compiles for the target machine. The separate build uses the
-# compiler that the environment variable CXX names, or else the system's compiler. ladon-weights needs no xsimd. The
-# target ladon_host_weights has no outputs, so ninja and make always run its command. The separate build then compiles
-# only sources that have changed.
+# run on the host, and the C++ compiler of a cross build compiles for the target machine. The environment of a cross
+# build may have flags for the target machine, so the separate build ignores these environment variables. ladon-weights
+# needs no xsimd. The target ladon_host_weights has no outputs, so ninja and make always run its command. The separate
+# build then compiles only sources that have changed.
 function(ladon_need_host_weights_tool)
   if(TARGET ladon_host_weights)
     return()
+  endif()
+  ladon_host_compiler(host_compiler)
+  set(environment --unset=CMAKE_TOOLCHAIN_FILE --unset=CFLAGS --unset=CXXFLAGS --unset=CPPFLAGS --unset=LDFLAGS)
+  if(host_compiler)
+    list(APPEND environment "CXX=${host_compiler}")
   endif()
   set(folder ${ladon_binary_dir}/host_weights)
   set(program ${folder}/ladon-weights)
@@ -67,7 +99,7 @@ function(ladon_need_host_weights_tool)
     endif()
   endforeach()
   add_custom_command(OUTPUT ${folder}/CMakeCache.txt
-    COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_TOOLCHAIN_FILE
+    COMMAND ${CMAKE_COMMAND} -E env ${environment}
       ${CMAKE_COMMAND} -S ${ladon_source_dir} -B ${folder} -G ${CMAKE_GENERATOR} ${settings}
     COMMENT "Configuring ladon-weights for the machine that builds" VERBATIM)
   add_custom_target(ladon_host_weights

@@ -77,7 +77,7 @@ struct Memory {
   alignas(64) unsigned char bytes[Bytes];
 };
 
-// Attention to a context with two blocks of keys. The attention has a window, padding, a softcap and sinks.
+// Checks attention to a context with two blocks of keys. The attention has a window, padding, a softcap and sinks.
 struct Cross {
   static constexpr std::size_t queries = FUZZ_CROSS_QUERIES, keys = FUZZ_CROSS_KEYS, model = FUZZ_CROSS_MODEL;
   static constexpr std::size_t heads = FUZZ_CROSS_HEADS;
@@ -156,7 +156,7 @@ struct Cross {
   }
 };
 
-// An encoder layer with rotary embedding, GELU and a cache. The layer reads a text in pieces.
+// Checks an encoder layer with rotary embedding, GELU and a cache. The layer reads a text in pieces.
 struct GrowingText {
   static constexpr std::size_t queries = FUZZ_TEXT_QUERIES, keys = FUZZ_TEXT_KEYS, model = FUZZ_TEXT_MODEL;
   static constexpr std::size_t heads = FUZZ_TEXT_HEADS, hidden = FUZZ_TEXT_FEED_FORWARD;

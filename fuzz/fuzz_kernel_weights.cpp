@@ -32,13 +32,13 @@ struct Piece {
   unsigned char* begin = nullptr;
   std::size_t bytes = 0;
   bool is_written = false;
-  bool may_be_y = false;  // true for x
+  bool may_be_y = false;  // true for the piece of x if x == y: a call may write its result over its input
 };
 
 // Holds all arrays of a call, with gaps of 64 bytes between the arrays.
 class Arena {
  public:
-  Arena() { std::memset(bytes_, 0x3c, sizeof(bytes_)); }  // as a float, 0x3c3c3c3c is 0.0115
+  Arena() { std::memset(bytes_, 0x3c, sizeof(bytes_)); }  // 0x3c3c3c3c is the float 0.0115: small inputs and weights
 
   // Returns a place for an array of `bytes` bytes, behind the previous arrays. The fuzzer's input can choose a null
   // pointer or any other place in the arena instead.

@@ -25,9 +25,10 @@ std::size_t sum_of(std::span<const std::byte> bytes) {
                          [](std::size_t sum, std::byte byte) { return sum + std::to_integer<std::size_t>(byte); });
 }
 
-// Returns the number of floats of a shape, or nothing if the size of the floats in bytes overflows. A program gives
-// Safetensors::tensor the shape that it needs, so the library does not check whether the product of the extents
-// overflows. This fuzzer takes the shapes from the file, and therefore leaves out shapes whose product overflows.
+// Returns the number of floats of a shape, or nothing if their size in bytes is too large for std::size_t. A program
+// passes the shape that it needs to Safetensors::tensor, so the library does not check whether the product of the
+// extents overflows. This fuzzer takes the shapes from the file, and therefore leaves out shapes whose product
+// overflows.
 std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t floats = 1;
   for (const std::uint64_t size : shape)

@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   FuzzedDataProvider data(bytes, size);
   const auto seed = data.ConsumeIntegral<std::uint64_t>();
   const float temperature = std::abs(any_float(data)), top_p = any_float(data);
-  if (std::isnan(temperature)) return 0;  // not a temperature
+  if (std::isnan(temperature)) return 0;  // Sampler requires temperature >= 0
   std::vector<float> logits(data.ConsumeIntegralInRange<std::size_t>(2, 600));
   for (float& logit : logits) logit = any_float(data);
   check(Sampler(temperature, top_p, seed), Sampler(temperature, top_p, seed), temperature, logits);

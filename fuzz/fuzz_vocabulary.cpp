@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto lines = static_cast<std::size_t>(std::ranges::count(vocabulary, '\n'));
     ladon_fuzz::require(tokenizer.size() == lines + (vocabulary.ends_with('\n') ? 0 : 1), "each line is a piece");
     ladon_fuzz::check_encoding(tokenizer, text, 2 + size % 7);
-    ladon_fuzz::check_encoding(tokenizer, text, size + 3);  // the text is never truncated
+    ladon_fuzz::check_encoding(tokenizer, text, size + 3);  // more tokens than any text of `size` bytes can have
   } catch (const minilm::ModelError& error) {
     ladon_fuzz::require_shown(error.what(), "an error");
   }

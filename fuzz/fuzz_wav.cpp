@@ -15,10 +15,11 @@ namespace {
 
 using ladon_fuzz::require;
 
-// AudioFile resamples to 16 kHz. A file with a low sample rate gives up to 254 samples for each of its samples, and the
-// filter adds samples at the end.
+// AudioFile resamples to 16 kHz and accepts files with at least 63 samples per second. So a sample of a file, which has
+// at least one byte, gives at most 16000 / 63 < 256 samples. The filter of the resampler adds samples at the end.
 constexpr std::size_t most_samples_of_byte = 256, most_samples_of_filter = 1000;
-constexpr float largest_sample = 2e6f;  // AudioFile rejects samples above 1e6, but the filter may overshoot
+// AudioFile rejects files with samples above 1e6. The filter may return larger samples, because it overshoots.
+constexpr float largest_sample = 2e6f;
 
 std::vector<float> read_in_pieces(const ladon_fuzz::MemoryFile& file, std::size_t piece, std::size_t most) {
   keywords::AudioFile audio(file.path());

@@ -1,5 +1,5 @@
-// Fuzzes WordPiece. WordPiece must split any text into tokens, up to the argument max_tokens. The first byte of an
-// input chooses max_tokens. The other bytes are the text.
+// Fuzzes WordPiece, which must split any text into at most max_tokens tokens. The first byte of an input chooses
+// max_tokens. The other bytes are the text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   ladon_fuzz::check_encoding(tokenizer(), text, std::max<std::size_t>(2, data[0]));
-  ladon_fuzz::check_encoding(tokenizer(), text, size + 3);  // the text is never truncated
+  ladon_fuzz::check_encoding(tokenizer(), text, size + 3);  // more tokens than any text of `size` bytes can have
   return 0;
 }

@@ -1,6 +1,7 @@
 // Tests bfloat16 weights: the conversion of float32 to bfloat16, and attention, layers and caches against the oracle.
-// The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle does so,
-// too. The bound of the oracle therefore covers the float32 errors of the kernels, but not the rounding to bfloat16.
+// The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle also rounds
+// these inputs. The bound of the oracle therefore covers the float32 errors of the kernels, but not the rounding to
+// bfloat16.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -30,11 +31,13 @@ using ladon::mask::Causal, ladon::mask::None;
 template <class Layout>
 using BFloat16 = ladon::layout::BFloat16<Layout>;
 
-// The target of this machine without products of bfloat16 numbers: products convert the weights to floats.
+// Like the target of this machine, but without instructions that multiply bfloat16 numbers: a product converts the
+// weights to floats.
 struct Widening : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = false;
 };
-// A target of plain arrays with products of bfloat16 numbers. Any machine can run this target.
+// A target of plain arrays that multiplies bfloat16 numbers without converting them to floats first. Any machine can
+// run this target.
 template <std::size_t Lanes>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   static constexpr bool multiplies_bfloat16 = true;
@@ -80,7 +83,7 @@ TEST_CASE("bfloat16: a float is rounded to the nearest bfloat16, ties to even") 
   CHECK(rounded(std::bit_cast<float>(0x3f808001u)) == 0x3f81);
   CHECK(rounded(std::bit_cast<float>(0x3f818000u)) == 0x3f82);  // a tie: 0x3f82 is even
   CHECK(rounded(std::bit_cast<float>(0x3f817fffu)) == 0x3f81);
-  CHECK(rounded(std::bit_cast<float>(0x00018000u)) == 0x0002);  // a subnormal
+  CHECK(rounded(std::bit_cast<float>(0x00018000u)) == 0x0002);  // a tie of subnormals: 0x0002 is even
   CHECK(rounded(infinity) == 0x7f80);
   CHECK(rounded(-infinity) == 0xff80);
   CHECK(rounded(std::numeric_limits<float>::max()) == 0x7f80);
@@ -108,7 +111,8 @@ TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
   check_attention(attention_subject<S{.queries = 7, .model = 11}, None, BFloat16<InProj>, Arrays<1>>());
 }
 
-// The output projection adds a bias and two products. The bound of so short a sum depends on the order of addition.
+// The output projection adds a bias and two products. The error of so short a sum depends on the order of addition, so
+// this test finds an oracle that adds in another order than the library.
 TEST_CASE("bfloat16: an output projection of two features") {
   check_cross(attention_subject<S{.queries = 33, .keys = 24, .model = 133, .heads = 2, .head_width = 1}, Causal,
                                 BFloat16<InProj>, Arrays<4>>());
@@ -173,7 +177,8 @@ TEST_CASE("bfloat16: encoder layer, large weights") {
   check_layer<S{.queries = 40, .model = 48, .heads = 2}, LayerConfig{.feed_forward = 1501}, None, BFloat16<InProj>>();
 }
 
-// A row of weights fills whole registers. The matrices exceed the L1 cache, so they are read in several streams.
+// A row of weights fills whole registers. The matrices exceed the L1 cache, so a product with one token reads several
+// parts of a matrix at the same time.
 TEST_CASE("bfloat16: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 328, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, BFloat16<SeparateQKV>>(),

@@ -74,10 +74,10 @@ struct Whole {
 // The properties of a decoder type, as data.
 struct Growing {
   DecoderForm form;
-  S cross;  // keys: the memory's tokens; queries: the text's
+  S cross;  // queries: tokens of the text; keys: tokens of the memory
   std::size_t capacity;
   std::size_t memory_tokens;      // the number of active tokens of the memory
-  std::size_t left = ladon::all;  // the left end of a window
+  std::size_t left = ladon::all;  // keys that a windowed mask shows before the query
   WeightLayout layout = WeightLayout::in_proj;
   bool memory_causal = false;
   oracle::Rotary rotary{};

@@ -176,8 +176,9 @@ static_assert(close(attend_bfloat16<false>(), {21.5f, -1, 7.5f, 0, 27.5f, 1}));
 static_assert(close(attend_bfloat16<true>(), {21.5f, -1, 7.5f, 0, 27.5f, 1}));
 #endif
 
-// Attention with int8 weights. All numbers are whole, so the result is exact. A token of one feature x > 0 becomes the
-// integer 255 with the scale x / 255, and its value is 2 x + 1.
+// Attention with int8 weights. A token of one feature x > 0 is quantised to the integer 255 with the scale x / 255.
+// With x = 255, the scale is 1, so all products are whole numbers, and y is exact: the value projection gives 2 x + 1 =
+// 511.
 using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1}, ladon::mask::None,
                                                 ladon::layout::Int8<ladon::layout::InProj>>;
 constexpr float attend_int8(float x_of_token) {

@@ -1,5 +1,5 @@
-// Tests decoder layers and stacks: both orders of the norms, a gate, masks over the text and over the memory, and all
-// lengths. Also tests that the bound finds mistakes in a decoder layer.
+// Tests decoder layers and stacks: post-LN and pre-LN, a gate, masks over the text and over the encoder's output (the
+// memory), and all lengths. Also tests that the bound finds mistakes in a decoder layer.
 #include <functional>
 #include <utility>
 

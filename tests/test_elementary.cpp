@@ -203,7 +203,7 @@ double judged(float y, double truth) {
 TEST_CASE("the measured error is in units in the last place, and infinite for an unexpected NaN or infinity") {
   CHECK(judged(1, 1) == 0);
   CHECK(judged(1 + 3 * Limits::epsilon(), 1) == 3);
-  CHECK(judged(1, 1 - 0x4p-24) == 4);  // below 1, the distance of floats is half as large
+  CHECK(judged(1, 1 - 0x4p-24) == 4);  // below 1, neighbouring floats have the distance 2^-24, so the error is 4 units
   CHECK(judged(0, -Limits::min() / 2) == 0.5);
   CHECK(judged(Limits::max(), 0x1p128) == infinity);
   CHECK(judged(infinity, Limits::max()) == infinity);
@@ -239,7 +239,7 @@ TEST_CASE("the softmax's exp2: 0 below its range; in its range, exact at table e
   CHECK(std::isnan(at<Exp2OfNonpositive>(Limits::quiet_NaN())));
   int different = 0;
   for (int i = 0; i <= 126 * 64; ++i) {
-    const float x = -static_cast<float>(i) / 64;  // includes x.5, which both functions must round alike
+    const float x = -static_cast<float>(i) / 64;  // includes n + 0.5, which both functions must round alike
     if constexpr (!ladon::detail::simd::uses_exp2_table) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
     if (ladon::detail::simd::uses_exp2_table && i % 8 == 0)
       different += at<Exp2OfNonpositive>(x) != static_cast<float>(std::exp2(static_cast<double>(x)));
@@ -332,8 +332,8 @@ TEST_CASE_TEMPLATE("erf and tanh are odd, within -1 and 1, and keep the sign of 
   CHECK(wrong == 0);
 }
 
-// Tests the functions in constant evaluation. e, erf(1) and tanh(1) are the floats nearest to 2.718281828459,
-// 0.842700792950 and 0.761594155956.
+// Tests the functions in constant evaluation. The results for e, erf(1) and tanh(1) must be the floats nearest to
+// 2.718281828459, 0.842700792950 and 0.761594155956.
 constexpr ArrayPack<4> four{{0.0f, 1.0f, -1.0f, 4.0f}};
 static_assert(kernel::exp2(four).lane[0] == 1 && kernel::exp2(four).lane[1] == 2 && kernel::exp2(four).lane[2] == 0.5f);
 static_assert(kernel::exp2(ArrayPack<1>{{3}}).lane[0] == 8);

@@ -1,5 +1,5 @@
-// Tests encoder layers and stacks: LayerNorm and RMSNorm in both orders, every activation, with and without gates and
-// biases, every mask, every length.
+// Tests encoder layers and stacks: LayerNorm and RMSNorm, post-LN and pre-LN, every activation, with and without gates
+// and biases, every mask, every length.
 #include <doctest/doctest.h>
 
 #include "attention_subject.hpp"

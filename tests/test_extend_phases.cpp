@@ -1,6 +1,7 @@
-// Tests extend_phase, which divides `extend` into phases and shares (ladon/threads.hpp). Any number of shares must give
-// the bits of `extend`, in y, in the maps and in the cache. For a single token, `extend` adds in a different order than
-// extend_phase. Any number of shares must then give the bits of one share.
+// Tests extend_phase, which divides `extend` into phases and shares (ladon/threads.hpp). If the shape has room for
+// several tokens, any number of shares must give the bits of `extend`, in y, in the maps and in the cache. If the shape
+// has a single token, extend_phase may add in a different order than `extend`. In this case, any number of shares must
+// give the bits of one share.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,6 +1,6 @@
 // Tests int8 weights: attention, layers and caches against the oracle of the quantised problem, in every variation. The
-// oracle gets the integers of the weights. Its bound then covers only the errors of the kernels, and not the errors of
-// the quantisation of the weights.
+// oracle gets the integers of the weights. The bound of the oracle therefore covers only the errors of the kernels, and
+// not the errors of the quantisation of the weights.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -59,8 +59,8 @@ TEST_CASE("int8: encoder layer, post-LN") {
   check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
 }
 
-// On Cortex-M, the hidden features of several panels lie in the memory of the keys. One pass over the weights computes
-// the panels of a group. The last group has fewer panels than the others.
+// On Cortex-M, a layer stores the hidden features of a group of panels in the part of the workspace that held the keys.
+// One pass over the weights then computes all panels of the group. The last group has fewer panels than the others.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
   check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
               None>();
@@ -92,8 +92,8 @@ TEST_CASE("int8: encoder layer of a single token") {
   check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None>();
 }
 
-// linear2 has rows of 517 features. Targets that convert int8 weights to 16 bits on the stack (GroupsIn16Bits in
-// detail/linear/matmul_int8.hpp) convert a whole row of this length.
+// linear2 has rows of 517 features. Some targets convert a row of int8 weights to 16 bits on the stack (GroupsIn16Bits
+// in detail/linear/matmul_int8.hpp). These targets need room for a whole row of this length.
 TEST_CASE("int8: encoder layer with long rows") {
   check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();
 }
@@ -166,7 +166,7 @@ TEST_CASE("int8: targets agree to the last bit") {
 }
 
 // A target of plain arrays with the type of features as a parameter. On targets with VNNI, features of 8 bits are
-// unsigned. On 64-bit Arm with dot product, they are signed. Any machine can run this target.
+// unsigned. On 64-bit Arm with dot product, features of 8 bits are signed. Any machine can run this target.
 template <std::size_t Lanes, class Element>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   using Int8Element = Element;

@@ -1,5 +1,5 @@
-// Tests several blocks of keys under masks with an entry for each pair of query and key. The masks hide the first, a
-// middle or the last block from all queries or from some queries.
+// Tests rows of several key blocks under masks with an entry for each pair of query and key. The masks hide the first,
+// a middle or the last block from all queries or from some queries.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"

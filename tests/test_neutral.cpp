@@ -120,7 +120,7 @@ TEST_CASE("a window without a left end is causal, and an offset of the type equa
   CHECK(same(run_with<wide, CausalAt<5>>(), run_with<wide, Causal>(at)));
   CHECK(same(run_with<wide, CausalAt<-1>>(), run_with<wide, Causal>(before)));
   CHECK(same(run_with<wide, WindowAt<3, 1, 5>>(), run_with<wide, Window<3, 1>>(at)));
-  CHECK(same(run_with<wide, CausalAt<34>>(), run_with<wide, Causal>()));  // the default offset, keys - queries
+  CHECK(same(run_with<wide, CausalAt<34>>(), run_with<wide, Causal>()));  // 34 is the default offset, keys - queries
 }
 
 TEST_CASE("a change by one of a window's ends or offset changes the result") {

@@ -1,4 +1,5 @@
-// Tests the rotary position embedding: the table, both pairings, parts of a head, base, scaling and offset.
+// Tests the rotary position embedding: the table, both pairings, heads of which only a part is rotated, base, scaling
+// and offset.
 #include <cmath>
 
 #include <doctest/doctest.h>

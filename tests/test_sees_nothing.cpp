@@ -136,7 +136,7 @@ TEST_CASE("sees nothing: rows of -inf") {
 TEST_CASE("sees nothing: two masks that exclude each other") {
   check_nothing<many, decltype(WindowAt<0, ladon::all, 9>{} & CausalAt<8>{})>({}, many.queries);
   check_nothing_projected<many, decltype(WindowAt<0, ladon::all, 9>{} & CausalAt<8>{})>({}, many.queries);
-  check_nothing<one, decltype(Window<0>{} & CausalAt<3>{})>({}, 1);  // Window<0>: the last key; CausalAt<3>: keys 0..3
+  check_nothing<one, decltype(Window<0>{} & CausalAt<3>{})>({}, 1);  // CausalAt<3> hides the key that Window<0> shows
   Variation even_and_odd = pairs_hidden(many, 0);
   for (std::size_t k = 0; k < many.keys; ++k) even_and_odd.may_see.push_back(k % 2 == 0);
   for (std::size_t i = 0; i < even_and_odd.pairs.size(); ++i) even_and_odd.pairs[i] = i % many.keys % 2 == 1;

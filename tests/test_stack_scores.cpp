@@ -52,7 +52,7 @@ TEST_CASE("every stage of a stack: encoder") {
     }
     CHECK(same_bits(y, by_layers));
     CHECK(same_bits(grown, grown_by_layers));
-    Floats only_second(map_size, poison());  // a null pointer: no scores are written for the first layer
+    Floats only_second(map_size, poison());  // the scores of layer 1; layer 0 gets a null pointer
     Stack::run(x.data(), random.weights, y.data(), workspace, {},
                Stack::Captures<G>{ladon::Capture<G>{nullptr}, ladon::Capture<G>{only_second.data()}});
     CHECK(same_bits(only_second, run[1]));

@@ -66,7 +66,8 @@ keywords_files() {
 # keywords_as_tflite FILE TO: writes the forms of FILE that LiteRT.js runs into the folder TO, if the forms are missing,
 # or older than FILE or the converter.
 keywords_as_tflite() {
-  local last=$2/model.int8.tflite here=$root/bench/ladon_bench/keywords # `last` is written last
+  # The converter writes `last` after all other files, so if `last` exists, all files are complete.
+  local last=$2/model.int8.tflite here=$root/bench/ladon_bench/keywords
   if [ "$last" -nt "$here/tflite_files.py" ] && [ "$last" -nt "$1" ]; then return; fi
   rm -f "$last"
   cp -f "$1" "$2/chain.float32.tflite"
@@ -77,7 +78,8 @@ keywords_as_tflite() {
 # minilm_as_onnx MODEL TO: converts the model in the folder MODEL to ONNX files in the folder TO, if the ONNX files are
 # missing, or older than the model or the converter.
 minilm_as_onnx() {
-  local last=$2/tokenizer_config.json here=$root/bench/ladon_bench/minilm # `last` is written last
+  # The converter writes `last` after all other files, so if `last` exists, all files are complete.
+  local last=$2/tokenizer_config.json here=$root/bench/ladon_bench/minilm
   if [ "$last" -nt "$here/to_onnx.py" ] && [ "$last" -nt "$1/model.safetensors" ]; then return; fi
   rm -f "$last"
   (need python3 pip && python_packages "$builds/minilm-venv" "$here/requirements-to-onnx.txt") || return

@@ -35,7 +35,8 @@ bench_peers() {
   run_module "$builds/peers-venv/bin/python" peers --programs "$dir/bench/peers" ${arguments[@]+"${arguments[@]}"}
 }
 
-# listed_after OPTION VALUE... [--OPTION ...]: prints the values of the first option, as a list of CMake.
+# listed_after OPTION VALUE... [--OPTION ...]: prints each VALUE before the next option, separated by semicolons, as a
+# list of CMake.
 listed_after() {
   local values=()
   shift

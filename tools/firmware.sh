@@ -61,7 +61,7 @@ firmware_keywords() {
     [ -n "$folder" ] || die "there is no folder that has all of ${files[*]}"
   fi
   if [ $# = 0 ]; then set -- "${files[@]:1}"; set -- "${@/#/$folder/}"; fi
-  need c++ nlohmann/json.hpp CLI/CLI.hpp # of ladon-weights, which runs on this machine
+  need c++ nlohmann/json.hpp CLI/CLI.hpp # to build ladon-weights, which runs on this machine
   settings=(-DLADON_KEYWORDS_DIR="$folder" -DLADON_KISSFFT_DIR="$(kissfft_folder)")
   run_on_boards "$program" keywords "$@"
 }

@@ -4,7 +4,8 @@
 : "${root:?}" "${compiler:?}"
 
 # need THING...: installs each THING that is missing. A THING is a command, a header (its name has a dot), or one of the
-# words in has(). has() looks for the thing itself and does not ask apt, because not everything comes from apt.
+# words in has(). has() looks for the command or file itself instead of the Debian package, because a user may have
+# installed it without apt.
 need() {
   local thing missing=() commands=()
   for thing in "$@"; do

@@ -40,7 +40,8 @@ project_page() {
   printf '%s\n' "$url"
 }
 
-# release_npm FOLDER URL: makes the npm tarball. Only the package.json of the tarball has the addresses of the project.
+# release_npm FOLDER URL: makes the npm tarball. Sets repository, homepage and bugs in the package.json of the tarball.
+# wasm/package.json lacks these entries, because the project has no public address yet.
 release_npm() {
   local stage=$builds/release-npm
   rm -rf "$stage"

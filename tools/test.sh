@@ -100,7 +100,7 @@ test_firmware() {
     if [ "$core" = --update ]; then update=yes; else chosen+=("$core"); fi
   done
   if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
-  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
+  need c++ cmake make ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
   keywords=$(keywords_folder kwt1.safetensors yes_1000ms.wav)
   if [ -n "$keywords" ]; then keywords_settings=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
   keywords_settings+=(-DLADON_KEYWORDS_DIR="$keywords")
@@ -126,6 +126,10 @@ test_package() {
   if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
   wasm
   npm_packages "$root/wasm/tests/consumers/runtimes"
+  if [ "$(uname -sm)" = 'Linux x86_64' ]; then
+    need qemu-aarch64 aarch64-linux-gnu-g++ # the package of g++ has the C++ library, which Node needs
+    npm_packages "$root/wasm/tests/arm64_engine" --force
+  fi
   cmake -S "$root/wasm/tests/kernels" -B "$builds/wasm-tests" -G Ninja \
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules

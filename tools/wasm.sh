@@ -34,14 +34,15 @@ package() {
   (cd "$root/wasm" && npm run --silent build)
 }
 
-# npm_packages FOLDER: installs the packages of FOLDER's lock file if they are missing or older than the lock file.
+# npm_packages FOLDER [OPTION...]: installs the packages of FOLDER's lock file if they are missing or older than the
+# lock file. The options go to npm ci.
 npm_packages() {
   need node npm
   if [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; then
     return
   fi
   say "npm ci for ${1#"$root/"}"
-  (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund) >&2
+  (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund "${@:2}") >&2
 }
 
 page() {

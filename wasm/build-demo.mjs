@@ -61,8 +61,8 @@ function copyKeywords() {
 }
 
 /**
- * Returns the address of the project: LADON_URL, or the address that this checkout was cloned from. Returns undefined if
- * there is neither address. tools/release.sh has the same rule.
+ * Returns the address of the project: LADON_URL, or the address that this checkout was cloned from. Returns undefined
+ * if LADON_URL is not set and git knows no address. tools/release.sh has the same rule.
  */
 function projectUrl() {
   const origin = () => {

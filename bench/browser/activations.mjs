@@ -1,9 +1,10 @@
 // Chooses how int8 modules quantise their inputs in this engine. The choice depends on how the engine computes the
-// relaxed dot product. The npm package detects this property of the engine.
+// relaxed dot product, which a test in the npm package (relaxed-dot.js) finds out.
 
 /**
- * Returns {KIND: {bits, isSigned}}. A kind that computes wrong sums in this engine is missing. Without the package,
- * relaxed modules use 7 bits, which every engine computes correctly.
+ * Returns {KIND: {bits, isSigned}} with an entry for each kind of module: the bits of quantised inputs, and whether
+ * their bytes are signed. If this engine computes wrong relaxed dot products, the kind "relaxed" is missing. Without
+ * the package, the engine is not tested, and relaxed modules use 7 bits, for which WebAssembly defines the sums.
  */
 export async function activationsOf(host, report) {
   const dot = await relaxedDotOf(host);

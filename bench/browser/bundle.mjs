@@ -17,15 +17,16 @@ const productNeeds = {
   ort: attentionNeeds.ort,
   litert: ["@litertjs/core/wasm/litert_wasm_internal.wasm", "flatbuffers/package.json"],
 };
-// TensorFlow.js uses `require`, `__filename` and `__dirname` of CommonJS. ES modules in Node do not have these names.
+// TensorFlow.js uses `require`, `__filename` and `__dirname` of CommonJS. ES modules in Node do not have these names,
+// so bundles for Node begin with these definitions.
 const commonJs = `import {createRequire} from "node:module";
 import {fileURLToPath} from "node:url";
 const require = createRequire(import.meta.url), __filename = fileURLToPath(import.meta.url), __dirname =
   fileURLToPath(new URL(".", import.meta.url));`;
 
 /**
- * Writes peers/NAME.browser.mjs and peers/NAME.node.mjs. Returns the names of the bundled peers, and reports missing
- * peers.
+ * Writes peers/NAME.browser.mjs and peers/NAME.node.mjs for each peer that computes attention. Returns the names of the
+ * bundled peers, and reports the peers whose packages are not installed.
  */
 export const bundlePeers = (build, say) => bundleNamed(attentionNeeds, build, say);
 

@@ -178,8 +178,8 @@ export function cosine(a, b) {
 }
 
 /**
- * Throws if the cosine between y, which was computed with int8 weights, and the result of float32 weights is below
- * 0.97.
+ * Throws if y has a cosine below 0.97 to `expected`. y was computed with int8 weights, and `expected` with float32
+ * weights.
  */
 export function mustResemble(who, y, expected) {
   const found = y.length === expected.length ? cosine(y, expected) : NaN;

@@ -1,5 +1,5 @@
-// The counterpart of worker.mjs in a process of Node. Argument 1 is the folder of the build, and argument 2 is the
-// package's index.js.
+// Runs the measurements in a process of Node, as worker.mjs does in a page. Argument 1 is the folder of the build, and
+// argument 2 is the package's index.js.
 import {readFile} from "node:fs/promises";
 import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";

@@ -1,4 +1,4 @@
-// The worker of a page that runs the measurements. The page forwards the reports of the worker.
+// Runs the measurements in a worker of a page. The worker posts its reports to the page, which forwards them.
 import {measure, measureInt8} from "./measure.mjs";
 import {measureKeywords} from "./keywords/measure.mjs";
 import {measureCosines, measureMiniLm, startMiniLm} from "./minilm/measure.mjs";

@@ -1,4 +1,4 @@
-// Functions for the programs that count instructions.
+// Has the functions that the counting programs share: random numbers, the count of instructions, and output.
 #pragma once
 
 #include <cstddef>

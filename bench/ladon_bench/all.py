@@ -26,6 +26,8 @@ FIGURES = BENCH / "figures"
 PAGE = ROOT / "docs" / "performance.md"  # has the tables of all parts
 README = ROOT / "README.md"  # has the summary
 COMPARISON = ROOT / "docs" / "comparison.md"
+COMPARISON_TABLES = {"comparison": tables.comparison, "comparison_int8": tables.comparison_int8,
+                     "comparison_keywords": tables.comparison_keywords}
 
 
 def say(text):
@@ -105,9 +107,11 @@ def page(text, known):
 
 def written(known):
     """Returns {file: text} for all files with tables. The tables in the texts show the figures `known`."""
+    comparison = COMPARISON.read_text()
+    for name, made in COMPARISON_TABLES.items():
+        comparison = between_markers(comparison, name, made(known))
     return {PAGE: page(PAGE.read_text(), known),
-            README: between_markers(README.read_text(), "summary", tables.summary(known)),
-            COMPARISON: between_markers(COMPARISON.read_text(), "comparison", tables.comparison(known))}
+            README: between_markers(README.read_text(), "summary", tables.summary(known)), COMPARISON: comparison}
 
 
 def check():

@@ -34,7 +34,7 @@ def counted(*ones):
 
 
 def share_of_peak(row, one):
-    """Returns the share of the FMA peak that was measured directly before and after each round."""
+    """Returns the contestant's share of the FMA peak. The peak was measured directly before and after each round."""
     return spread([row["flops"] / one["seconds"][i] * 1e-9 / one["peak_gflops"][i] for i in counted(one)])
 
 

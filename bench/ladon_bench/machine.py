@@ -8,8 +8,8 @@ from ladon_bench.process import say
 
 
 def pinned(threads, last):
-    """Returns the cores for all contestants, one for each thread. Moves this process to other cores if there are other
-    cores."""
+    """Returns the cores for all contestants, one for each thread. Moves this process to the remaining cores, if there
+    are any."""
     if not hasattr(os, "sched_setaffinity"):
         say("this system cannot pin a process to a core: the figures are less certain")
         return None

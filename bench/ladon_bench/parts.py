@@ -62,7 +62,7 @@ PARTS = [
          waits=True),
     Part("keywords", ["bench", "keywords"], ["--rounds", "7", "--patience", "5"], tables.keywords, waits=True),
     Part("browser", ["bench", "browser"], ["--shapes", *texts("quick_browser"), "--rounds", "5"],
-         tables.markdown("browser"), always=False, output="markdown"),
+         tables.browser, always=False, output="markdown"),
     Part("browser_minilm", ["bench", "browser", "--minilm"], ["--tokens", "8", "--rounds", "5"],
          tables.markdown("browser_minilm"), always=False, output="markdown"),
     Part("browser_int8", ["bench", "browser", "--precision", "int8"],

@@ -145,6 +145,22 @@ def markdown(name):
     return lambda known: known[name]["markdown"].strip()
 
 
+def browser(known):
+    """Returns the tables of attention in a browser. Adds a table with the smallest, mean and largest speed-up of each
+    column."""
+    text = known["browser"]["markdown"].strip()
+    heading, _, *rows = next(block.splitlines() for block in text.split("\n\n")
+                             if block.startswith("|") and " / " in block.splitlines()[0])
+    cells = lambda line: line.strip("| ").split(" | ")
+    columns = list(zip(*(cells(row) for row in rows)))
+    speed_ups = {name: [float(cell.split()[0]) for cell in column]
+                 for name, column in zip(cells(heading), columns) if " / " in name}
+    summary = table(["", "smallest speed-up", "geometric mean", "largest"],
+                    [[name, *(f"{value:.2f}" for value in (min(ones), figures.geometric_mean(ones), max(ones)))]
+                     for name, ones in speed_ups.items()])
+    return f"{text}\n\nSpeed-ups of all shapes and masks above:\n\n{summary}"
+
+
 def firmware(known):
     return f"<!-- not run: the output of ./dev bench firmware -->\n```text\n{known['firmware']['text'].strip()}\n```"
 
@@ -183,6 +199,46 @@ def comparison(known):
                                       else ["not measured", "not measured"])])
     return table(["library", "speed-up of Ladon: smallest", "geometric mean", "largest", "first result, ms",
                   "bytes on disk"], rows)
+
+
+def comparison_int8(known):
+    """Returns the table of docs/comparison.md with int8 weights: for each library, the speed-up of Ladon and the cosine
+    of the library to float64."""
+    libraries = {"LiteRT": ("LiteRT", "LiteRT (XNNPACK)"), "ONNX Runtime": ("ONNX Runtime",),
+                 "OpenVINO": ("OpenVINO",)}
+    single = [row for row in known["minilm_int8"]["rows"] if len(row["tokens"]) == 1
+              and all(one["way"] == minilm_tables.EACH for one in row["contestants"])]
+    named = [(f"{row['kind'].replace('_', ' ')} ({row['tokens']},{row['model']},{row['heads']})", row)
+             for row in known["peers_int8"]["rows"]]
+    named += [(f"MiniLM, {row['tokens'][0]} tokens", row) for row in single]
+    rows = []
+    for name, row in named:
+        ladon = figures.ladon_of(row)
+        found = [next((one for one in row["contestants"] if one["name"] in names), None)
+                 for names in libraries.values()]
+        rows.append([name, f"{ladon['cosine']:.5f}",
+                     *(f"{figures.times_as_fast(ladon, one)['median']:.2f}; {one['cosine']:.5f}" if one
+                       else "not measured" for one in found)])
+    return f"{where(known['minilm_int8'])}\n\n" + table(["int8 weights", "cosine of Ladon", *libraries], rows)
+
+
+def comparison_keywords(known):
+    """Returns the table of docs/comparison.md with the speed-ups of Ladon over LiteRT in KWT-1."""
+    parts = {"chain": "from sound to logits", "model": "from features to logits"}
+    rows = []
+    for row in known["keywords"]["rows"]:
+        for precision in ("float32", "int8"):
+            ladon, other = (next(one for one in row["contestants"] if (one["name"], one["precision"]) ==
+                                 (name, precision)) for name in ("Ladon", "LiteRT"))
+            rows.append([parts[row["part"]], precision, f"{figures.times_as_fast(ladon, other)['median']:.2f}",
+                         f"{ladon['error']:.1e}", f"{other['error']:.1e}"])
+    return f"{where(known['keywords'])}\n\n" + table(
+        ["KWT-1", "weights", "speed-up of Ladon over LiteRT", "largest error of a logit: Ladon", "LiteRT"], rows)
+
+
+def where(measured):
+    """Returns the date and the processor of a measurement on one core."""
+    return f"{measured['run']['date'][:10]}, {measured['machine']['cpu']}, one core:"
 
 
 def summary_name(row):

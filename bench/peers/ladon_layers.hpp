@@ -1,5 +1,5 @@
-// The layers that ladon_peer measures. The driver provides the input and the weights. The source file of each shape
-// adds its layers.
+// Defines the layers that ladon_peer measures. The input and the weights come from the driver
+// (bench/ladon_bench/peers). The source file of each shape (ladon_layer.cpp.in) adds its layers to layers().
 #pragma once
 
 #include <map>

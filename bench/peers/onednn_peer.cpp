@@ -33,7 +33,8 @@ class Attention {
         copied_(form == copied),
         x_(numbers.at("x")),
         y_(x_.size()) {
-    // The projection of the queries contains the factor 1 / sqrt(width), so that the factor costs no time.
+    // The factor 1 / sqrt(width of a head) of the scores is multiplied into the weights of the queries, so that it
+    // costs no time in a call.
     std::vector<float> weight = numbers.at("in_proj_weight"), bias = numbers.at("in_proj_bias");
     const float scale = 1 / std::sqrt(static_cast<float>(width_));
     for (std::size_t i = 0; i < one.model * one.model; ++i) weight[i] *= scale;
@@ -66,7 +67,8 @@ class Attention {
     return {described(dims, tag), engine_, const_cast<float*>(data)};
   }
 
-  // Returns a view [heads][rows][columns] of a part of a matrix [tokens][...].
+  // Returns a view [heads][rows][columns] of the matrix `all`, which is [tokens][...]. The view has the extents `dims`
+  // and begins at the element `first`.
   memory heads_of(const memory& all, memory::dim first, const memory::dims& dims, const memory::dims& strides) {
     return {memory::desc(dims, memory::data_type::f32, strides), engine_,
             static_cast<float*>(all.get_data_handle()) + first};

@@ -9,7 +9,8 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// One tile of Rows x Packs packs of sums. Each sum has Inner terms. The tile stores the sums at the end.
+// Holds the inputs and the sums of a tile with `Rows` rows and `Packs` packs. multiply() computes all sums, of `Inner`
+// terms each, and stores them.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t Inner>
 class CachedTile {
  public:

@@ -7,7 +7,7 @@
 namespace ladon_bench {
 
 struct Case {
-  std::string layer;  // attention, encoder_layer
+  std::string layer;  // attention or encoder_layer
   std::size_t tokens, model, heads;
   std::string mask;                   // full, causal, bits, boolean, additive, alibi, or the score softcap
   std::size_t threads = 1;            // number of threads that compute a call together

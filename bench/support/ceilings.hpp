@@ -18,8 +18,8 @@ namespace ladon::inline LADON_ABI::bench {
 using Widest = detail::simd::NativeVectors;
 using WidePack = Widest::Pack<Widest::lanes>;
 
-// Returns the bytes read per second if `count` numbers are read `times` times. The numbers must begin at a cache line.
-// The caller chooses their place: a cache or memory.
+// Reads the first `count` of `numbers` `times` times, and returns the bytes read per second. `numbers` must begin at a
+// cache line. Whether the numbers come from a cache or from memory depends on what the caller read before.
 LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, std::size_t times) {
   constexpr std::size_t sums = 8, step = sums * Widest::lanes;
   WidePack sum[sums];
@@ -80,8 +80,8 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
 }
 
 // Returns the flops per second of a loop that computes a tile of a matrix product. Each sum of the tile has `Inner`
-// terms. The tile stores its sums after the last term. Attention also has sums with few terms: a score has as many
-// terms as a head is wide.
+// terms. The tile stores its sums after the last term. Callers measure several values of `Inner`, because attention has
+// long and short sums: a score has as many terms as a head is wide.
 template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
 LADON_NOINLINE double tile_rate(double seconds) {
   static CachedTile<WidePack, Rows, Packs, Inner> tile;

@@ -1,4 +1,4 @@
-// The numbers that a decoding step reads, layer by layer: weights and full caches of keys and values.
+// Allocates the numbers that a decoding step reads, layer by layer: weights and full caches of keys and values.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace ladon_bench {
 
 using namespace ladon;
 
-// Allocates the numbers, and lists the allocated parts in the order in which a step reads them.
+// Allocates weights and caches by make(), which a program calls in the order in which a step reads them. parts()
+// returns the allocated arrays in this order, for plain_read.
 class DecodeMemory {
  public:
   const bench::Parts& parts() const { return parts_; }

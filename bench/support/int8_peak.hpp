@@ -18,9 +18,9 @@ LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   using Element = Target::Int8Element;
   using Dot = detail::simd::GroupDot<Element, Target::Pack<Target::lanes>>;
   using Sums = Dot::Sums;
-  // 10 sums hide the latency of vpdpbusd (5 cycles, two starts per cycle). 12 sums hide the latency of SDOT on a
-  // Neoverse V1 (3 cycles, four starts per cycle). Other targets need a second register for each sum, so they have 8
-  // sums.
+  // vpdpbusd (5 cycles, two starts per cycle) needs at least 10 sums to hide its latency. SDOT on a Neoverse V1 (3
+  // cycles, four starts per cycle) needs 12 sums. So both have 12 sums. Other targets need a second register for each
+  // sum, so they have 8 sums.
   constexpr std::size_t sums = LADON_VNNI || LADON_ARM_DOT ? 12 : 8;
   alignas(64) Element panels[sums][Dot::group * Target::lanes];
   for (auto& each : panels)

@@ -1,4 +1,4 @@
-// Linear maps whose weights are made of floats: the floats themselves, bfloat16, or int8.
+// Makes the weights of a linear map from floats: the floats themselves, bfloat16, or int8.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ class LinearMemory {
   std::vector<std::int32_t> row_sum_ = std::vector<std::int32_t>(int8_rows);
 };
 
-// Returns the name of a precision in a Case.
+// The value of Case::precision for weights of the type `Precision`.
 template <class Precision>
 inline constexpr const char* name_of = "float32";
 template <>

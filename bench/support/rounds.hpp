@@ -1,7 +1,7 @@
-// Measures a share of peak in rounds. Each round measures the peak before and after the work, on the same core. If
-// another process used the core during a round, the round is repeated (undisturbed.hpp). There are two results. The
-// first result is the median of the ratios of all rounds. The second result is the part of the rounds that stayed
-// disturbed because another process used the core until the patience was spent.
+// Measures the share of the peak that a function reaches, in rounds. Each round measures the peak before and after the
+// calls of the function, on the same core. If another process used the core during a round, the round is repeated
+// (undisturbed.hpp), for at most `patience` seconds in all rounds together. The results are the median of the shares of
+// all rounds, and the part of the rounds that another process still disturbed at the end.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,8 @@ struct Flops {
   double all() const { return float32 + int8; }
 };
 
-// Measures the peak in GFLOP/s: the rate of a core that computes both kinds of flops at their own peaks, one after the
-// other.
+// Measures the peak in GFLOP/s: the rate of a core that computes the float32 flops at their peak, and then the int8
+// flops at their peak.
 inline double measured_peak(const Flops& flops) {
   if (flops.int8 == 0) return fma_peak();
   return flops.all() / (flops.float32 / fma_peak() + flops.int8 / int8_peak());

@@ -1,4 +1,4 @@
-// Functions that write parts of SVG documents. Coordinates and lengths are in pixels.
+// Declares functions that write parts of SVG documents. Coordinates and lengths are in pixels.
 #pragma once
 
 #include <string>

@@ -19,8 +19,8 @@ static_assert(std::size(w::slot) == slots * model && std::size(w::position) == l
 static_assert(std::size(w::character) == std::size(w::alphabet) * model, "one more than letters, as is the final NUL");
 static_assert(std::size(w::classifier_weight) == classes * model && std::size(w::classifier_bias) == classes);
 
-// The row of each ASCII character in the table of character embeddings. Row 0 is for all characters that are not in
-// w::alphabet.
+// character_ids[c] is the row of the ASCII character c in the table of character embeddings. Row 0 is for all
+// characters that are not in w::alphabet.
 constexpr auto character_ids = [] {
   std::array<std::uint8_t, 128> ids{};
   for (std::size_t i = 0; i + 1 < std::size(w::alphabet); ++i) {

@@ -9,10 +9,9 @@ namespace date_reader {
 // Returns the row of a character in the table of character embeddings.
 std::size_t character_id(char character) noexcept;
 
-// Writes the embeddings of the slots and then of the characters to `tokens`. The position embeddings are those of a
-// text that ends at the last of 40 places, so that a weekday before a date does not change the positions of the date's
-// characters. The functions slot(row, i), character(row, i) and position(row, i) of `tables` return elements of the
-// embedding tables.
+// Writes the embeddings of the slots and then of the characters to `tokens`. The last character gets the last of the 40
+// position embeddings, so that a weekday before a date does not change the positions of the date's characters. The
+// functions slot(row, i), character(row, i) and position(row, i) of `tables` return elements of the embedding tables.
 template <class Tables>
 void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.queries][shape.model]) noexcept {
   for (std::size_t s = 0; s < slots; ++s) {

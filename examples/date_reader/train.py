@@ -47,7 +47,7 @@ class DateReader(nn.Module):
             MODEL, HEADS, FEED_FORWARD, dropout=0.0, norm_first=True, batch_first=True
         )
         self.encoder = nn.TransformerEncoder(layer, LAYERS, nn.LayerNorm(MODEL))
-        for p in self.encoder.parameters():  # TransformerEncoder makes all layers as copies of one layer
+        for p in self.encoder.parameters():  # otherwise, all layers would begin as copies of one layer
             if p.dim() > 1:
                 nn.init.xavier_uniform_(p)
         self.classifier = nn.Linear(MODEL, CLASSES)
@@ -151,7 +151,7 @@ def held_out():
 
 
 def report(model, seed):
-    """Returns the lines about accuracy for the head of the weights, and prints the wrong texts."""
+    """Returns the lines about accuracy for the comment at the top of weights.hpp, and prints the wrong texts."""
     fresh = random.Random(seed + 1_000_000)
     sets = {
         "30,000 fresh texts": [sample(fresh) for _ in range(30000)],

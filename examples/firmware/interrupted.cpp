@@ -12,7 +12,7 @@ namespace {
 
 using namespace date_reader;
 
-constexpr std::size_t texts = 16;  // texts of the loop, and as many texts of the interrupt handler
+constexpr std::size_t texts = 16;  // the number of texts of the loop, and of the interrupt handler
 
 struct Task {
   std::array<Squeezed, texts> text;

@@ -15,7 +15,7 @@ put_tensors(${CMAKE_CURRENT_BINARY_DIR}/kwt1_tensors.S ${keywords_weights} kwt1
 # WEIGHTS puts the checkpoint into the kernel. The program ladon-weights runs on this machine and quantises the weights
 # for int8.
 foreach(precision float32 int8)
-  # Shape and configuration are those of ../keywords/model.hpp.
+  # The arguments must agree with the shape and the configuration in ../keywords/model.hpp.
   ladon_add_kernel(kwt1_${precision} QUERIES 99 MODEL 64 HEADS 1 FEED_FORWARD 256 LAYERS 12 ACTIVATION gelu_tanh
     EPSILON 1e-6 BIAS output CAPTURE none PRECISION ${precision} WEIGHTS ${keywords_weights} PREFIX layers)
   set(program keywords)
@@ -25,7 +25,7 @@ foreach(precision float32 int8)
   set_target_properties(kwt1_${precision} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   add_executable(${program} keywords.cpp wav.cpp ${CMAKE_CURRENT_BINARY_DIR}/kwt1_tensors.S)
   target_link_libraries(${program} PRIVATE keywords_front_end kwt1_${precision} m)
-  if(NOT PROJECT_IS_TOP_LEVEL) # the tests build some of the programs
+  if(NOT PROJECT_IS_TOP_LEVEL) # the tests build only some of the programs
     set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
   list(APPEND programs ${program})

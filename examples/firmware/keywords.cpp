@@ -83,7 +83,7 @@ void print_answer(std::string_view name, const Answer& answer, bool with_logits)
   const auto best = std::ranges::max_element(logits);
   float sum = 0;
   for (const float logit : logits) sum += std::exp(logit - *best);
-  name.remove_prefix(name.rfind('/') + 1);  // substr could throw, and there are no exceptions
+  name.remove_prefix(name.rfind('/') + 1);  // substr may throw, but the program has no exceptions
   print(name);
   print("\n  ");
   print(labels[static_cast<std::size_t>(best - logits.begin())]);

@@ -17,7 +17,7 @@
 #endif
 
 extern "C" {
-// The tensors that are not in the encoder (tensors.cmake).
+// The tensors of the model that the kernel does not contain. tensors.cmake puts these tensors into flash.
 extern const float kwt1_class_token[], kwt1_position[], kwt1_embed_weight[], kwt1_embed_bias[], kwt1_head_weight[],
     kwt1_head_bias[];
 }

@@ -1,8 +1,8 @@
 # Puts tensors of a safetensors file into a program, as constants.
 
-# put_tensors(<source> <file> <prefix> <tensor>=<elements>...): writes an assembler source that defines <prefix>_<tensor>
-# for each tensor, with _ in place of a dot. The file consists of 8 bytes with the length of a JSON text, the text, and
-# the data.
+# put_tensors(<source> <file> <prefix> <tensor>=<elements>...): writes an assembler source that defines
+# <prefix>_<tensor> for each tensor of the safetensors file <file>, with _ in place of a dot. A safetensors file
+# consists of 8 bytes with the length of a JSON text, the text, and the data.
 function(put_tensors source file prefix)
   set(bytes_F32 4)
   set(bytes_U8 1)

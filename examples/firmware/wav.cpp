@@ -74,7 +74,7 @@ std::size_t Wav::read(std::span<float> samples) noexcept {
         file_.read({reinterpret_cast<char*>(integers.data()), wanted * sizeof(std::int16_t)}) / sizeof(std::int16_t);
     for (std::size_t i = 0; i < got; ++i) samples[count + i] = static_cast<float>(integers[i]) * 0x1p-15f;
     count += got;
-    left_ = got == wanted ? left_ - got : 0;  // a file that ends early
+    left_ = got == wanted ? left_ - got : 0;  // if the file ends early, no samples are left
   }
   return count;
 }

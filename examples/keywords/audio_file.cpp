@@ -20,7 +20,7 @@ namespace {
 
 using examples::Error;
 
-constexpr std::size_t block_size = 1 << 16;  // samples of all channels
+constexpr std::size_t block_size = 1 << 16;  // the samples of all channels together
 
 // A program that forgot to scale may write samples up to 2^15, which are accepted. Samples beyond 1e6 are rejected, so
 // that sums of squares stay finite.
@@ -96,7 +96,7 @@ struct AudioFile::Source {
   }
 
   static float checked(float sample) {
-    if (!(std::abs(sample) <= largest_sample))  // false for NaN as well
+    if (!(std::abs(sample) <= largest_sample))  // also rejects NaN
       throw Error("expected samples from -1 to 1, found " + std::to_string(sample));
     return sample;
   }
@@ -162,7 +162,7 @@ std::size_t AudioFile::resample(std::span<float> to) {
       throw Error(file_.string() + ": " + src_strerror(error));
     block_ = block_.subspan(static_cast<std::size_t>(data.input_frames_used));
     count += static_cast<std::size_t>(data.output_frames_gen);
-    if (block.empty() && data.output_frames_gen == 0) break;  // the end
+    if (block.empty() && data.output_frames_gen == 0) break;  // the end of the recording
   }
   return count;
 }

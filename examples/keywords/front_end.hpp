@@ -2,7 +2,8 @@
 //
 //     samples -> Hann window -> magnitudes of the DFT -> mel bands -> logarithms -> DCT-II
 //
-// The constants in tables.hpp are those of the published model, whose TensorFlow Lite file contains the front end.
+// The constants in tables.hpp equal the constants of the published model, whose TensorFlow Lite file contains the front
+// end.
 #pragma once
 
 #include <array>

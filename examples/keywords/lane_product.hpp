@@ -12,7 +12,7 @@ namespace keywords {
 // write(frame, i, y[i]) for the first `frames` lanes. A null `bias` stands for zeros.
 template <std::size_t Out, std::size_t In, class Write>
 void lane_product(const float* weight, const float* bias, const Lanes* x, std::size_t frames, Write write) noexcept {
-  constexpr std::size_t tile = 4;  // sums that are independent, so that their additions overlap
+  constexpr std::size_t tile = 4;  // independent sums, whose additions overlap in time
   static_assert(Out % tile == 0);
   for (std::size_t first = 0; first < Out; first += tile) {
     std::array<Lanes, tile> sums;

@@ -8,13 +8,13 @@
 
 namespace keywords {
 
-// Writes the words, their probabilities, and a picture of the attention.
+// Writes the words in `findings`, their probabilities, and a picture of the attention.
 void report_text(const std::string& file, const Findings& findings, Spotter& spotter, std::ostream& out);
 
-// Writes a line with a JSON object.
+// Writes a line with a JSON object that contains the name of the file and the answer.
 void report_json(const std::string& file, const Findings& findings, std::ostream& out);
 
-// Returns an SVG document.
+// Returns an SVG document with the sound and the attention of findings.window.
 std::string svg_report(const std::string& file, const Findings& findings, Spotter& spotter);
 
 }  // namespace keywords

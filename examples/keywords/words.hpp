@@ -75,9 +75,9 @@ class WordDetector {
   }
 
   std::size_t stride_;
-  std::size_t count_;                                          // windows that are averaged
+  std::size_t count_;                                          // the number of averaged windows
   std::array<Probabilities, averaged / frame_step> recent_{};  // a ring of `count_` windows
-  std::size_t windows_ = 0;                                    // since the start
+  std::size_t windows_ = 0;                                    // windows since the start
   std::size_t windows_at_report_ = 0;                          // 0 before the first report
   std::optional<std::size_t> reported_;  // the last word, until its average falls below `threshold`
 };

@@ -61,7 +61,7 @@ void View::heading(bool special, bool cut) const {
        << (heads_.size() == 1 ? ".\n" : " on average.\n");
 }
 
-// Prints one head: every word, in the order of the text.
+// Prints the weight that one head gives to each word, in the order of the text.
 void View::bars() const {
   constexpr float columns_for_all = 60;
   std::size_t width = 0;
@@ -84,7 +84,7 @@ void View::list() const {
     out_ << name_of(head) << "  " << words_by_weight(head.words, most, least) << '\n';
 }
 
-// Prints all heads: a row for each head and a column for each layer, 80 columns wide.
+// Prints one word for each head: a row for each head and a column for each layer, 80 columns wide.
 void View::grid() const {
   constexpr std::size_t width = 12;
   out_ << "\nEach head's favourite word and its weight (rows: heads)\n  ";

@@ -14,7 +14,7 @@ namespace minilm {
 
 using files::Safetensors;
 
-// sentence-transformers/all-MiniLM-L6-v2, config.json and sentence_bert_config.json.
+// The sizes in config.json and sentence_bert_config.json of sentence-transformers/all-MiniLM-L6-v2.
 inline constexpr std::size_t layer_count = 6;
 inline constexpr std::size_t head_count = 12;
 inline constexpr std::size_t model_width = 384;

@@ -46,7 +46,7 @@ bool is_dropped(CodePoint c) {
 }
 
 // Returns whether the code point is in one of the CJK blocks that BERT's tokenizers know. Later CJK extensions are left
-// out. The gap before U+2B920 (extension E begins at U+2B820) is as in the `tokenizers` library.
+// out. As in the `tokenizers` library, the block of extension E begins at U+2B920, and not at U+2B820.
 bool is_ideograph(CodePoint c) {
   constexpr std::array<std::pair<CodePoint, CodePoint>, 8> blocks{{{0x3400, 0x4DBF},
                                                                    {0x4E00, 0x9FFF},

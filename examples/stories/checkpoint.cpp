@@ -12,7 +12,7 @@ namespace {
 using Header = std::array<std::int32_t, 7>;
 
 constexpr Header expected_header{model_width,     feed_forward_width, layer_count, head_count, kv_head_count,
-                                 vocabulary_size,  // negative in files with a separate classifier weight
+                                 vocabulary_size,  // negative, and rejected, with a separate classifier weight
                                  max_positions};
 constexpr std::array header_names{"dim", "hidden_dim", "n_layers", "n_heads", "n_kv_heads", "vocab_size", "seq_len"};
 

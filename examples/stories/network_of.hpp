@@ -1,4 +1,4 @@
-// Implements Network for one precision. Each file network_*.cpp instantiates this template for one precision.
+// Implements Network for one precision. Each file network_*.cpp instantiates NetworkOf for one precision.
 #pragma once
 
 #include <algorithm>

@@ -19,7 +19,7 @@ std::size_t announced_length(unsigned char first) {
 }
 
 bool is_scalar_value(std::uint32_t code_point, std::size_t length) {
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // smaller code points have a shorter form
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // a smaller code point has a shorter encoding
   const bool is_surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
   return code_point >= least[length] && code_point <= 0x10FFFF && !is_surrogate;
 }

@@ -42,12 +42,12 @@ void Sampler::soften(std::span<const float> logits) {
   for (auto& [value, token] : candidates_) value /= sum;
 }
 
-// Keeps the smallest number of likeliest candidates whose probabilities sum to more than top_p. Sorts the kept
-// candidates by descending probability.
+// Erases candidates from the least likely upwards, as long as the probabilities of the kept candidates sum to more than
+// top_p. Sorts the kept candidates by descending probability.
 void Sampler::keep_likeliest() {
-  // A candidate whose probability is below (1 - top_p) / (number of candidates - 1) cannot be among the kept
-  // candidates. Such candidates are erased before the sort, to save time. There is one exception: with a very small
-  // top_p, the likeliest candidate may be below this limit, too. `rare` is at most `largest`, so the likeliest
+  // Before the sort, erases candidates that cannot be among the kept candidates, to save time. These are the candidates
+  // with a probability below (1 - top_p) / (number of candidates - 1), except the likeliest candidate. With a very
+  // small top_p, the likeliest candidate may be below this limit, too. `rare` is at most `largest`, so the likeliest
   // candidate always stays.
   const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
   const float rare = std::min(largest, (1 - top_p_) / static_cast<float>(candidates_.size() - 1));

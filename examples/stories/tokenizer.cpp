@@ -84,7 +84,7 @@ class Chain {
   [[nodiscard]] std::size_t before(std::size_t place) const { return links_[place].before; }
   [[nodiscard]] std::size_t after(std::size_t place) const { return links_[place].after; }
 
-  // Replaces the tokens at `place` and after it by `token`.
+  // Replaces two tokens by `token`: the token at `place`, and the token after it.
   void join(std::size_t place, TokenId token) {
     Link& left = links_[place];
     Link& right = links_[left.after];

@@ -45,7 +45,7 @@ class Ladon(ConanFile):
         check_min_cppstd(self, 20)
 
     def package_id(self):
-        self.info.clear()  # headers are the same for all settings
+        self.info.clear()  # one package serves all settings, because it contains no compiled code
 
     def generate(self):
         toolchain = CMakeToolchain(self)

@@ -9,8 +9,8 @@
 
 namespace c_kernel {
 
-// CMake writes the values of its arguments into NAME_definition.hpp as C++ names, so the names below are spelled like
-// the values.
+// CMake writes the values of the arguments of ladon_add_kernel into NAME_definition.hpp as C++ names, so the names
+// below are spelled like these values.
 // NOLINTBEGIN(readability-identifier-naming)
 
 // The values of LAYOUT.

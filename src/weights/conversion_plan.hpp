@@ -51,10 +51,11 @@ struct ConversionPlan {
 // version, "X.weight" has dtype I8, and "X.weight_scale" has dtype F32 and the shape [rows, 1], as in files of
 // compressed-tensors. All other tensors and the "__metadata__" of the header are copied.
 //
-// A tensor is converted if the tensor fulfils three conditions. The tensor has two dimensions, and both are above 0.
-// The dtype is F32 or F16, or BF16 for a conversion to int8. The name is "weight", or ends in ".weight" or
-// "_proj_weight". Embeddings and heads of language models are converted only if selection.embeddings is true.
-// Embeddings and heads are recognised by their names. A tensor with the content of an embedding counts as a head, too.
+// A tensor is converted if the tensor fulfils all of these conditions. The tensor has two dimensions, and both are
+// above 0. The dtype is F32 or F16, or BF16 for a conversion to int8. The name is "weight", or ends in ".weight" or
+// "_proj_weight", and has no match in selection.keep. Without selection.embeddings, the tensor is neither an embedding
+// nor the head of a language model. Embeddings and heads are recognised by their names. A tensor with the content of an
+// embedding counts as a head, too.
 //
 // Larger elements come first in the output, so that every element is aligned.
 //

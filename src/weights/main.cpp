@@ -92,7 +92,7 @@ weight halfway between two bfloat16 numbers becomes the number whose last bit is
 weight, a NaN, or a weight that would become infinite (a magnitude above 3.396e38) is an error.
 )";
 
-// This text follows about_quantise and about_convert.
+// The help texts of the commands quantise and convert end with this text.
 constexpr const char* about_matrices = R"(
 A matrix is a tensor of two dimensions, of dtype F32, F16 or BF16, whose name is "weight" or ends in .weight or
 _proj_weight. All other tensors are copied. The following matrices are copied, too:

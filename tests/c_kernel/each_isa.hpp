@@ -1,5 +1,5 @@
-// Functions that call a C kernel. A kernel made with DISPATCH is called once with each instruction set of this machine,
-// and once with the instruction set that DISPATCH chooses. Any other kernel is called once.
+// Defines functions that call a C kernel. A kernel made with DISPATCH is called once with each instruction set of this
+// machine, and once with the instruction set that DISPATCH chooses. Any other kernel is called once.
 #pragma once
 
 #include <doctest/doctest.h>

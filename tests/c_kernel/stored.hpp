@@ -1,5 +1,5 @@
-// Functions that run C kernels with the tensors of a checkpoint, or with stored weights. Include the header of a kernel
-// before this header, because the kernel's header declares ladon_status.
+// Defines functions that run C kernels with the tensors of a checkpoint, or with stored weights. Include the header of
+// a kernel before this header, because the kernel's header declares ladon_status.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -16,7 +16,8 @@ struct alignas(64) Memory {
   unsigned char bytes[Bytes];
 };
 
-// Returns a weights struct of a C kernel. `pointers` are its members, in their order.
+// Returns a weights struct of a C kernel. `pointers` contains the values of the struct's members, in the order of the
+// members.
 template <class Weights>
 Weights weights_at(const std::vector<const void*>& pointers) {
   Weights weights;

@@ -1,5 +1,5 @@
 // Tests that kernels made by ladon_add_kernel agree with the oracle in every variation. A library with several
-// instruction sets is tested with each of them.
+// instruction sets is tested with each instruction set.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -53,7 +53,7 @@ TEST_CASE("attention to a context, (in, out), bits, an addend for each head, a s
 }
 
 // The C++ data of a padding mask and of a boolean mask have a member `may_see`. The data of a boolean mask and of an
-// additive mask have a member `keys`. Each mask has separate options in C.
+// additive mask have a member `keys`. In C, each mask must therefore have separate options.
 TEST_CASE("three masks whose C++ data share names of members") {
   constexpr S shape{.queries = C_SHARED_QUERIES, .model = C_SHARED_MODEL, .heads = C_SHARED_HEADS};
   Subject subject = c_subject<shape, C_SHARED_WORKSPACE_BYTES, c_shared_weights, c_shared_options, c_shared_run_with>();

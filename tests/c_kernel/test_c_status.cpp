@@ -44,7 +44,7 @@ struct Call {
   void* workspace = memory.workspace;
 
   Call() {
-    std::memset(&memory, 0x5a, sizeof(memory));  // as floats: finite, 1.5e16
+    std::memset(&memory, 0x5a, sizeof(memory));  // the float with the bytes 0x5a is 1.5e16
     Random random(1);
     const auto fill = [&](auto& values) {
       for (float& value : values) value = random.normal(0.2);
@@ -260,7 +260,7 @@ TEST_CASE("phases and shares of threads") {
 TEST_CASE("an instruction set that does not exist") {
   const auto ask = [](auto options) {
     if constexpr (requires { options.isa; }) {
-      const int none = 77;  // C allows such a value
+      const int none = 77;  // no enumerator of ladon_isa has this value, but C programs can store it
       std::memcpy(&options.isa, &none, sizeof(options.isa));
       CHECK(c_stack_run_with(nullptr, nullptr, nullptr, nullptr, &options) == LADON_UNSUPPORTED_ISA);
     }

@@ -43,7 +43,7 @@ TEST_CASE("BIAS output, float32: the tensors of the checkpoint") {
   const auto own = weights_of<c_float32_keywords_weights>(tensors);
   const auto y =
       check_stored<C_FLOAT32_KEYWORDS_WORKSPACE_BYTES>(c_float32_keywords_run, own, c_float32_keywords_stored_weights);
-  // The bias of the output projection changes the result.
+  // Sets the bias of one output projection to 0, which must change the result.
   for (NamedTensor& tensor : tensors) {
     if (tensor.name == "layers.1.self_attn.out_proj.bias") std::ranges::fill(tensor.data, 0.0f);
   }

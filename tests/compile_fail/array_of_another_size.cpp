@@ -3,6 +3,7 @@
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;
+// x needs 4 tokens * 6 features = 24 floats, but the array has 20.
 void run(const float (&x)[4 * 5], float* y, const Attention::Weights& weights, Attention::Workspace& workspace) {
   Attention::run(x, weights, y, workspace);
 }

@@ -5,5 +5,6 @@
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::Attention<ladon::Shape{.queries = 3, .keys = 40, .model = 6, .heads = 2}, ladon::mask::Bits>;
+// The mask needs 3 queries * 2 words of 32 keys = 6 words, but the array has 3.
 extern const std::uint32_t bits[3][1];
 Attention::Options options{.mask = {.bits = bits}};

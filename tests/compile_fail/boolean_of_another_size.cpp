@@ -6,5 +6,6 @@
 
 using Attention =
     ladon::Attention<ladon::Shape{.queries = 3, .keys = 40, .model = 6, .heads = 2}, ladon::mask::Boolean>;
+// The mask needs 3 queries * 40 keys = 120 bytes, but the array has 117.
 extern const std::uint8_t bytes[3][39];
 Attention::Options options{.mask = {.may_see = bytes}};

@@ -4,7 +4,7 @@
 #
 #   // says: TEXT      the compiler must also print this text, for example numbers
 #   // lines: COUNT    the compiler must print at most COUNT lines
-#   // flag: FLAG      a flag for the compiler, after those of COMPILE
+#   // flag: FLAG      a flag for the compiler, after the flags in COMPILE
 file(STRINGS ${SOURCE} expected LIMIT_COUNT 1 REGEX "^// message: ")
 string(REPLACE "// message: " "" expected "${expected}")
 # A formatter may join comment lines. This script reads a rule only at the beginning of a line, so it rejects a rule in

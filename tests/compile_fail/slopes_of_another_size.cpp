@@ -5,5 +5,6 @@
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::Attention<ladon::Shape{.queries = 3, .keys = 40, .model = 6, .heads = 2}, ladon::mask::Alibi>;
+// A slope for each of the 2 heads is needed, but the array has 3 elements.
 extern const float slopes[3];
 Attention::Options options{.mask = {.slopes = slopes}};

@@ -1,5 +1,6 @@
-# Generates sources with the instantiations that the conformance files need. Each instantiation occurs once. A source
-# holds a few instantiations, and is rewritten only if its text changes.
+# Generates sources with the instantiations that the conformance files need. Each instantiation occurs once, and a
+# source holds at most 16 of them. A source is rewritten only if its text changes, so that a second run of CMake does
+# not recompile unchanged sources.
 
 # ladon_score_source(<variable> <name> <scale> <softcap>): sets <variable> to the C++ source of a score type with the
 # members <scale> and <softcap>. Floating-point template arguments would be shorter, but older versions of clang++

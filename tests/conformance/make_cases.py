@@ -175,7 +175,7 @@ class Maker:
 
 def case(name, q, kv, attributes=None, *, batch=1, opset=24, form=4, past=None, mask=None, valid=None, dtype="float32",
          spread=1.0, change=None, outputs=("Y",)):
-    """q is (heads, queries, width). kv is (kv_heads, keys, value_width). mask(maker) returns the tensor of the mask."""
+    """Returns a case. q is (heads, queries, width). kv is (kv_heads, keys, value_width). mask(maker) makes the mask."""
     make, attributes = Maker(name), dict(attributes or {})
     heads, queries, width = q
     groups, keys, value_width = kv

@@ -3,9 +3,9 @@
 
     make_decoder_cases.py FILE
 
-The form is that of the conformance data's encoder layers: every parameter tensor holds cos(0), cos(1), ... in row-major
-order. Tensors are [length][batch][model]. Padding masks are [batch][length], and 1 hides a token. The program needs
-only Python. --check FILE compares the loops with a stored file, of encoder or decoder layers.
+As in the conformance data of encoder layers, every parameter tensor holds cos(0), cos(1), ... in row-major order.
+Tensors are [length][batch][model]. Padding masks are [batch][length], and 1 hides a token. The program needs only
+Python. --check FILE compares the loops with a stored file, of encoder or decoder layers.
 """
 
 import argparse

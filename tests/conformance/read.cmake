@@ -1,5 +1,5 @@
-# Functions that read the sizes and kinds of conformance files, because shapes are template arguments. The program
-# ladon_conformance reads the elements of the tensors at run time.
+# Defines functions that read the sizes and kinds of conformance files, because shapes are template arguments. The
+# program ladon_conformance reads the elements of the tensors at run time.
 
 # ladon_json_text(<variable> <file>): sets <variable> to the text of <file>, with an empty list in place of each "data"
 # list. CMake would parse these long lists again at each access.

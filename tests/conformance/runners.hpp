@@ -1,4 +1,5 @@
-// Functions that run the cases of ONNX's Attention, of PyTorch's layers, and of PyTorch's stacks of decoder layers.
+// Declares the functions that run the cases of ONNX's Attention, of PyTorch's layers, and of PyTorch's stacks of
+// decoder layers.
 #pragma once
 
 #include <functional>

@@ -27,14 +27,15 @@ struct Tensor {
   std::size_t from_last(std::size_t place) const { return place < dims.size() ? dims[dims.size() - 1 - place] : 1; }
 };
 
-// Reads {dims, dtype, data}. The element "nan", "inf" or "-inf" is a string, because JSON has no such numbers.
+// Reads a tensor from JSON with the members dims, dtype and data. The element "nan", "inf" or "-inf" is a string,
+// because JSON has no such numbers.
 Tensor tensor(const nlohmann::json& stored);
 // Reads the tensor `name`. Returns nothing if the tensor is absent or null.
 std::optional<Tensor> optional_tensor(const nlohmann::json& of, const std::string& name);
 
 // The result of one case.
 struct Outcome {
-  float largest_error = 0;  // relative for expected values beyond 1, else absolute
+  float largest_error = 0;  // relative if the expected magnitude exceeds 1, else absolute
   std::string failure;      // empty if the case passed
   bool passed() const { return failure.empty(); }
 };

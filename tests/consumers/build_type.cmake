@@ -6,7 +6,8 @@ file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
 list(FILTER SETTINGS EXCLUDE REGEX "^-DCMAKE_CXX_FLAGS=")
 unset(ENV{CMAKE_BUILD_TYPE})
 
-# expect_warnings(<count> <settings>...): configures the project and counts the warnings.
+# expect_warnings(<count> <settings>...): configures the project, and stops with an error unless CMake prints <count>
+# warnings.
 function(expect_warnings expected)
   file(REMOVE_RECURSE ${FOLDER}/build)
   run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/build ${SETTINGS} ${ARGN})

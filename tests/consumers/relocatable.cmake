@@ -1,5 +1,5 @@
-# expect_relocatable(<folder> <path>...): checks that no file below the folder contains one of the absolute paths. A
-# match after a dot does not count: for a checkout in /src, "/../src" is a relative path.
+# expect_relocatable(<folder> <path>...): checks that no file below <folder> contains one of the absolute paths <path>.
+# A match after a dot does not count, because "/../src" is a relative path, also if the checkout lies in /src.
 function(expect_relocatable folder)
   file(GLOB_RECURSE files ${folder}/*)
   if(NOT files)

@@ -1,5 +1,8 @@
-# All scripts of this folder include this file first. cmake -DCOMMON=<common.cmake> -DFOLDER=<folder> ... -P <script>:
-# CMakeLists.txt writes COMMON, which sets the tested copy of Ladon and the tools. Each test has a separate FOLDER.
+# Every script of this folder includes this file first. Run a script by: cmake -DCOMMON=<common.cmake> -DFOLDER=<folder>
+# ... -P <script>
+#
+# CMakeLists.txt writes the file COMMON, which sets the tested copy of Ladon and the tools. Each test has a separate
+# FOLDER.
 cmake_minimum_required(VERSION 3.25)
 include(${COMMON})
 

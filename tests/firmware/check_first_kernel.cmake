@@ -3,24 +3,7 @@
 # the commands of the page. The program and the report must print the text of the page. Counts and bytes depend on the
 # compiler, so each number may differ by a fifth.
 cmake_minimum_required(VERSION 3.25)
-file(READ ${ROOT}/docs/microcontrollers.md text)
-
-# next_block(<variable> <fence>): sets <variable> to the first block of `text` that begins with <fence>, and removes
-# `text` up to the end of this block.
-function(next_block out fence)
-  set(fence "check_first_kernel.cmake -->\n${fence}\n")
-  string(FIND "${text}" "${fence}" begin)
-  if(begin EQUAL -1)
-    message(FATAL_ERROR "docs/microcontrollers.md lacks: ${fence}")
-  endif()
-  string(LENGTH "${fence}" length)
-  math(EXPR begin "${begin} + ${length}")
-  string(SUBSTRING "${text}" ${begin} -1 text)
-  string(FIND "${text}" "```" end)
-  string(SUBSTRING "${text}" 0 ${end} block)
-  set(${out} "${block}" PARENT_SCOPE)
-  set(text "${text}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/page_blocks.cmake)
 
 next_block(lists "```cmake")
 next_block(program "```c++")
@@ -32,6 +15,7 @@ file(MAKE_DIRECTORY ${FOLDER})
 file(CREATE_LINK ${ROOT} ${FOLDER}/ladon SYMBOLIC)
 file(WRITE ${FOLDER}/CMakeLists.txt "${lists}")
 file(WRITE ${FOLDER}/main.cpp "${program}")
+unset(ENV{CMAKE_CXX_COMPILER_LAUNCHER}) # ccache does not restore call graphs, so the report would have no stack
 execute_process(COMMAND sh -ec "${commands}" WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE out
   ERROR_VARIABLE err)
 if(NOT status EQUAL 0)

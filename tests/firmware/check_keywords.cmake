@@ -59,7 +59,7 @@ if(largest GREATER TOLERANCE)
   list(APPEND wrong "logits differ by up to ${largest} millionths; allowed: ${TOLERANCE}")
 endif()
 
-# number_before(<variable> <text>): sets <variable> to the number that the program prints before <text>.
+# number_before(<variable> <text>): sets <variable> to the number that the keyword spotter prints before <text>.
 function(number_before out text)
   string(REGEX MATCH "([0-9]+)  ${text}\n" found "${out_text}")
   if(NOT found)

@@ -10,7 +10,7 @@ elseif(LADON_CPU STREQUAL "cortex-m7")
   set(script mps2_an500)
 endif()
 
-set(CMAKE_CROSSCOMPILING_EMULATOR ${board}/run --uncounted ${LADON_CPU}) # without counting, QEMU is twice as fast
+set(CMAKE_CROSSCOMPILING_EMULATOR ${board}/run --uncounted ${LADON_CPU}) # QEMU is twice as fast without -icount
 
 # Enables the double-precision FPU, because the oracle computes in doubles. With doubles in software, the oracle would
 # take most of the time. The tested code does not use doubles.

@@ -17,11 +17,12 @@ set(layers
   "key_value_cache.hpp linear.hpp quantise.hpp"
   "attention.hpp multi_head_attention.hpp encoder_layer.hpp encoder.hpp decoder_layer.hpp decoder.hpp ladon.hpp")
 
-# Entries of `layers` that may have no header.
+# may_be_empty lists the entries of `layers` that may have no header.
 set(may_be_empty "")
 
-# Folders whose headers may name an instruction set.
+# isa_folders lists the folders whose headers may name an instruction set.
 set(isa_folders detail/target/ detail/simd/ detail/linear/cortex_m/)
 
-# Headers outside isa_folders that may name an instruction set. A header in this list that names none is an error.
+# isa_exempt lists the headers outside isa_folders that may name an instruction set. A header in this list that names
+# none is an error.
 set(isa_exempt "")

@@ -33,7 +33,7 @@ class Module(unittest.TestCase):
         self.assertEqual(self.configured("CPP", "STD_CPP20", "LADON"), ("n", "n"))
 
     def configured(self, *symbols):
-        """Returns LADON and APP_LINK_WITH_LADON after these symbols are set."""
+        """Sets the Kconfig symbols to "y". Returns the values of LADON and APP_LINK_WITH_LADON."""
         import kconfiglib
 
         os.environ["LADON_MODULE"] = str(ROOT)

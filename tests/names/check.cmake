@@ -1,6 +1,6 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
-# Tests that different code has different symbol names: the name of the inline namespace LADON_ABI must be different for
-# each entry of `flags`.
+# Tests that code compiled with different flags has different symbol names: the name of the inline namespace LADON_ABI
+# must be different for each entry of `flags`. The entries select instruction sets and set macros of Ladon.
 cmake_minimum_required(VERSION 3.25)
 set(flags
   -march=x86-64 -msse3 -mssse3 -msse4.1 -march=x86-64-v2 -mavx "-mavx -mfma" -mavx2 "-mavx2 -mfma" -mavx512f

@@ -36,7 +36,7 @@ DecoderLayer::Weights decoder_weights() {
           .norm3 = norm};
 }
 
-// An object, and an array directly before the object.
+// An object, and the array `before`, which ends where the object begins.
 template <class Object>
 struct Behind {
   alignas(64) std::array<float, 16> before{};

@@ -6,7 +6,7 @@ file(READ ${FILE} text)
 cmake_path(GET FILE PARENT_PATH folder)
 set(wrong "")
 string(REGEX REPLACE "```[^`]*```" "" text "${text}") # removes code
-string(REPLACE "](" "link<" text "${text}") # brackets in a list would hide its semicolons
+string(REPLACE "](" "link<" text "${text}") # CMake would ignore the semicolons between brackets
 string(REGEX MATCHALL "link<[^)]*" links "${text}")
 foreach(link IN LISTS links)
   string(REGEX REPLACE "^link<|#.*$" "" path "${link}")

@@ -14,6 +14,7 @@ import copy
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 os.environ["KERAS_BACKEND"] = "torch"
@@ -88,6 +89,20 @@ def in_double(model):
 RECIPES = {"pytorch": pytorch, "bert": bert, "keras": keras_attention, "onnx": onnx_layer}
 
 
+def write_rows(folder):
+    """Runs the code rows.py of the page on the files that the recipes of Keras and ONNX wrote."""
+    rows = folder / "rows"
+    rows.mkdir()
+    given = [folder / "keras/attention.safetensors", folder / "onnx/layer.safetensors"]
+    for file in given:
+        shutil.copy(file, rows)
+    os.chdir(rows)
+    block = re.search(r"<!-- rows.py -->\n```python\n(.*?)\n```", PAGE.read_text(), re.DOTALL)
+    exec(compile(block[1], "rows.py", "exec"), {})
+    for file in given:
+        (rows / file.name).unlink()
+
+
 def write(recipe, folder):
     model = export(recipe, folder)
     x = torch.randn(1, TOKENS, MODEL, generator=torch.Generator().manual_seed(2))
@@ -109,6 +124,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     for recipe in RECIPES:
         write(recipe, folder / recipe)
+    write_rows(folder)
 
 
 if __name__ == "__main__":

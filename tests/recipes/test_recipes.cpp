@@ -11,6 +11,9 @@
 #include <ladon/safetensors.hpp>
 #include <string>
 
+#include "bert_encoder.h"
+#include "keras_attention.h"
+#include "onnx_layer.h"
 #include "text_encoder.h"
 
 // The code of docs/pytorch.md contains #include lines. All of these headers are included above, so the #include lines
@@ -36,8 +39,8 @@ using Tokens = std::array<float, tokens * model>;
 using MaySee = std::array<std::uint8_t, room>;  // attention reads only the bytes of the tokens
 
 // No element of y is 4 or more. For floats from 2 to 4, a unit in the last place is 2^-22, so the tolerance is 16
-// units. The models round about ten times one after another, each time by at most half a unit. So the errors of correct
-// models are about 5 units.
+// units. The models round about ten times one after another, each time by at most half a unit. So a correct model has
+// an error of about 5 units.
 constexpr float tolerance = 0x1p-18f;
 
 std::string path_of(const std::string& file) { return std::string(LADON_RECIPE_FILES) + "/" + file; }
@@ -93,6 +96,40 @@ TEST_CASE("PyTorch's encoder in C") {
   check_with_mask(expected, [&](const MaySee& may_see, Tokens& y) {
     REQUIRE(encode(expected.x.data(), may_see.data(), tokens, y.data()) == LADON_OK);
   });
+}
+
+TEST_CASE("Hugging Face's BERT in C") {
+  alignas(BERT_ENCODER_WORKSPACE_ALIGN) static unsigned char workspace[BERT_ENCODER_WORKSPACE_BYTES];
+  const Expected expected("bert");
+  check_with_mask(expected, [&](const MaySee& may_see, Tokens& y) {
+    bert_encoder_options options{};
+    options.tokens = tokens;
+    options.padding = may_see.data();
+    REQUIRE(bert_encoder_run_with(expected.x.data(), &bert_encoder_stored_weights, y.data(), workspace, &options) ==
+            LADON_OK);
+  });
+}
+
+TEST_CASE("Keras' attention in C, causal") {
+  alignas(KERAS_ATTENTION_WORKSPACE_ALIGN) static unsigned char workspace[KERAS_ATTENTION_WORKSPACE_BYTES];
+  const Expected expected("keras");
+  Tokens y{};
+  keras_attention_options options{};
+  options.tokens = tokens;
+  REQUIRE(keras_attention_run_with(expected.x.data(), &keras_attention_stored_weights, y.data(), workspace, &options) ==
+          LADON_OK);
+  CHECK(difference(y, expected.y) <= tolerance);
+}
+
+TEST_CASE("a layer in an ONNX file in C") {
+  alignas(ONNX_LAYER_WORKSPACE_ALIGN) static unsigned char workspace[ONNX_LAYER_WORKSPACE_BYTES];
+  const Expected expected("onnx");
+  Tokens y{};
+  onnx_layer_options options{};
+  options.tokens = tokens;
+  REQUIRE(onnx_layer_run_with(expected.x.data(), &onnx_layer_stored_weights, y.data(), workspace, &options) ==
+          LADON_OK);
+  CHECK(difference(y, expected.y) <= tolerance);
 }
 
 TEST_CASE("Hugging Face's BERT") {

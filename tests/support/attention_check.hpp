@@ -29,8 +29,8 @@ struct GivenProblem;
 void check_problem(const Subject& subject, Variation variation, AttentionProblem problem);
 void check_problem(const Subject& subject, Variation variation, GivenProblem given);
 
-// The following types and functions are the steps of check_problem. Some tests call these functions, in order to change
-// one step.
+// check_problem consists of the following functions, and uses the following types. Some tests call the functions one by
+// one, in order to change one step.
 struct AttentionProblem {
   oracle::AttentionWeights weights;
   Floats x;                // [queries][model]

@@ -16,7 +16,7 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
-// A rotary embedding with the parameters that fill its table.
+// Adds the base and the scaling of the angles to Rotary. set_position fills the rotary table with these parameters.
 template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
 struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
   static constexpr double base = Base, scaling = Scaling;
@@ -42,7 +42,7 @@ ScoreForm score_form() {
   if (Score::scale(S) != ladon::score::Scaled::scale(S)) form.scale = static_cast<double>(Score::scale(S));
   if constexpr (Position::rotates) {
     constexpr bool halves = Position::pairing == ladon::Pairing::halves;
-    // By default, the last query has the position of the last key.
+    // By default, the last query has the position of the last key, so the first query has the position keys - queries.
     form.rotary = {Position::width, halves, Position::base, Position::scaling, S.keys - S.queries, 0};
     form.positions = Position::positions;
   }

@@ -1,10 +1,10 @@
 // A bound for the difference between float32 and float64 results, derived operation by operation.
 //
-// A Real is a float64 value with a deviation: the standard deviation of the error of the float32 computation. The
-// oracle computes with Reals. The bound of each result therefore depends on the rounding unit, on the number of terms
-// of the sums, and on the magnitudes in the computation. Roundings are modelled as independent and unbiased, so the
-// squares of deviations add up (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J.
-// Sci. Comput. 41, 2019).
+// A Real is a float64 value with a deviation. The deviation is the standard deviation of the error that the float32
+// computation of this value makes. The oracle computes with Reals. The bound of each result therefore depends on the
+// rounding unit, on the number of terms of the sums, and on the magnitudes in the computation. Roundings are modelled
+// as independent and unbiased, so the squares of deviations add up (Higham and Mary, "A new approach to probabilistic
+// rounding error analysis", SIAM J. Sci. Comput. 41, 2019).
 //
 // In the following formulas, u = 2^-24 is half of float's epsilon, and d(x) is the deviation of x. On the right, d
 // without an argument is the deviation of the result of the operation on the left:
@@ -15,7 +15,7 @@
 //     sqrt(a)         d^2 = (d(a) / (2 sqrt a))^2 + (u sqrt a)^2
 //     exp(a)          d^2 = (e^a d(a))^2 + (4 u e^a)^2             2^x has an error of at most 2 ulp, and 1 ulp <= 2 u
 //     erf(a)          d^2 = (erf'(a) d(a))^2 + (8 u |erf a|)^2     erf has an error of at most 4 ulp
-//     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh has at most 4 ulp; t is the slope, at most 1
+//     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh has at most 4 ulp; t = tanh' near a, at most 1
 //
 // Each operation adds a deviation of 2^-126 for underflow. The next formula follows for a dot product b + sum w_i x_i
 // of n exact terms with partial sums s_1 .. s_n. The formula assumes that the terms are added one after another. The
@@ -90,7 +90,7 @@ inline Real erf(Real a) {
 
 inline Real tanh(Real a) {
   // The derivative of tanh is largest at 0. `nearest` is tanh of the number nearest to 0 within the bound of the
-  // argument.
+  // argument, so 1 - nearest^2 is the largest derivative within this bound.
   const double nearest = std::tanh(std::fdim(std::abs(a.value), a.bound()));
   return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
 }
@@ -107,9 +107,9 @@ inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
 }
 
 // Returns the error of a float32 result, divided by the bound of the expected Real. A result of at most 1 means that
-// both agree. An expected NaN agrees only with NaN. If the expected value or its deviation is infinite, the library's
-// result is undefined, so any number agrees. An expected value with a deviation of 0 must be equal, also if the value
-// is infinite.
+// both agree. An expected NaN agrees only with NaN. If the deviation is 0, the float32 result must equal the expected
+// value, also an infinite value. If the deviation is not 0, and the expected value or the deviation is infinite, any
+// float32 result agrees.
 inline double distance(float actual, Real expected) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   if (std::isnan(expected.value)) return std::isnan(actual) ? 0 : infinite;

@@ -57,7 +57,7 @@ std::vector<std::uint8_t> padding_to_try(std::size_t index, std::size_t keys) {
   return bytes;
 }
 
-// Writes NaN and infinity to inactive tokens, and to the tokens of the memory that the mask hides.
+// Writes NaN and infinity to the inactive tokens of problem.x, and to the tokens of problem.memory that no query sees.
 void spoil_what_is_hidden(const Subject& subject, DecoderProblem& problem, const Active& active,
                           const std::vector<std::uint8_t>& may_see) {
   const oracle::MaySee seen = memory_mask(problem.form, active.memory, may_see);

@@ -51,8 +51,8 @@ void check_variation(const Subject& subject, const EncoderForm& form, const Vari
   const ExpectedEncoder expected = expected_encoder(subject, problem, variation);
   CHECK(worst_distance(outcome.y, expected.y) <= 1);
   for (std::size_t i = 0; i < form.layers; ++i) CHECK(worst_distance(outcome.maps[i], expected.maps[i]) <= 1);
-  // If linear maps round their inputs to integers or to bfloat16, an error of float32 may round an input to a
-  // neighbouring number. The oracle's bound includes this difference, so a larger bound is accepted.
+  // If linear maps round their inputs to integers or to bfloat16, a float32 error may change an input to the
+  // neighbouring rounded number. The oracle's bound includes this difference, so a larger bound is accepted.
   const double widest = rounds_inputs(form.activation_bits) ? 0.4 : form.layers == 1 ? 1e-4 : 1e-2;
   CHECK_MESSAGE(widest_bound(expected.y) < widest, "the bound is too wide");
   task.aliased = true;

@@ -1,4 +1,4 @@
-// A hash of floats that is equal on all targets, for tests of LADON_DETERMINISTIC.
+// Computes a hash of floats that is equal on all targets, for tests of LADON_DETERMINISTIC.
 #pragma once
 
 #include <bit>
@@ -10,9 +10,9 @@
 
 namespace ladon_test {
 
-// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of the bits of floats, the low byte first. All NaNs give equal
-// hashes, because processors differ in the bits of a NaN. The exception is poison (guarded_run.hpp), the NaN that marks
-// memory that was not written.
+// Computes the hash FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of the bits of floats, the low byte first. All
+// NaNs except poison give equal hashes, because processors differ in the bits of a NaN. Poison (guarded_run.hpp) is the
+// NaN that marks memory that was not written, so poison has a different hash.
 class Fingerprint {
  public:
   constexpr void add(std::span<const float> values) {

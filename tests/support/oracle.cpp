@@ -60,7 +60,7 @@ Real activate(Activation activation, Real x) {
   return {};
 }
 
-// A quantised token (detail/memory/int8_panels.hpp): the integers without their zero point, and the scale.
+// A quantised token (detail/memory/int8_panels.hpp): the integers minus the zero point, and the scale.
 struct QuantisedToken {
   std::vector<Real> integers;
   Real scale;
@@ -101,7 +101,7 @@ Real limited(Real q, Real zero, double levels) {
 
 // `lowest` returns the lowest feature, or 0 if all features are positive. In float32, another feature may be the
 // lowest, so the deviation covers the lowest possible value. `highest` returns the highest feature, or 0 if all
-// features are negative, with a deviation of the same kind.
+// features are negative. Its deviation covers the highest possible value.
 Real lowest(std::span<const Real> features) {
   double low = 0, limit = 0;
   for (const Real& x : features) {
@@ -133,8 +133,9 @@ QuantisedToken quantised(std::span<const Real> features, int bits) {
   return token;
 }
 
-// Computes a linear map with int8 weights. The integer sums are exact, so only integers in doubt (nearest_integer) have
-// a deviation.
+// Computes a linear map with int8 weights. The library adds the products of weights and integers of the token in
+// integer arithmetic, which rounds nothing. So the sum has a deviation only if an integer of the token is in doubt
+// (nearest_integer).
 Matrix linear_int8(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
@@ -155,7 +156,7 @@ Matrix linear_int8(const Linear& w, const Matrix& x) {
 
 // Returns the bfloat16 nearest to x. If x is near the middle of two bfloat16 numbers, the library may round to the
 // other number. As in nearest_integer, the deviation is then at least the distance of the two numbers. The library may
-// round subnormal numbers to 0.
+// round a subnormal x to 0 or keep x, so the result 0 has a deviation of at least |x|.
 Real nearest_bfloat16(Real x) {
   if (!std::isfinite(x.value) || !std::isfinite(x.deviation)) return x;
   const double magnitude = std::abs(x.value);
@@ -259,7 +260,7 @@ Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, 
       for (const Bias& bias : form.biases) {
         const Real added = seen ? bias(head, i, j) : 0;
         seen = seen && added.value != -infinity;
-        if (seen) scores(i, j) = scores(i, j) + rounded(added.value, added.deviation, 0, 2);  // times log2(e)
+        if (seen) scores(i, j) = scores(i, j) + rounded(added.value, added.deviation, 0, 2);  // rounded: bias * log2(e)
       }
       if (!seen) scores(i, j) = not_seen;
     }

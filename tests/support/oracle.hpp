@@ -51,7 +51,7 @@ struct AttentionWeights {
 
 struct Heads {
   std::size_t heads = 1;
-  std::size_t kv_heads = 1;  // head h reads keys and values h / (heads / kv_heads)
+  std::size_t kv_heads = 1;  // head h reads the keys and values of head h / (heads / kv_heads)
   std::size_t head_width = 1;
   std::size_t value_width = 1;
   Score score{};

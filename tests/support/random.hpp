@@ -1,5 +1,5 @@
-// Random numbers that are equal on all platforms. The distributions of the C++ standard library differ between
-// platforms.
+// Generates random numbers that are equal on all platforms. The distributions of the C++ standard library differ
+// between platforms.
 #pragma once
 
 #include <cstddef>

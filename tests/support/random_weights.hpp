@@ -1,4 +1,4 @@
-// Random weights of an attention, a layer or a stack of layers, for tests that compare the results of two calls.
+// Makes random weights of an attention, a layer or a stack of layers, for tests that compare the results of two calls.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,7 @@ struct Call : Lengths {
   const float* values = nullptr;          // [heads or 1][queries][mask_keys]
   const float* slopes = nullptr;          // [heads]
   const float* sinks = nullptr;           // [heads]
-  bool capture = false;                   // maps[0] receives `stage`
+  bool capture = false;                   // maps[0] receives the scores at `stage`
   ladon::Stage stage = ladon::Stage::weights;
 };
 

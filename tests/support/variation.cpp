@@ -97,7 +97,7 @@ std::size_t columns_to_try(std::size_t i, const ladon::Shape& shape) {
 }
 
 // Writes the elements of masks for each pair of query and key, the slopes of ALiBi, the rotary offset and the sinks.
-// `i` selects the patterns.
+// `i` selects one of several patterns for each of these parameters.
 void fill(const Subject& subject, Variation& variation, std::size_t i) {
   const ladon::Shape& shape = subject.shape;
   const MaskForm& mask = subject.mask;
@@ -184,7 +184,7 @@ std::vector<Variation> variations(const Subject& subject) {
     Variation variation;
     if (i < lengths.size()) variation.lengths = lengths[i];
     if (mask.takes_offset()) variation.lengths.offset = offsets[i % offsets.size()];
-    if (mask.alibi) variation.lengths.offset = offsets[i % 7];  // a slope must not be multiplied by an offset of 2^63
+    if (mask.alibi) variation.lengths.offset = offsets[i % 7];  // excludes 2^63: slope * 2^63 would swamp the scores
     if (mask.padding) variation.may_see = paddings[i % paddings.size()];
     fill(subject, variation, i);
     variation.poison_hidden_queries = i % 2 == 1;

@@ -22,7 +22,7 @@ struct Variation {
 
   std::size_t queries(const ladon::Shape& shape) const;  // number of active queries according to `lengths`
   std::size_t keys(const ladon::Shape& shape) const;
-  std::size_t columns(const ladon::Shape& shape) const;  // of pairs and values
+  std::size_t columns(const ladon::Shape& shape) const;  // the number of columns of `pairs` and `values`
 };
 
 std::vector<Variation> variations(const Subject& subject);

@@ -1,4 +1,5 @@
-// Functions that point the views of a weights struct (ladon/weights.hpp) to the tensors of a Call (subject.hpp).
+// Defines functions that point the views of a weights struct (ladon/weights.hpp) to the tensors of a Call
+// (subject.hpp).
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ constexpr int activation_bits<ladon::precision::BFloat16, Target> =
 template <int Bits, class Target>
 constexpr int activation_bits<ladon::precision::Int8<Bits>, Target> = Bits;
 
-// Returns a pointer to the first of `count` elements in an array of floats. The last element ends with the array
+// Returns a pointer to the first of `count` elements in an array of floats. The last element ends where the array ends
 // (in_floats in weights.cpp).
 template <class Element>
 const Element* elements_at(const float* memory, std::size_t count) {

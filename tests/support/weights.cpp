@@ -91,8 +91,8 @@ void quantise(oracle::DecoderLayerWeights& weights, int activation_bits) {
 
 namespace {
 
-// Copies elements into an array of floats. The last element ends with the array, so that guarded memory (guarded.hpp)
-// detects each load beyond the end. elements_at (weight_views.hpp) finds the first element.
+// Copies elements into an array of floats. The last element ends where the array ends, so that guarded memory
+// (guarded.hpp) detects each load beyond the end. elements_at (weight_views.hpp) finds the first element.
 template <class Element>
 Floats in_floats(const std::vector<Element>& elements) {
   const auto bytes = std::as_bytes(std::span(elements));

@@ -1,4 +1,4 @@
-// Random weights for the tests, and their tensors in each layout.
+// Makes random weights for the tests, and arranges their tensors in each layout.
 #pragma once
 
 #include <cstddef>

@@ -17,8 +17,8 @@ async function bodyOf(request) {
   return Buffer.concat(parts);
 }
 
-// Removes the folder, and repeats this after an error: other processes of the browser may still write to the folder
-// after the main process has ended.
+// Removes the folder. After an error, tries again up to 49 times, because other processes of the browser may still
+// write to the folder after the main process has ended.
 async function remove(folder) {
   for (let i = 0; i < 50; ++i) {
     try {
@@ -66,7 +66,7 @@ export function runInChromium(program, {args, environment, files, write}) {
         server.close();
         server.closeAllConnections?.();
         remove(profile);
-        reject(new Error(`${browser} ended (${code}) before the program did:\n${said}`)); // no effect once resolved
+        reject(new Error(`${browser} ended (${code}) before the program did:\n${said}`)); // ignored if already resolved
       });
     });
   }).finally(() => child?.kill());

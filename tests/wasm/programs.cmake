@@ -8,7 +8,7 @@ ladon_wasm_flags(flags ${LADON_WASM_VARIANT})
 list(FILTER flags INCLUDE REGEX "^-m")
 add_compile_options(${flags})
 
-# Tests throw on wrong data, and doctest throws if a REQUIRE fails.
+# Tests throw on wrong data, and doctest throws if a REQUIRE fails. The programs therefore need exceptions.
 target_compile_options(ladon_checks INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fwasm-exceptions>)
 target_compile_definitions(ladon_checks INTERFACE DOCTEST_CONFIG_NO_POSIX_SIGNALS)
 if(EMSCRIPTEN_VERSION VERSION_LESS 3.1.40)

@@ -269,7 +269,7 @@ export async function run(module, {args, environment, files, write}) {
 
   // A program may import a function that this host lacks, if no test calls the function.
   const imports = {};
-  const emscripten = {emscripten_notify_memory_growth() {}}; // the host takes memory.buffer anew for each call
+  const emscripten = {emscripten_notify_memory_growth() {}}; // empty: the host takes memory.buffer anew for each call
   for (const {module: from, name, kind} of WebAssembly.Module.imports(module)) {
     if (kind !== 'function') throw new Error(`the program imports ${from}.${name}, a ${kind}`);
     imports[from] ??= {};

@@ -63,7 +63,7 @@ inline std::string complaint(const files::Checkpoint& checkpoint, const std::str
 }
 
 // The query projection has four rows, and the key and value projections have two rows each, so that a test notices if
-// parts are confused.
+// `pack` confuses the projections.
 inline const std::string in_proj_spec =
     "in_proj_weight 4+2+2 4\nin_proj_bias 4+2+2\nout_proj_weight 4 4\nout_proj_bias 4\n";
 inline const std::string separate_spec =

@@ -40,7 +40,8 @@ class Checkpoint {
  public:
   Checkpoint& add(const std::string& name, const std::string& dtype, const std::string& shape,
                   const std::string& bytes) {
-    // Appended piece by piece, because g++ 12 takes "x" + string for an overlapping copy (GCC bug 105651).
+    // The header is appended piece by piece, because g++ 12 takes "x" + string for an overlapping copy (GCC bug
+    // 105651).
     header_.append(header_.empty() ? "\"" : ",\"").append(name);
     header_.append(R"(":{"dtype":")").append(dtype).append(R"(","shape":)").append(shape);
     header_.append(R"(,"data_offsets":[)").append(std::to_string(data_.size()));

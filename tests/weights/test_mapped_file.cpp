@@ -69,7 +69,7 @@ TEST_CASE("a path that is not a regular file is refused") {
   }
 }
 
-// Linux reports a wrong size for some files in /proc and /sys. In this test, such a file replaces a file whose size
+// Linux reports a wrong size for some files in /proc and /sys. In this test, such a file stands for a file whose size
 // changes while the program reads it.
 TEST_CASE("a copy is refused if the size of the file changed, or if the file cannot be read") {
   const fs::path longer = "/proc/self/status", shorter = "/sys/kernel/mm/transparent_hugepage/enabled";

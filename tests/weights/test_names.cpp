@@ -27,7 +27,7 @@ TEST_CASE("BERT's attention, packed and separate") {
   const Result result = packed(checkpoint, in_proj_spec, "encoder.layer.0.attention");
   check_packed_attention(result);
   CHECK(result.convention == "Hugging Face BERT");
-  CHECK(result.left_out.empty());  // the norm does not belong to the attention's tensors
+  CHECK(result.left_out.empty());  // lists unused tensors of the attention; the norm is not one
   check_separate_attention(packed(checkpoint, separate_spec, "encoder.layer.0.attention"));
 }
 

@@ -158,7 +158,7 @@ TEST_CASE("a linear map with float weights is refused by name") {
         refused +
             "out_proj_weight: tensor \"out_proj.weight\": expected dtype I8, because the file has int8 weights such as "
             "\"in_proj_weight\", found \"F32\": a linear map that was kept in float does not fit a kernel of int8");
-  // A kernel of float32 refuses int8 weights.
+  // A kernel with float32 weights refuses a checkpoint with int8 weights.
   CHECK(complaint(int8_attention(), in_proj_spec, "") ==
         refused +
             "in_proj_weight: tensor \"in_proj_weight\": expected dtype F32, F16 or BF16, found \"I8\"\n"

@@ -89,7 +89,7 @@ TEST_CASE("packing writes both files, and prints nothing") {
 TEST_CASE("equal inputs give equal bytes, also in another folder") {
   const Scene scene, other;
   CHECK(run(scene.pack("layer.0.attention")).status == 0);
-  CHECK(run(other.pack("layer.0.attention.")).status == 0);  // in PyTorch, a dot ends a prefix
+  CHECK(run(other.pack("layer.0.attention.")).status == 0);  // a prefix may end with a dot, as in PyTorch
   CHECK(content_of(scene.data) == content_of(other.data));
   CHECK(content_of(scene.offsets) == content_of(other.offsets));
 }

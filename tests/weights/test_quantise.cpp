@@ -45,7 +45,7 @@ void check_as_library(const QuantisedFile& result, const std::string& name, cons
   CHECK(result.tensor(name).shape == std::vector<std::uint64_t>{Out, In});
   CHECK(result.bytes(name) == std::string(reinterpret_cast<const char*>(expected.data()), expected.size()));
   CHECK(result.bytes(name + "_scale") == floats({scale.begin(), scale.end()}));
-  static_cast<void>(result.file().tensor(name + "_scale", {Out, 1}));  // F32, aligned, of this shape
+  static_cast<void>(result.file().tensor(name + "_scale", {Out, 1}));  // throws unless F32, aligned and (Out, 1)
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ export interface BenchmarkShape {
   readonly kernel: ShippedName;
 }
 
-// Shapes of the benchmarks that the shipped kernels can compute. A kernel can have room for more tokens.
+// Shapes of the benchmarks that the shipped kernels can compute. The kernel of a shape may have room for more tokens
+// than the shape has.
 export const shapes: readonly BenchmarkShape[] = [
   { tokens: 16, model: 64, heads: 4, kernel: "attention_64_4" },
   { tokens: 64, model: 128, heads: 4, kernel: "attention_128_4" },

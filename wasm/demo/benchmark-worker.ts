@@ -22,7 +22,7 @@ function random(length: number, range: number): Float32Array {
 }
 
 function setWeights(instance: Instance, model: number): void {
-  const range = Math.sqrt(3 / model); // so that outputs of a linear map have the variance of its inputs
+  const range = Math.sqrt(3 / model); // numbers in [-range, range]: a linear map keeps the variance of its inputs
   instance.weights.set({
     in_proj_weight: random(3 * model ** 2, range),
     in_proj_bias: random(3 * model, 0.1),
@@ -31,7 +31,7 @@ function setWeights(instance: Instance, model: number): void {
   });
 }
 
-/** Returns the number of calls that take the time of a batch. The engine may still optimise during these calls. */
+/** Returns a number of calls that take at least `batch` milliseconds, while the engine may still optimise the code. */
 function callsOf(call: () => void): number {
   for (let calls = 1; ; calls *= 2) {
     const start = performance.now();

@@ -128,7 +128,7 @@ function nameOf({ tokens, model, heads }: BenchmarkShape): string {
   return `${tokens} tokens, model ${model}, ${heads} heads`;
 }
 
-/** Shows the note in place of the bars. If the note is empty, shows empty bars. */
+/** Shows the text `note` in place of the bars of a row. If `note` is empty, shows empty bars. */
 function clear({ full, causal }: Row, note: string): void {
   const track = () => make("span", { class: "track empty", "aria-hidden": "true" });
   full.replaceChildren(note ? make("span", { class: "figure" }, note) : track());

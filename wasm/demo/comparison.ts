@@ -29,7 +29,10 @@ export class Comparison {
     byId("ranking-list", HTMLTextAreaElement).addEventListener("input", changed);
   }
 
-  /** Shows the figures, or names the missing precision. `#ask` measures after the engine has optimised the code. */
+  /**
+   * Shows the figures, or names the precision that is not loaded. Waits until the engine has optimised the kernels of
+   * both precisions, and then measures the times.
+   */
   async open(loaded: LoadedModel): Promise<void> {
     this.#loaded = loaded;
     const { int8, float32 } = loaded.facts;

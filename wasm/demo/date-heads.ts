@@ -1,6 +1,6 @@
-// Draws the attention of all heads of the date reader as small pictures. The user chooses one of the pictures. A row is
-// a digit of the date. A column is a character of the text or, after a gap, a digit, because digits also attend to
-// digits.
+// Draws the attention of all heads of the date reader as small pictures. The user chooses one of the pictures. In each
+// picture, a row belongs to a digit of the date. A column belongs to a character of the text or, after a gap, to a
+// digit, because digits also attend to digits.
 import type { DateReading } from "../src/date-reader.js";
 import { fitCanvas } from "./canvas.js";
 import { byId, make } from "./dom.js";

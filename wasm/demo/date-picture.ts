@@ -20,7 +20,7 @@ interface Digit {
   readonly face: HTMLElement;
   readonly sure: HTMLElement;
   readonly name: HTMLElement;
-  readonly place: string; // "the year’s first digit"
+  readonly place: string; // such as "the year’s first digit"
 }
 
 export class DatePicture {

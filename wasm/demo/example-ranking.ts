@@ -4,7 +4,7 @@ import { byId, make } from "./dom.js";
 import { directions, questions, sentences } from "./example-embeddings.js";
 import { RankedList } from "./ranked-list.js";
 
-/** Returns the vector of length 1. */
+/** Returns the unit vector in the direction of the int8 integers that `direction` encodes as base64. */
 function decode(direction: string): Float32Array {
   const bytes = Uint8Array.from(atob(direction), (character) => character.charCodeAt(0));
   const integers = new Int8Array(bytes.buffer);

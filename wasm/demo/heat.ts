@@ -1,5 +1,5 @@
-// Converts attention weights to colours. The scale comes from --heat in the style sheet, which differs between the
-// light and the dark scheme.
+// Converts attention weights to colours. The scale of colours is --heat in the style sheet. The light and the dark
+// colour scheme have different scales.
 
 const steps = 256;
 // A power below 1 makes small attention weights visible.

@@ -1,4 +1,4 @@
-// The HTML form in which the user chooses the source of KWT-1's weights.
+// Handles the HTML form in which the user chooses the source of KWT-1's weights.
 import { byId, showProblem } from "./dom.js";
 import { bytes } from "./format.js";
 import { remoteFile } from "./model-choice.js";

@@ -10,18 +10,21 @@ const layers = 12;
 const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
-/** The range of the colours: a band gets the faintest colour at 8 nepers (69 dB) below the loudest band. */
+/** The range of the colours, in natural logarithms: a band 8 (69 dB) below the loudest band has the faintest colour. */
 const range = 8;
 /**
- * If the loudest band is quieter than this logarithm, the colours are relative to this logarithm. So a quiet sound gets
- * faint colours.
+ * The colours of a sound are relative to its loudest band, but at least to this natural logarithm of a magnitude. So a
+ * quiet sound gets faint colours.
  */
 const quiet = 0;
 
 const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700);
 const [lowest, highest] = [mel(20), mel(7600)];
 
-/** The pixels of a picture. `shares` has a number from 0 (faintest colour) to 1 for each pixel. */
+/**
+ * The pixels of a picture. `shares` has a number for each pixel: 0 or less for the faintest colour, 1 for the
+ * strongest.
+ */
 interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -116,7 +119,7 @@ export class KeywordPicture {
     }
   }
 
-  /** Describes the picture in words. For sound from the microphone, only some pictures get a description. */
+  /** Describes the picture in words. While the microphone is on, only pictures that complete a word are described. */
   explain(): void {
     if (!this.#shown) return;
     const { start } = this.#shown;

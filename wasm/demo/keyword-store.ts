@@ -27,7 +27,7 @@ export async function forgetKeywords(): Promise<void> {
   if ("caches" in globalThis) await caches.delete(store);
 }
 
-/** Returns a safetensors file. A file of TensorFlow Lite is converted. */
+/** Returns the weights from `source` as a safetensors file. Converts a file of TensorFlow Lite. */
 export async function keywordWeights(source: KeywordSource, signal: AbortSignal, progress: Progress): Promise<Blob> {
   const file = source.from === "network" ? await fetched(source.weights, signal, progress) : source.weights;
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -75,7 +75,6 @@ class Keywords {
     this.#addRecordings();
     const panel = byId("words", HTMLElement);
     this.#addDrop(panel);
-    // Stops the microphone when the user opens another tab, because this tab's panel is then hidden.
     const stopIfHidden = () => void (panel.hidden && this.#stop());
     new MutationObserver(stopIfHidden).observe(panel, { attributeFilter: ["hidden"] });
   }
@@ -185,7 +184,7 @@ class Keywords {
     this.#measure();
   }
 
-  /** Shows the problem of an action. */
+  /** Runs `action`. If `action` fails, shows the message of the error in the panel. */
   async #attempt(action: () => Promise<void>): Promise<void> {
     showProblem(this.#problem);
     try {
@@ -317,7 +316,7 @@ class Keywords {
   }
 }
 
-/** The list of the twelve labels. The background colour of a label shows the probability of the label. */
+/** Shows the list of the twelve labels. The background colour of a label shows the probability of the label. */
 class LabelList {
   readonly #list = byId("keyword-labels", HTMLUListElement);
   readonly #shares: readonly HTMLElement[];

@@ -5,8 +5,8 @@ import type { ModelSource, RemoteFile } from "./sentence-messages.js";
 import type { Progress } from "./weight-file.js";
 
 /**
- * Returns a response with the same body. Reading the body calls `progress`. `total` is 0 if the number of all bytes is
- * unknown.
+ * Returns a response with the same body. Reading the body calls `progress` with the number of bytes so far and the size
+ * of the body, or 0 if the size is unknown.
  */
 function counted(response: Response, progress: Progress): Response {
   const { body, headers } = response;
@@ -46,7 +46,7 @@ export async function modelFiles(source: ModelSource, signal: AbortSignal, progr
     if (!kept) throw new Error("the model is no longer kept in this browser");
     return { weights: await kept.weights.blob(), vocabulary: await kept.vocabulary.blob() };
   }
-  // If one file fails, the download of the other file is stopped.
+  // If the download of one file fails, `stop` ends the download of the other file.
   const stop = new AbortController();
   signal.addEventListener("abort", () => stop.abort(signal.reason));
   try {

@@ -33,7 +33,7 @@ export async function keptModel(): Promise<KeptModel | undefined> {
   return undefined;
 }
 
-/** Replaces the stored files by these files. */
+/** Replaces all stored files by `weights` and `vocabulary`. */
 export async function keepModel(precision: Precision, { weights, vocabulary }: ModelFiles): Promise<void> {
   if (!("caches" in globalThis)) throw new Error("this page is not served over https");
   await forgetModel();

@@ -17,9 +17,9 @@ function largestMagnitude(values: Float32Array): number {
 }
 
 /**
- * Writes the integers nearest to weights / scale into `to`, and returns the scale, with which the largest magnitude
- * becomes 127. The results have the bits of `quantise` in the C++ library (ladon/quantise.hpp). Returns NaN if a weight
- * is infinite or NaN.
+ * Writes the integers nearest to weights / scale into `to`, and returns the scale: the largest magnitude / 127, so that
+ * the integers are from -127 to 127. The results are bit-identical to those of `quantise` in the C++ library
+ * (ladon/quantise.hpp). Returns NaN if a weight is infinite or NaN.
  */
 export function quantiseRow(weights: Float32Array, to: Int8Array): number {
   const exact = Math.fround(largestMagnitude(weights) / 127);

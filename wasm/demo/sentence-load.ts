@@ -1,4 +1,5 @@
-// Loads MiniLM in both precisions, if the file of weights has both.
+// Loads MiniLM in both precisions. A float32 file gives both, because the page quantises it. An int8 file gives only
+// int8.
 import type { Precision } from "../src/index.js";
 import { SentenceEncoder, WordPiece } from "../src/minilm.js";
 import { modelFiles } from "./model-source.js";
@@ -28,7 +29,10 @@ const needsFloats = "Float32 needs the float32 file of 91 MB. The loaded file ha
 
 const textOf = (problem: unknown) => (problem instanceof Error ? problem.message : String(problem));
 
-/** Puts files into the store. Returns the problem if the store fails. The model works without the store. */
+/**
+ * Puts files into the store. If this fails, returns the message of the error, because the model works without the
+ * store.
+ */
 async function keep(precision: Precision, files: ModelFiles): Promise<string | undefined> {
   try {
     await keepModel(precision, files);
@@ -71,7 +75,7 @@ class Loader {
   }
 }
 
-/** Loads the precision that the user did not choose. Returns the problem if the load fails. */
+/** Loads the precision that the user did not choose. If this fails, returns the message of the error in `missing`. */
 async function loadOther(loader: Loader, other: Precision): Promise<{ model?: Loaded; missing?: string }> {
   try {
     return { model: await loader.load(other) };

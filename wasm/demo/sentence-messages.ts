@@ -69,7 +69,7 @@ export interface Questions {
   /** The answer comes when the engine has optimised the kernel of this precision. */
   warm: { take: Precision; give: null };
   compare: { take: readonly string[]; give: Compared };
-  /** The file with int8 weights and int8 embeddings. */
+  /** Asks for the file with int8 weights and int8 embeddings, which the user can save. */
   int8File: { take: undefined; give: Blob };
 }
 

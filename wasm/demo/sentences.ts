@@ -82,7 +82,7 @@ class Sentences {
     await this.#ranking.open();
   }
 
-  /** Shows the tools, or the example in their place. */
+  /** Shows the tools if `shown` is true. Otherwise, shows the example ranking in their place. */
   #showTools(shown: boolean): void {
     this.#tools.hidden = !shown;
     this.#example.isShown = !shown;

@@ -1,7 +1,8 @@
 // Stores the page for use without a network. With a network, every file is fetched again, so that the user sees a
-// changed page at once. If a fetch fails, the stored file is the answer. The store holds the files of one build. The
-// browser fetches the list `pageFiles` together when it first loads this script. The script differs between builds,
-// because it contains `pageVersion`, which is made from the content of all files.
+// changed page at once. If a fetch fails, the stored file is the answer. When the browser first loads this script, the
+// script stores all files in `pageFiles`, which are the files of one build. Each build has another script, because the
+// script contains `pageVersion`, a hash of all files. So the browser loads the script of a new build and stores its
+// files.
 export {};
 
 declare const pageFiles: readonly string[];

@@ -1,5 +1,5 @@
-// Converts the published file of KWT-1, for TensorFlow Lite, to safetensors with PyTorch's names. The names are those of
-// examples/keywords/tflite_to_safetensors.py.
+// Converts the published file of KWT-1, for TensorFlow Lite, to safetensors with PyTorch's names. The names are those
+// of examples/keywords/tflite_to_safetensors.py.
 
 const layers = 12;
 
@@ -22,7 +22,7 @@ function sources(): Map<string, { shape: readonly number[]; names: readonly stri
   return found;
 }
 
-/** Returns Keras's name of layer `number`. Keras counts the layers of a kind, and leaves out the number 0. */
+/** Returns Keras's name of the layer `number` of a kind: "dense" for number 0, "dense_1" for number 1. */
 const numbered = (name: string, number: number) => (number === 0 ? name : `${name}_${number}`);
 
 function sourcesOfLayer(layer: number): [name: string, shape: number[], names: string[]][] {
@@ -101,7 +101,7 @@ function constants(file: Uint8Array): Map<string, Uint8Array> {
 /** Returns true if the bytes begin like a file of TensorFlow Lite. */
 export const isTflite = (file: Uint8Array): boolean => new TextDecoder("latin1").decode(file.subarray(4, 8)) === "TFL3";
 
-/** Returns the safetensors file. Throws if the file is damaged or of another model. */
+/** Converts the tflite file `file` to a safetensors file. Throws if `file` is damaged or has another model. */
 export function convertTflite(file: Uint8Array): Blob {
   let found: Map<string, Uint8Array>;
   try {

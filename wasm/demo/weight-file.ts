@@ -13,7 +13,7 @@ export interface WeightFile {
   readonly metadata: unknown;
 }
 
-/** Called with the number of bytes so far and the number of all bytes. */
+/** Called while a file is read, with the number of bytes that were read and the size of the file in bytes. */
 export type Progress = (bytes: number, total: number) => void;
 
 const lengthBytes = 8;
@@ -62,7 +62,7 @@ function madeTensors(name: string, tensor: FileTensor): MadeTensor[] {
 
 const inFileOrder = (a: MadeTensor, b: MadeTensor) => b.elementBytes - a.elementBytes || (a.name < b.name ? -1 : 1);
 
-/** The int8 file before its tensors are written, and the place of each tensor in the file. */
+/** The int8 file, of which only the header is written, and the offset of each tensor in the file. */
 interface Layout {
   readonly file: Uint8Array<ArrayBuffer>;
   readonly places: ReadonlyMap<string, number>;
@@ -102,10 +102,14 @@ function writeRows(layout: Layout, name: string, floats: Float32Array, columns: 
   file.set(new Uint8Array(scales.buffer), places.get(`${name}_scale`)! + 4 * firstRow);
 }
 
-/** Writes a tensor in pieces: whole rows of a matrix that becomes int8, or any bytes. */
+/**
+ * Writes a tensor of the float file into the int8 file, in pieces of `pieceBytes` bytes of the float file. If the
+ * tensor becomes int8, a piece consists of whole rows. Otherwise, the bytes are copied, and a piece has bytesAtOnce
+ * bytes.
+ */
 interface PieceWriter {
   readonly pieceBytes: number;
-  /** `at` is the offset of the piece in the tensor, in bytes. */
+  /** Writes one piece. `at` is the offset of the piece in the tensor of the float file, in bytes. */
   put(piece: Uint8Array, at: number): void;
 }
 

@@ -9,7 +9,7 @@ export interface Word {
   readonly special: boolean;
 }
 
-/** Joins the tokens of SentenceEncoder.tokens to words. */
+/** Joins tokens, which SentenceEncoder.tokens returned, to words. */
 export function wordsOf(tokens: readonly string[]): Word[] {
   const words: Word[] = [];
   tokens.forEach((piece, first) => {

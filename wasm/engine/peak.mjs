@@ -13,9 +13,9 @@ export const kinds = ["relaxed", "simd", "scalar"];
 /** Returns true if this engine runs modules of this kind. */
 export const runs = kind => WebAssembly.validate(peakModule(kind, {sums: 1}));
 
-// The number of sums in the loop of peakModule. The sums do not depend on each other. A multiplication followed by an
-// addition takes 8 cycles, and a core with two ports starts one such pair per cycle: at least 8 sums hide the latency.
-// V8 has 15 registers on x86-64: at most 13 sums fit beside `factor` and `term`.
+// The number of sums in the loop of peakModule, for each kind. The sums do not depend on each other. A multiplication
+// followed by an addition takes 8 cycles, and a core with two ports starts one such pair per cycle. So at least 8 sums
+// hide the latency. V8 has 15 registers on x86-64, so at most 13 sums fit beside `factor` and `term`.
 const sumsOf = {float32: {relaxed: 12, simd: 12, scalar: 12}, int8: {relaxed: 12, simd: 12, scalar: 8}};
 
 const [i32, f32, v128] = [0x7f, 0x7d, 0x7b];
@@ -30,9 +30,9 @@ const op = {
   i32x4RelaxedDotAdd: [0xfd, 0x93, 0x02],
 };
 
-// Members of `units` (below): `result` converts a sum to a float32. `macs` is the number of multiply-adds of one
-// instruction. `fused` takes the sum as its last operand. `mul` takes the sum as a factor, so that all products differ
-// and no engine can merge two products.
+// Members of `units` (below): `result` converts a sum to a float32. `macs` is the number of multiply-adds in `fused`,
+// or in `mul` and `add` together. `fused` takes the sum as its last operand. `mul` takes the sum as a factor: the
+// products of different sums differ, so no engine can replace two multiplications by one.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
 const units = {
@@ -58,9 +58,10 @@ export function peakModule(kind, {precision = "float32", sums = sumsOf[precision
   const [rounds, factor, term, firstSum] = [0, 1, 2, 3];
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
   const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
-  // No float sum overflows: `mul` and `add` converge to 1, and `fused` adds about 0.0001 until rounding absorbs the
-  // addition. As in kernels, `fused` adds the product to the sum: with the sum as a factor, V8 would need a copy
-  // between registers.
+  // No float sum overflows. sum * factor + term (`mul` and `add`) converges to 1. factor * term + sum (`fused`) grows
+  // by about 0.0001, until the sum is so large that adding 0.0001 no longer changes it. Kernels use `fused` in this
+  // way, too. With sum * factor + term, V8 would copy `term` before each `fused`, because the x86-64 instruction
+  // overwrites the operand that is added.
   const multiplyAdd = unit.fused ?
     sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];

@@ -38,8 +38,9 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
 };
 
 /**
- * Copies `source`, which has either the whole shape of `input` or the shape `part`. Returns the number of columns of
- * `source`, or its length if it has one axis. The caller passes this number on to a kernel that has an option for it.
+ * Copies `source`, which has either the whole shape of `input` or the shape `part`, to `input.at`. Returns the number
+ * of columns of `source`, or its length if it has one axis. Kernels have an option for this number for some arrays,
+ * such as boolean_keys for the array boolean, and the caller sets the option.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
   const { name, type, shape, at } = input;

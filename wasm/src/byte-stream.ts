@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a file of known layout from a stream.
+// Reads a file from a stream. The caller asks for the parts of the file in order, and says how many bytes each part
+// has.
 import { fail } from "./fail.js";
 import { checkSource, failRead, isBytes, open, unshared } from "./read.js";
 import type { WeightsSource } from "./types.js";
@@ -95,7 +96,8 @@ export class ByteStream {
   }
 
   /**
-   * Returns the next `count` bytes. The array grows as bytes arrive, because a damaged header could claim gigabytes.
+   * Returns the next `count` bytes. The array grows as bytes arrive. If the whole array were allocated first, a damaged
+   * header with a huge `count` could allocate gigabytes.
    */
   async collect(count: number): Promise<Uint8Array> {
     let bytes = new Uint8Array();

@@ -8,7 +8,7 @@ export type { ShippedName } from "./generated/shipped-kernels.js";
 /** The sizes for which `load` chooses a shipped kernel. */
 export interface Wanted {
   readonly kind: "attention";
-  /** The smallest number of tokens that the kernel must have room for. `description.queries` is the actual number. */
+  /** The kernel must have room for at least this number of tokens. It has room for `description.queries` tokens. */
   readonly tokens: number;
   /** The width of a token. */
   readonly model: number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a date as people write it. An encoder of 42,923 weights reads up to 40 characters and returns the eight digits of
-// YYYYMMDD, or "no date". The C++ program is examples/date_reader/reader.cpp.
+// Reads a date as people write it. An encoder of 42,923 weights reads up to 40 characters and returns the eight digits
+// of YYYYMMDD, or "no date". The C++ program is examples/date_reader/reader.cpp.
 import { attentionRows } from "./attention-rows.js";
 import { checkKernel, checkOptions, checkText } from "./check.js";
 import { type DateStatus, isoDate, longestText, squeeze } from "./date-text.js";
@@ -27,8 +27,8 @@ export interface DateReading {
   /** The attention of each digit to each character: [8][characters]. Layers and heads count from 0. */
   attention(layer: number, head: number): Float32Array[];
   /**
-   * The attention of each digit to the digits: [8][8]. A row of this array and the same row of the attention to
-   * characters sum to 1.
+   * The attention of each digit to the digits: [8][8]. The sum of row i of this array and row i of attention(layer,
+   * head), over both rows, is 1.
    */
   attentionToDigits(layer: number, head: number): Float32Array[];
 }
@@ -98,7 +98,8 @@ export class DateReader {
   }
 
   /**
-   * Reads a date. With `attention` (the default), the reading contains the attention of its digits.
+   * Reads a date. By default, the reading contains the attention of its digits. With `attention: false`, the methods
+   * attention() and attentionToDigits() of the reading have no rows to return.
    */
   read(text: string, { attention = true }: { readonly attention?: boolean } = {}): DateReading {
     const { status, characters } = squeeze(checkText("text", text));
@@ -120,7 +121,8 @@ export class DateReader {
     this.encoder.free();
   }
 
-  // Returns [layer][head][slot], each [tokens]. The rows are copies, which stay valid when another text is read.
+  // Returns the attention weights of the last run as arrays [layer][head][slot] of rows [tokens]. The rows are copies,
+  // so that a reading stays valid when another text is read.
   #maps(tokens: number): Float32Array[][][] {
     const range = (count: number) => Array.from({ length: count }, (_, i) => i);
     return range(this.layers).map((layer) =>

@@ -5,7 +5,10 @@ import { fail } from "./fail.js";
 import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
-/** The version of the description's format and of the module's functions. Changes when either of them changes. */
+/**
+ * The version of the format of descriptions and of the functions that modules export. A change of the format or of a
+ * function needs a new version.
+ */
 export const abi = 4;
 
 export type Precision = "float32" | "int8";
@@ -90,7 +93,9 @@ export interface Description {
    * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
-  /** The content of `attention()`: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks. */
+  /**
+   * What `Instance.attention()` returns: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks.
+   */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
   /** The size of the workspace in bytes. */
@@ -116,7 +121,8 @@ const isShape = (shape: unknown): boolean => Array.isArray(shape) && shape.every
 const isNames = (names: unknown = []): boolean => Array.isArray(names) && names.every((name) => typeof name === "string");
 const otherTypes = { ...numberTypes, rotary_table: 0 };
 /**
- * The largest number of pointers in a C struct. Without the limit, a damaged count could allocate gigabytes of memory.
+ * The largest number of pointers in a C struct. Without this limit, the binding could allocate gigabytes for a damaged
+ * `count` or `layers` in a description.
  */
 const mostPointers = 65536;
 const isCount = (count: unknown = 1): boolean => isSize(count) && count <= mostPointers;
@@ -174,8 +180,8 @@ export const describe = (module: WebAssembly.Module): Description => {
 };
 
 /**
- * A tensor of one kernel. `name` contains the number of the layer. If each head has a separate matrix, `shape` begins
- * with the number of matrices.
+ * A tensor of one kernel. In a stack, the name of a layer's tensor begins with "layers." and the number of the layer.
+ * If each head has a separate matrix, `shape` begins with the number of matrices.
  */
 export interface Slot {
   readonly name: string;
@@ -185,7 +191,7 @@ export interface Slot {
   readonly pointers: number;
 }
 
-/** All tensors of a kernel, in the order of the pointers in the C struct of the weights. */
+/** Returns all tensors of a kernel, in the order of the pointers in the C struct of the weights. */
 export const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] => {
   const slotOf = (prefix: string, { name, type, shape, count }: Tensor): Slot => ({
     name: prefix + name,

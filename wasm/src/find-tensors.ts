@@ -7,19 +7,22 @@ import { fail } from "./fail.js";
 
 /** A tensor in a block of memory. */
 export interface StoredTensor {
-  /** The offset of the first byte from the beginning of the block's tensors. */
+  /** The offset in bytes from the first tensor of the block to this tensor. */
   readonly begin: number;
   /** A WeightType; or the dtype of the file, if the kernel does not read the tensor. */
   readonly type: string;
   /** The number of elements. */
   readonly length: number;
-  /** Undefined if only the length is known. */
+  /** Undefined for an array that the caller passed to `Weights.set`, of which only the length is known. */
   readonly shape?: readonly number[];
   /** Converts the bytes of an F16 or BF16 tensor to float32. Undefined for other types. */
   readonly widen?: (bytes: Uint8Array) => Float32Array;
 }
 
-/** For each member of the kernel's weights, the name of a tensor and the tensor. Members are named as in `Slot`. */
+/**
+ * Maps each member of the kernel's weights, named as in `Slot`, to its tensor, and to the name of this tensor in the
+ * record or file.
+ */
 export type Members = Map<string, readonly [name: string, tensor: StoredTensor]>;
 
 const projections = ["query_proj_", "key_proj_", "value_proj_"] as const;
@@ -57,8 +60,8 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
 };
 
 /**
- * Replaces a packed tensor in `members` by its parts. A tensor whose size differs from `shape` stays in `members`, so
- * that findTensors reports the tensor in `others`.
+ * Replaces a packed tensor in `members` by its parts. A tensor whose shape, or whose length if the shape is unknown,
+ * does not fit `shape` stays in `members`. Then findTensors reports the tensor in `others`.
  */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];
@@ -77,7 +80,7 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
 
 /** The result of the search: the offsets, the members without a tensor, and the tensors without a member. */
 export interface Found {
-  /** The offset of the tensor that each pointer of the C function's weights points to. */
+  /** For each pointer in the C struct of weights, the offset of its tensor (or part of a tensor), as in `begin`. */
   readonly offsets: number[];
   /** Members of the kernel without a tensor. Scales and sums of rows are listed only if their matrix was found. */
   readonly missing: string[];

@@ -10,7 +10,7 @@ import { Runner } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
 import { WeightStore } from "./weight-store.js";
 
-/** The parts of an instance. `free` drops the parts. */
+/** The objects behind an instance. `Instance.free` drops both objects. */
 interface Parts {
   readonly runner: Runner;
   readonly store: WeightStore;

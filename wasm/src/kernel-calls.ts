@@ -4,7 +4,10 @@ import { fail } from "./fail.js";
 import type { ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";
 
-/** For each option of the C function, by name, the words of 32 bits in the C struct. With `count`, several words. */
+/**
+ * Maps the name of an option of the C function to the option's 32-bit word in the C struct. An option with `count`
+ * (description.ts) has several words.
+ */
 export type Words = Record<string, number | readonly number[]>;
 
 /** The addresses of the arrays that a call reads and writes. `context` is 0 if the call has no context. */

@@ -37,8 +37,8 @@ export interface Spotting {
 export interface SpottedWord {
   readonly label: Label;
   /**
-   * The average probability of `label` over the windows that begin within half a second. The last of these windows
-   * completed the word.
+   * The average probability of `label` over the window that completed the word and the windows that begin less than
+   * half a second before this window.
    */
   readonly probability: number;
   /** The seconds from the first sample of the sound to the beginning of the window that completed the word. */
@@ -79,8 +79,8 @@ export const spotWindow = (
 
 export class KeywordStream {
   /**
-   * The samples of silence before the sound. With this silence, a word at the beginning of the sound is in as many
-   * windows as a word in the middle.
+   * The number of samples of silence before the sound. With this silence, a word at the beginning of the sound is in as
+   * many windows as a word in the middle.
    */
   readonly padding: number;
   readonly #frontEnd: FrontEnd;

@@ -41,7 +41,9 @@ export type CompiledModule = WebAssembly.Module;
 const isUrl = (source: unknown): source is string | URL =>
   source instanceof URL || (typeof source === "string" && /[./:]/.test(source));
 
-/** Returns the URL of a module of this package, in the form that bundlers look for. */
+/**
+ * Returns the URL of a module of this package. Bundlers recognise new URL(..., import.meta.url) and copy the modules.
+ */
 const shippedUrl = (name: string, variant: Variant): URL =>
   new URL(`./modules/${name}.${variant}.wasm`, import.meta.url);
 
@@ -70,7 +72,10 @@ const hasVariants = (source: any): boolean =>
 const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.Module> =>
   WebAssembly.compile(bytes).catch((cause) => failModule(bytes, cause, place));
 
-/** Reads a module. Some bundlers, such as esbuild, do not copy the modules of the package. */
+/**
+ * Reads a module. If a module of the package cannot be read, the error asks about the bundler, because some bundlers,
+ * such as esbuild, do not copy the modules of the package.
+ */
 const readModule = (source: unknown, place: string | URL, signal?: AbortSignal): Promise<Uint8Array> =>
   readBytes(place, signal).catch((cause) => {
     if (isUrl(source) || cause.code !== "network") throw cause;

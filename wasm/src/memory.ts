@@ -52,7 +52,7 @@ export type NumberArray =
 /** An instantiated module and the allocation of its memory. */
 export class ModuleMemory {
   readonly exports: Exports;
-  /** The blocks that are not in use, by address. The last block has no end. */
+  /** The blocks that are not in use, sorted by address. The last block has the size Infinity, because memory grows. */
   #free: Block[];
 
   /**
@@ -66,8 +66,8 @@ export class ModuleMemory {
   }
 
   /**
-   * Finds a place for a block, aligned to 64 bytes. Only the bytes below the address that `reach` was called with can
-   * be used.
+   * Finds a place for a block, aligned to 64 bytes. Does not grow the memory: before the block's bytes are used, a call
+   * of `reach` must make them usable.
    */
   reserve(bytes: number): Block {
     const size = Math.ceil(bytes / 64) * 64;

@@ -87,7 +87,10 @@ export class SentenceEncoder {
     return this.#pool(y, ids.length);
   }
 
-  /** Returns a copy of the attention in the last embed with attention: [tokens][tokens]. Rows sum to 1. */
+  /**
+   * Returns a copy of the attention weights of the last embed(text, {attention: true}): [tokens][tokens]. Rows sum to
+   * 1.
+   */
   attention(layer: number, head: number): Float32Array[] {
     const tokens = this.#capturedTokens;
     if (tokens === 0) throw new LadonError("attention", "no embed(text, {attention: true}) yet");

@@ -8,15 +8,15 @@ import { supports, type Variant, variants } from "./variants.js";
 const prefix = "5,108,97,100,111,110";
 
 /**
- * Returns the content of the custom section `ladon` of a WebAssembly file; undefined if the file has no such section. The
- * time is linear in the size of the file: no other name is decoded.
+ * Returns the content of the custom section `ladon` of a WebAssembly file; undefined if the file has no such section.
+ * The time is linear in the size of the file: no other name is decoded.
  */
 const ladonSection = (bytes: Uint8Array): Uint8Array | undefined => {
   let at = 8; // after the magic number and the version
   const readUnsigned = (): number => {
     let [value, scale, byte] = [0, 1, 128];
     while (byte & 128) {
-      byte = bytes[at++] ?? 0; // beyond the end
+      byte = bytes[at++] ?? 0; // 0 beyond the end of the bytes
       value += (byte & 127) * scale;
       scale *= 128;
     }

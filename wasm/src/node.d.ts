@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of Node that files.ts uses. If all of Node's types were declared, the compiler would accept Node's
-// names in code for browsers.
+// Declares the functions of Node that files.ts uses, and no others. If all of Node's types were declared, the compiler
+// would accept Node's names in code for browsers.
 declare module "node:fs" {
   export const promises: { stat(url: URL): Promise<{ size: number }> };
   export const createReadStream: (url: URL) => ReadableStream;

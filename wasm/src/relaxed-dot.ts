@@ -2,8 +2,10 @@
 // Tests how the engine computes i32x4.relaxed_dot_i8x16_i7x16_add_s, the dot product of relaxed int8 kernels. Loaded on
 // demand.
 //
-// Each lane of the result is c + a0 * b0 + a1 * b1 + a2 * b2 + a3 * b3, where a is signed. The sum is defined only for b
-// from 0 to 127. For a larger byte of b, engines differ: they use the instruction that the processor has.
+// The operands a and b have 16 bytes, and c has 4 lanes of 32 bits. Lane i of the result is c[i] + a[4i] * b[4i] + a[4i
+// + 1] * b[4i + 1] + a[4i + 2] * b[4i + 2] + a[4i + 3] * b[4i + 3]. The bytes of a are signed. The sum is defined only
+// if the bytes of b are from 0 to 127. For larger bytes, engines differ, because each engine uses an instruction of the
+// processor.
 
 /**
  * - `"unsigned"`: sums are exact for b from 0 to 255
@@ -13,7 +15,10 @@
  */
 export type RelaxedDot = "unsigned" | "signed" | "saturating" | "wrong";
 
-/** The probe's memory has a at 0, b at 16 and c at 32. `dots` adds a dot b to c `count` times, and writes the sum at 48. */
+/**
+ * The probe's memory has a at address 0, b at 16 and c at 32. `dots` adds the dot products of a and b to c `count`
+ * times, and writes the four sums to address 48.
+ */
 export interface Probe {
   readonly memory: { readonly buffer: ArrayBuffer };
   dots(count: number): void;
@@ -132,5 +137,8 @@ export const makeProbe = (): Probe => {
 
 let known: Promise<RelaxedDot> | undefined;
 
-/** Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return its result. */
+/**
+ * Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return its
+ * result.
+ */
 export const relaxedDot = (): Promise<RelaxedDot> => (known ??= classify(makeProbe()));

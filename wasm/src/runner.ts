@@ -9,7 +9,7 @@ import type { ModuleMemory } from "./memory.js";
 import { numberTypes } from "./option-types.js";
 import { RotaryTable } from "./rotary.js";
 
-/** In the C options, a length of 0 stands for the default length, and LADON_NONE (all bits set) stands for 0. */
+/** LADON_NONE of the C header (all bits set): the length 0 in the C options, where 0 stands for the default length. */
 const none = -1;
 const lengthWord = (length: number): number => length || none;
 
@@ -71,7 +71,7 @@ export class Runner {
     this.#mask.check(given);
     const lengths = this.#lengths(given);
     const { queries, keys } = lengths;
-    // Each row of x is a query. Without context and cache, each row is a key, too.
+    // The first `queries` rows of x are the queries. Without a context and a cache, the first `keys` rows are the keys.
     const rows = context || cache ? queries : Math.max(queries, keys);
     checkLength("x", x, rows * model, mostQueries * model);
     this.#memory.write(this.#xAt, x);

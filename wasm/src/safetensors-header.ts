@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a safetensors file: JSON that lists the tensors.
+// Reads the header of a safetensors file, which is JSON that lists the tensors.
 import { isSize, product } from "./check.js";
 import { fail } from "./fail.js";
 import { floatsOf } from "./narrow-floats.js";
@@ -12,7 +12,7 @@ export interface FileTensor extends GivenTensor {
   readonly begin: number;
 }
 
-/** The dtypes that the package reads: the bytes of an element, and the type of the tensor. */
+/** For each dtype that the package reads, the bytes of an element and the `type` of the tensor in `GivenTensor`. */
 const knownTypes: ReadonlyMap<string, readonly [size: number, type: string]> = new Map([
   ["F32", [4, "float32"]],
   ["F16", [2, "F16"]],
@@ -55,7 +55,7 @@ const tensorOf = (name: string, entry: any): FileTensor => {
   return { dtype, type, begin, bytes, length, shape, widen: size === 2 ? floatsOf[dtype] : undefined };
 };
 
-/** Throws unless the tensors follow each other without overlaps and gaps. Returns the number of bytes. */
+/** Throws unless the tensors follow each other without overlaps and gaps. Returns the sum of their sizes in bytes. */
 const checkLayout = (inOrder: readonly (readonly [string, FileTensor])[]): number => {
   let end = 0;
   for (const [name, { begin, bytes }] of inOrder) {

@@ -21,8 +21,8 @@ export interface Destination {
 }
 
 /**
- * The largest header in bytes, as in the reference implementation of safetensors. Without the limit, a damaged length
- * could allocate gigabytes of memory.
+ * The largest header in bytes, as in the reference implementation of safetensors. Without the limit, a file with a
+ * damaged length of the header could make the binding read gigabytes as the header.
  */
 const largestHeader = 1e8;
 
@@ -48,8 +48,8 @@ const checkZeroPoint = (name: string, block: WeightBlock, plan: WeightPlan): voi
 };
 
 /**
- * Reads a file into a new block and makes the block the instance's weights. On errors, the weights stay as they are, and
- * the block is released.
+ * Reads a file into a new block and makes the block the instance's weights. On errors, the weights stay as they are,
+ * and the block is released.
  */
 const readFile = async (file: ByteStream, { store }: Destination, options: LoadWeightsOptions): Promise<void> => {
   const { prefix, progress } = options;

@@ -49,7 +49,10 @@ export interface RunOptions extends MaskOptions {
    * `cached` in a run that uses the keys in the cache.
    */
   readonly keys?: number;
-  /** Query i has position i + offset among the keys. */
+  /**
+   * Query i has position i + offset among the keys. The default is the number of keys minus the number of queries. If
+   * the kernel's causal mask can be left out and the instance does not use it, the default is the number of keys.
+   */
   readonly offset?: number;
   /** [keys][keyModel]: the tokens from which keys and values are projected. For kernels with CONTEXT. */
   readonly context?: ArrayLike<number>;
@@ -86,8 +89,8 @@ export interface Weights {
    * Checks all tensors, then copies them. Names are those of PyTorch, of Hugging Face's BERT and Llama, or of the C
    * members. Each array is one tensor, row-major. The tensors replace all weights of the instance.
    *
-   * An int8 kernel takes a matrix as a Float32Array, which it quantises, or as an Int8Array X with a Float32Array X_scale
-   * of one scale for each row: the weight is scale * integer.
+   * An int8 kernel takes a matrix as a Float32Array, which it quantises, or as an Int8Array X with a Float32Array
+   * X_scale of one scale for each row: the weight is scale * integer.
    */
   set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
   /**
@@ -117,8 +120,8 @@ export interface Instance {
   readonly description: Description;
   readonly weights: Weights;
   /**
-   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`, or `queries` with a context or a
-   *   cache. x may also have all rows that the kernel has room for. Then the run reads the first rows.
+   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`, or `queries` with a context or
+   *   a cache. x may also have all rows that the kernel has room for. Then the run reads the first rows.
    * @returns a view of y, [queries][model]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
@@ -159,7 +162,7 @@ export interface WarmedUp {
   readonly total: number;
   /** The time of the first call. The engine had not optimised the code before this call. */
   readonly first: number;
-  /** The time of the shortest call. */
+  /** The time of a call at the end. Calls are timed in groups of 8 ms, and this is the smallest mean of a group. */
   readonly best: number;
 }
 
@@ -171,8 +174,8 @@ export interface Kernel {
   /** Returns an instance without weights. Throws a LadonError "mask" if the kernel does not have the mask. */
   create(options?: CreateOptions): Instance;
   /**
-   * Runs the kernel on zeros, in short calls, until the calls get no faster. Then the engine has optimised the code, for
-   * all instances of this kernel. Other code can run between the calls.
+   * Runs the kernel on zeros, in short calls, until the calls get no faster. Then the engine has optimised the code,
+   * for all instances of this kernel. Other code can run between the calls.
    */
   warmUp(options?: WarmUpOptions): Promise<WarmedUp>;
 }

@@ -2,7 +2,7 @@
 /** The instructions of a module: relaxed SIMD (multiply and add as one), SIMD, or neither. */
 export type Variant = "relaxed" | "simd" | "scalar";
 
-/** The first variant that an engine supports is the fastest. */
+/** All variants, the fastest first. */
 export const variants: readonly Variant[] = ["relaxed", "simd", "scalar"];
 
 /**

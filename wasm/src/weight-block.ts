@@ -17,7 +17,7 @@ export class WeightBlock {
   /** The copies as float32 that `tensor` made of F16 and BF16 tensors, by name. */
   readonly #widened = new Map<string, Float32Array>();
 
-  /** Finds a place for the weights. Only the bytes that `reach` was called for can be written. */
+  /** Finds a place for the weights. Before bytes of a tensor are written, a call of `reach` must make them usable. */
   constructor(memory: ModuleMemory, plan: WeightPlan) {
     this.#memory = memory;
     this.#plan = plan;
@@ -37,12 +37,12 @@ export class WeightBlock {
     return this.#block.at + pointerBytes(this.#plan);
   }
 
-  /** Makes the first bytes of the tensors usable. If the memory grows, views of the memory become empty. */
+  /** Makes the first `bytes` bytes of the tensors usable. If the memory grows, views of the memory become empty. */
   reach(bytes: number): void {
     this.#memory.reach(this.#tensorsAt + bytes);
   }
 
-  /** Writes numbers at an offset from the first tensor. */
+  /** Writes numbers at an offset in bytes from the first tensor. */
   write(offset: number, values: ArrayLike<number>, Type: NumberArray): void {
     this.#memory.write(this.#tensorsAt + offset, values, Type);
   }
@@ -59,8 +59,8 @@ export class WeightBlock {
   }
 
   /**
-   * Completes the weights after all tensors were written: computes missing row sums, and writes the pointers. Throws
-   * "weights" if a scale is not a positive number.
+   * Completes the weights after all tensors were written: computes the row sums of the int8 matrices that `quantiseRow`
+   * did not make, and writes the pointers. Throws "weights" if a scale is not a positive number.
    */
   finish(): void {
     const first = this.#tensorsAt;

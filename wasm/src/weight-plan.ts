@@ -10,7 +10,10 @@ export interface GivenTensor extends Omit<StoredTensor, "begin"> {
   readonly bytes: number;
 }
 
-/** An int8 matrix in a block: the offsets of the weights, of the scales of the rows, and of the sums of the rows. */
+/**
+ * An int8 matrix in a block. `weight`, `scale` and `sums` are the offsets of the weights, of the scales of the rows and
+ * of the sums of the rows, in bytes from the first tensor.
+ */
 export interface Int8Matrix {
   readonly rows: number;
   readonly columns: number;
@@ -27,13 +30,13 @@ export interface WeightPlan {
   readonly bytes: number;
   /** The int8 matrices of the kernel, by the name of the tensor that holds or becomes the int8 weights. */
   readonly matrices: ReadonlyMap<string, Int8Matrix>;
-  /** The offset of the tensor that each pointer of the C function's weights points to. */
+  /** For each pointer in the C struct of weights, the offset of its tensor in bytes from the first tensor. */
   readonly offsets: readonly number[];
-  /** The names of the stored tensors with scales of int8 weights. */
+  /** The names of the stored tensors that are the scales of int8 matrices. */
   readonly scales: readonly string[];
 }
 
-/** The types of tensors that become float32 if the kernel reads the tensor. */
+/** The dtypes that become float32 in memory. Only tensors that the kernel does not read keep these dtypes. */
 const narrowFloats = ["F16", "BF16"];
 
 /** Places tensors one after another, each at a multiple of 64 bytes. */
@@ -81,10 +84,11 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
 };
 
 /**
- * Plans how tensors are stored. Tensors outside the prefix are ignored. Throws "weights" if a tensor is missing or
- * superfluous. With `isFile`, a tensor is superfluous only if other kernels of this kind have the tensor, such as a
- * tensor of a further layer, or a bias. Other tensors, such as embeddings, are allowed. Throws "shape" or "weights" if
- * a tensor has another shape or type than the kernel reads.
+ * Plans how the `given` tensors are stored. A tensor whose name does not begin with `prefix` is stored, but the kernel
+ * does not read it. Throws "weights" if the kernel lacks a tensor, or if it cannot read a tensor below the prefix. With
+ * `isFile`, tensors below the prefix that no kernel of this kind reads, such as embeddings, are allowed. Tensors that
+ * only other kernels of this kind read, such as a tensor of a further layer, or a bias, are not allowed. Throws "shape"
+ * or "weights" if a tensor has another shape or type than the kernel reads.
  */
 export type PlanWeights = (
   given: ReadonlyMap<string, GivenTensor>,
@@ -93,8 +97,8 @@ export type PlanWeights = (
 ) => WeightPlan;
 
 /**
- * Throws "weights" if a file has int8 weights for some matrices of the kernel and floats for others. Otherwise, the
- * kernel would quantise the matrices of floats.
+ * Throws "weights" if a file has int8 weights for some matrices of the kernel and floats for others. Without this
+ * check, the binding would silently quantise the matrices of floats.
  */
 const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   const names = [...matrices.keys()];

@@ -4,7 +4,7 @@
 
 import { sampleRate, windowLength } from "./keyword-front-end.js";
 
-/** Half a second, in samples. WordDetector averages over the windows that begin within this time. */
+/** Half a second, in samples. WordDetector averages over the last windows that begin within this time. */
 export const averagedSamples: number = sampleRate / 2;
 const threshold = 0.6;
 const suppressed = sampleRate / 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split into
-// words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are those
-// of the engine.
+// BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split
+// into words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are
+// those of the engine.
 import { checkCount, checkText } from "./check.js";
 import { LadonError } from "./index.js";
 
@@ -30,7 +30,7 @@ const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).norm
 // Collects words, code point by code point. NFD of a whole text would also sort the accents, which WordMaker removes
 // first, in a time that is quadratic in the number of consecutive accents.
 class WordMaker {
-  // Undefined if there is no word since the last call of `takeWords`.
+  // The words that were completed since the last call of `takeWords`; undefined if no word was completed.
   #words: string[] | undefined;
   #word = "";
   // Combining marks that follow `#word`, until `#endMarks` sorts the marks (NFD) and appends the marks to `#word`.
@@ -90,12 +90,13 @@ class WordMaker {
 
 // Cleans a text and splits it into words, as in the training of BERT's uncased models:
 //   1. Remove U+0000, U+FFFD, controls (Cc except tab, LF, CR), format (Cf) and private (Co) characters.
-//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 3 would decompose the compatibility
-//      blocks into other ideographs.
+//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 3 would decompose the
+//      compatibility blocks into other ideographs.
 //   3. Decompose (NFD) and remove accents (Mn).
 //   4. Convert each code point to lower case. Conversion of the whole text would change a final sigma.
 //   5. Split at spaces. Each punctuation character (P*, and every ASCII sign) is a word.
-// The text is read only until enough words were taken. The time is linear in the length of the text that is read.
+// wordsOf is a generator: if the caller stops after some words, the rest of the text is not read. The time is linear in
+// the length of the text that is read.
 function* wordsOf(text: string): Generator<string> {
   const maker = new WordMaker();
   for (const c of text) {

@@ -2,7 +2,7 @@
 // in the kernel's description, such as "layers.0.attention.query_proj_weight". The functions do not use the package's
 // tables of names, so that they can test these tables.
 
-/** Hugging Face's BERT. */
+/** Returns the name in checkpoints of Hugging Face's BERT. */
 export const bert = (name) =>
   name
     .replace("layers.", "encoder.layer.")
@@ -13,7 +13,10 @@ export const bert = (name) =>
     .replace("norm1_", "attention.output.LayerNorm.")
     .replace("norm2_", "output.LayerNorm.");
 
-/** Hugging Face's Llama. The names of its layers begin with "layers.", like the names in the kernel's description. */
+/**
+ * Returns the name in checkpoints of Hugging Face's Llama. The name of a layer's tensor begins with "layers.", like the
+ * name in the kernel's description.
+ */
 export const llama = (name) =>
   name
     .replace(/attention\.([qkv])\w+_proj_/, "self_attn.$1_proj.")

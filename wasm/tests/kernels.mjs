@@ -18,7 +18,7 @@ export const shippedNames = [
   ),
 ];
 
-/** Returns whether this engine runs a module. Does not use the binding. */
+/** Returns true if this engine runs the module. Asks the engine instead of the package, which the tests check. */
 export const runs = (name, variant) => WebAssembly.validate(moduleBytes(name, variant));
 
 /** Returns a generator by xorshift32, which gives equal numbers on every machine. */
@@ -62,7 +62,10 @@ export const weightsOf = (description, random) => {
   );
 };
 
-/** Returns the rows from `first` of the matrix `name` in the oracle's form, and their biases. By default, all rows. */
+/**
+ * Returns [matrix, bias]: the `rows` rows from row `first` of the matrix `name` in the oracle's form, and their biases.
+ * By default, returns all rows.
+ */
 const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) => {
   const matrix = weights[`${name}_weight`];
   const bias = weights[`${name}_bias`]?.subarray(first, first + rows);

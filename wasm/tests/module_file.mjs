@@ -7,7 +7,10 @@ const section = (id, ...content) => [id, ...sized(content)];
 /** A module without content. */
 export const emptyModule = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
 
-/** Returns a module whose section `ladon` has this text. If a section occurs twice, the first one counts. */
+/**
+ * Returns the module with an additional section `ladon` that has this text. If a module has two sections `ladon`, the
+ * binding reads the first section, so the text replaces the description in `module`.
+ */
 export const withSection = (content, module = emptyModule) => {
   const ladon = [...text("ladon"), ...new TextEncoder().encode(content)];
   return Uint8Array.from([...module.subarray(0, 8), 0, ...sized(ladon), ...module.subarray(8)]);

@@ -28,9 +28,9 @@ const linearFloat = (weight, bias, x) =>
   );
 
 /**
- * The smallest distance, in all calls of `quantise` since the last reset, of a quotient from the midpoint of two
- * integers. A float32 kernel computes slightly different quotients. The kernel rounds its quotients to the oracle's
- * integers if this distance is larger than the kernel's errors.
+ * `nearest` is the smallest distance of a quotient value / unit in `quantise` from the midpoint of two integers, over
+ * all calls since a test set it to Infinity. A kernel computes quotients with float32 errors. If `nearest` is larger
+ * than these errors, the kernel rounds all its quotients to the same integers as the oracle.
  */
 export const quotients = { nearest: Infinity };
 
@@ -40,7 +40,10 @@ const nearestInteger = (quotient) => {
   return integer;
 };
 
-/** Quantises one token. The integers have the zero point already subtracted. `unit` is the value of the integer 1. */
+/**
+ * Quantises one token to `bits` bits. Returns {integers, unit}: a number of the token is about integer * unit. The zero
+ * point is already subtracted from the integers.
+ */
 const quantise = (row, bits) => {
   const levels = 2 ** bits - 1;
   const [low, high] = [Math.min(0, ...row), Math.max(0, ...row)];

@@ -1,8 +1,8 @@
 // Makes valid and invalid safetensors files for the tests.
 
 /**
- * Returns a safetensors file. tensors: [name, shape, Float32Array or Uint8Array, dtype]. `change` may damage the header
- * before the header is written.
+ * Returns a safetensors file. Each entry of `tensors` is [name, shape, Float32Array or Uint8Array, dtype]. `change`
+ * gets the header as an object and returns the header to write, which may be invalid.
  */
 export const safetensors = (tensors, { change = (header) => header, pad = 8 } = {}) => {
   const header = { __metadata__: { format: "pt" } };

@@ -57,7 +57,7 @@ const keywordsFile = (() => {
   const size = (shape) => shape.reduce((a, b) => a * b, 1);
   return safetensors([...others, ...layers.flat()].map(([name, ...shape]) => [name, shape, filled(size(shape), 0.1)]));
 })();
-/** Asserts that the logits of a consumer agree with Node's scalar code. */
+/** Asserts that the logits of a consumer agree with those of the scalar variant in Node. */
 const logitsAgree = ({ variant, logits }) => {
   assert.ok(["relaxed", "simd", "scalar"].includes(variant));
   assert.equal(logits.length, 12);
@@ -78,7 +78,7 @@ const project = (name, files) => {
   for (const [path, text] of Object.entries(files)) writeFileSync(join(at, path), text);
   return at;
 };
-/** Asserts that an answer of attend() agrees with Node's scalar code, up to the roundings of other variants. */
+/** Asserts that an answer of attend() agrees with the answer of the scalar variant in Node, up to roundings. */
 const agrees = (answer) => {
   assert.ok(["relaxed", "simd", "scalar"].includes(answer.variant));
   for (const key of ["y", "after", "seen"]) {
@@ -141,8 +141,9 @@ test("Node", () => {
 });
 
 /**
- * Returns the program of another engine, and the reason why its test is skipped, if the program is absent. npm runs no
- * install scripts, so the packages contain the programs.
+ * Returns {program, skip}: the first of the `paths` below consumers/runtimes/node_modules that exists, which is the
+ * program of another engine. If no path exists, `skip` is the reason why the test is skipped. The paths name programs
+ * inside the npm packages, because npm runs no install scripts here.
  */
 const engine = (...paths) => {
   const folder = here("consumers/runtimes/node_modules");
@@ -204,7 +205,8 @@ test("tsc --strict", () => {
     tsc(...page, ...nodenext);
     tsc(...page, ...bundler);
     tsc(...server, ...nodenext);
-    // Without types, everything would be `any`, and no @ts-expect-error would apply.
+    // The compiler must reject this file. If it did not find the types of the package, `load` would have the type
+    // `any`, and the file would compile.
     writeFileSync(join(at, "example.ts"), `import { load } from "ladon"; const n: number = load;`);
     assert.throws(() => tsc(...page, ...nodenext), /Command failed/);
   }
@@ -397,8 +399,8 @@ test("Vite", inChromium, async () => {
   await serving(join(at, "dist"), async (url) => agrees(await titleOf(`${url}/index.html`)));
 });
 
-// Vite 6 builds for engines of 2020 by default, which have no await outside a function. So README.md names another
-// target.
+// Vite 6 builds for engines of 2020 by default, and rejects an await outside a function, which these engines do not
+// have. So README.md names a newer target, and this build takes the target from README.md.
 test("Vite, with await outside a function as in README.md", async () => {
   const option = /`build: \{ target: "(\w+)" \}`/.exec(readFileSync(here("../README.md"), "utf8"));
   const at = project("vite_await", {
@@ -440,7 +442,7 @@ test("webpack", inChromium, async () => {
   await servingBundle(at, agrees);
 });
 
-// The bundle is a module, because webpack does not know the folder of a CommonJS bundle.
+// The bundle is an ES module, because in a CommonJS bundle webpack does not know the folder with the .wasm files.
 test("webpack for Node", async () => {
   const at = project("webpack-node", {
     "main.mjs": `import { attend } from "./attend.mjs";
@@ -570,7 +572,8 @@ test("keywords: webpack", inChromium, async () => {
   assert.equal((await hearing(at)).heard, chunk);
 });
 
-// README.md names the option that keeps the worklet a file.
+// By default, Vite writes the small file of the worklet as a data: URL into the bundle. The policy of this page forbids
+// code from data: URLs, so the build needs `assetsInlineLimit: 0`. README.md must name this option.
 test("keywords: Vite", inChromium, async () => {
   assert.match(readFileSync(here("../README.md"), "utf8"), /`build: \{ assetsInlineLimit: 0 \}`/);
   const at = project("keywords-vite", {

@@ -64,7 +64,7 @@ test("descriptions with billions of elements", async () => {
     ["weights", Array.from({ length: 2e5 }, () => tensor)],
     ["options", [{ ...option, count: 2 ** 33 }]],
     ["options", [{ ...option, count: "x" }]],
-    // An option of these types is not an array, so it must not have a shape.
+    // An option of one of these types must not have a shape, because it is not an array. The type "isa" does not exist.
     ...["size", "offset", "rotary_table", "isa"].map((type) => ["options", [{ name: "padding", type, shape: [] }]]),
   ]) {
     const text = JSON.stringify({ ...description, [name]: value });

@@ -1,5 +1,5 @@
-// Tests the memory of an instance while a checkpoint of MiniLM's size is loaded. The memory must never exceed the sum
-// of the stored size of the file, the workspace, and 1 MB.
+// Tests the memory of an instance while a checkpoint of MiniLM's size is loaded. The memory must never exceed the bytes
+// of the tensors as the kernel stores them, plus the workspace, plus 1 MB.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";

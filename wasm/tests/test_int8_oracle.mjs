@@ -9,8 +9,9 @@ import { attention, bound, quotients } from "./oracle.mjs";
 const all = () => true;
 
 /**
- * Calls `problem`, which makes random numbers and the oracle's results, until all quotients of the oracle are far from
- * the midpoint of two integers. The roundings of a float32 kernel then change no integer.
+ * Calls `problem`, which makes random numbers and the oracle's results, until all quotients that the oracle rounds to
+ * integers are far from the midpoint of two integers. Then the kernel rounds its slightly different quotients to the
+ * same integers.
  */
 const withoutDoubt = (description, problem) => {
   const { model, feedForward = model, layers = 1, activationBits, kind } = description;
@@ -200,11 +201,12 @@ const relativeError = (actual, wanted) => {
   return Math.sqrt(squares(wanted.map((value, i) => actual[i] - value)) / squares(wanted));
 };
 
-// Compares each kernel with two oracles: the oracle with the kernel's number of bits, and the oracle with the other
-// number (7 or 8). In a model of these sizes, a quotient is often so near the midpoint of two integers that kernel and
-// oracle round it to different integers. Then all later layers differ. So only one of the four inputs must agree
-// closely with the first oracle. The largest error against the first oracle must be less than twice the smallest error
-// against the second oracle. A kernel that uses the other number of bits fails.
+// Computes four inputs, and compares the kernel's results with two oracles: `wanted[bits]` quantises to the kernel's
+// number of bits, and `wanted[15 - bits]` to the other number (7 or 8). In a model of these sizes, a quotient is often
+// so near the midpoint of two integers that kernel and oracle round it to different integers. Then the results of all
+// later layers differ, too. So only one of the four inputs must agree closely with `wanted[bits]`. In addition, the
+// largest error from `wanted[bits]` must be less than twice the smallest error from `wanted[15 - bits]`. A kernel that
+// quantises to the wrong number of bits fails.
 for (const name of ["minilm", "keywords"]) {
   test(name, async (t) => {
     const random = randomOf(28);

@@ -56,7 +56,7 @@ const floatsOf = (shapes) =>
     }),
   );
 
-// The scalar variant of this kernel computes 8 bits on every engine.
+// The tests use the scalar variant, because it computes 8 bits exactly on every engine.
 const kernel = skipWithoutKernels ? undefined : await load(testKernel("int8_layer"), { variant: "scalar" });
 const shapes = kernel && shapesOf(kernel.description);
 const floats = kernel && floatsOf(shapes);

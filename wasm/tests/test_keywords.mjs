@@ -1,5 +1,5 @@
-// Compares the shipped kernels "keywords" with the answers of LiteRT, with the weights of KWT-1. The features come from
-// a file, so the test does not need the front end.
+// Loads the weights of KWT-1 into the shipped kernels "keywords", and compares the logits with those of LiteRT. The
+// features come from a file, so the test does not need the front end.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";

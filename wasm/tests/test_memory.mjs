@@ -15,7 +15,7 @@ const ready = () => {
   instance.weights.set(weights);
   return instance;
 };
-/** Returns the number of bytes of an instance's memory, also while weights are loaded. */
+/** Returns the number of bytes of an instance's memory. Can also be called while weights are loaded. */
 const memoryOf = (instance) => instance.weights.tensor("in_proj_bias").buffer.byteLength;
 const page = 65536;
 

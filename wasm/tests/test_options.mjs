@@ -1,5 +1,5 @@
-// Tests features that no shipped kernel has: a context, masks with a byte or number for each pair of query and key, caches,
-// rotary embedding, sinks, a matrix for each head. tests/kernels/CMakeLists.txt makes these modules.
+// Tests features that no shipped kernel has: a context, masks with a byte or number for each pair of query and key,
+// caches, rotary embedding, sinks, a matrix for each head. tests/kernels/CMakeLists.txt makes these modules.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -178,7 +178,9 @@ test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each h
     plain.some((value, i) => Math.abs(value - instance.run(x, still)[i]) > 1e-3),
     "turned",
   );
-  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain)); // scores depend only on distances
+  // A rotary offset shifts the positions of queries and keys together. Scores depend only on the distances of
+  // positions.
+  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain));
   const sunk = instance.run(x, { ...still, sinks: [9, 9] }).slice();
   assert.ok(
     sunk.some((value, i) => Math.abs(value - plain[i]) > 1e-3),
@@ -245,7 +247,8 @@ test("names of one layer, and of its attention alone", { skip }, async () => {
     assert.deepEqual(run(), y, prefix);
   }
   // In BERT's names, "attention.output.dense" is the output projection of attention, and "output.dense" is the second
-  // linear map of the feed-forward network. `swapped` uses the second name for the output projection.
+  // linear map of the feed-forward network. `swapped` uses the second name for the output projection, so the kernel
+  // does not find this projection.
   const swapped = named((name) => bert(name).replace("attention.output.dense", "output.dense"));
   assert.throws(() => instance.weights.set(swapped), { code: "weights", message: /attention.out_proj_weight/ });
 

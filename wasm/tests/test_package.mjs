@@ -8,8 +8,8 @@ import { readCheckpointNames } from "../tools/checkpoint-names.mjs";
 import { findCycle, importsOfSource } from "./imports.mjs";
 import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
-// The limit of the size after gzip -9. test_consumers.mjs shows that a page needs only index.js and a module to run
-// attention on PyTorch's tensors. src/weight-plan.ts, which places tensors for set and load, takes 1.9 KB of this
+// The largest size of index.js after gzip -9. test_consumers.mjs shows that a page needs only index.js and a module to
+// run attention on PyTorch's tensors. src/weight-plan.ts, which places tensors for set and load, takes 1.9 KB of this
 // limit.
 const mostBytes = 10752;
 

@@ -41,7 +41,7 @@ const { model } = description;
 const weights = weightsOf(description, random);
 const x = randoms(random, 5 * model);
 
-/** Returns an instance with weights. `check` asserts that the instance gives the correct result. */
+/** Returns {instance, check}: an instance with weights, and a function that asserts that its result has not changed. */
 const made = () => {
   const instance = kernel.create({ mask: ["causal", "padding"] });
   instance.weights.set(weights);
@@ -50,7 +50,10 @@ const made = () => {
   return { instance, check: () => assert.deepEqual(run(), y) };
 };
 
-/** Returns changes of bytes. `within` is the number of bytes at the beginning that change most often. */
+/**
+ * Returns random changes of a file of `length` bytes, for `mutated`. Three of four changes are in the first `within`
+ * bytes.
+ */
 const mutationsOf = (length, within) => {
   const at = fc.oneof({ weight: 3, arbitrary: fc.nat(within - 1) }, fc.nat(length - 1));
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 9 });

@@ -4,7 +4,8 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { load } from "../dist/index.js";
 
 const files = process.env.LADON_RECIPE_FILES ?? new URL("../../tests/recipes/files", import.meta.url).pathname;
 const page = readFileSync(new URL("../../docs/pytorch.md", import.meta.url), "utf8");
@@ -47,3 +48,21 @@ test("PyTorch's encoder", async (t) => {
   const negated = maySee.map((sees) => 1 - sees);
   assert.ok(differenceOf(encode(x, negated, tokens), y) > 0.01);
 });
+
+/** The files of the section about BERT, Keras and ONNX, and the masks of the kernels. */
+const others = {
+  bert_encoder: { recipe: "bert", file: "bert/bert/model.safetensors", mask: "padding" },
+  keras_attention: { recipe: "keras", file: "rows/keras_rows.safetensors", mask: "causal" },
+  onnx_layer: { recipe: "onnx", file: "rows/onnx_rows.safetensors", mask: "none" },
+};
+for (const [name, { recipe, file, mask }] of Object.entries(others)) {
+  test(name, async () => {
+    const kernel = await load(fileURLToPath(new URL(name, modules)));
+    const instance = kernel.create({ mask });
+    await instance.weights.load(join(files, file));
+    const expected = readFileSync(join(files, recipe, "expected.safetensors"));
+    const [x, y, padding] = ["x", "y", "may_see"].map((tensor) => tensorOf(expected, tensor));
+    const found = instance.run(x, mask === "padding" ? { tokens, padding } : { tokens });
+    assert.ok(differenceOf(found, y) <= 2 ** -18, `${differenceOf(found, y)}`);
+  });
+}

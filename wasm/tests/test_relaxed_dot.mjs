@@ -13,7 +13,7 @@ const skip = runnable.includes("relaxed") ? false : "this engine has no relaxed"
 const saturate = (sum) => Math.max(-32768, Math.min(32767, sum));
 const pairs = (a, b) => [a[0] * b[0] + a[1] * b[1], a[2] * b[2] + a[3] * b[3]];
 const signed = (b) => Array.from(Int8Array.from(b));
-/** Sums of four products, as different engines compute them. */
+/** Functions that compute a sum of four products as different engines do, some of them wrongly. */
 const dots = {
   unsigned: (a, b) => pairs(a, b)[0] + pairs(a, b)[1],
   signed: (a, b) => dots.unsigned(a, signed(b)),
@@ -25,7 +25,10 @@ const dots = {
   unsignedBoth: (a, b) => dots.unsigned(Array.from(Uint8Array.from(a)), b),
 };
 
-/** Returns a probe. Call number i of its function `dots` computes with dotOf(i), and adds c with `add`. */
+/**
+ * Returns a probe whose call number i of `dots` computes dot products with the function dotOf(i) instead of the
+ * engine's instruction. `add` returns the sum of c and `count` dot products.
+ */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);
   const [a, b, words] = [new Int8Array(buffer), new Uint8Array(buffer, 16), new Int32Array(buffer)];
@@ -74,8 +77,8 @@ test("an engine whose fresh and optimised code differ above 127 has 7 bits", asy
   assert.equal(await mixed("unsigned", "saturating"), "saturating");
 });
 
-// This test runs before the test of this engine, because V8 reuses the optimised code of a module for later modules
-// with equal bytes.
+// This test runs before the test "this engine". In the opposite order, V8 would reuse the optimised code of that test's
+// probe for this probe, which has equal bytes, and this test would see no fresh code.
 test("the probe sees fresh and optimised code", { skip }, async (t) => {
   setFlagsFromString("--allow-natives-syntax");
   const tierOf = () => {
@@ -102,10 +105,12 @@ test("the probe sees fresh and optimised code", { skip }, async (t) => {
   assert.equal(tiers.at(-1), "optimised");
 });
 
-/** Returns the kind of dot product that engines compute with the best instructions of this processor. */
+/** Returns the kinds of dot product that versions of V8 compute on this processor. */
 const ofProcessor = () => {
-  if (arch() === "arm64") return "signed";
-  return /\bavx_vnni\b/.test(readFileSync("/proc/cpuinfo", "utf8")) ? "unsigned" : "saturating";
+  if (arch() === "arm64") return ["signed"];
+  const flags = readFileSync("/proc/cpuinfo", "utf8");
+  if (/\bavx_vnni_int8\b/.test(flags)) return ["signed", "unsigned"]; // older versions do not use vpdpbssd
+  return /\bavx_vnni\b/.test(flags) ? ["unsigned"] : ["saturating"];
 };
 
 test("this engine", { skip }, async (t) => {
@@ -113,6 +118,6 @@ test("this engine", { skip }, async (t) => {
   t.diagnostic(`${process.version}: ${kind}`);
   const isNode20 = process.version.startsWith("v20.");
   if (isNode20 && arch() === "x64") assert.equal(kind, "wrong");
-  else if (process.platform === "linux") assert.equal(kind, ofProcessor());
+  else if (process.platform === "linux") assert.ok(ofProcessor().includes(kind), kind);
   assert.equal(relaxedDot(), relaxedDot(), "the engine is probed once");
 });

@@ -124,8 +124,8 @@ test("the words of random texts follow the rules", () => {
 
 test("a text of combining marks takes time in proportion to its length", () => {
   const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
-  // Marks in descending order of their classes are the worst case of a sort that swaps neighbours. The marks of the
-  // first text are accents, which are removed. In the other texts, marks remain.
+  // A text of marks in descending order of their combining classes is the worst case of a sort that swaps neighbours.
+  // The marks of the first text are accents, which are removed. In the other texts, marks remain.
   for (const [high, low, pieces] of [
     ["\u0316", "\u0334", ["[CLS]", "a", "[SEP]"]],
     ["\u302E", "\u{16FF0}", ["[CLS]", "[UNK]", "[SEP]"]],
@@ -161,7 +161,7 @@ test("a word is split into the longest known pieces", () => {
   assert.deepEqual(piecesOf(tokenizer, "unaffx s"), ["[CLS]", "[UNK]", "s", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "aff"), ["[CLS]", "[UNK]", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "s\u00DF\u6771"), ["[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"]);
-  // "##" in a text is not the mark of a continuation.
+  // "##" in a text does not mark a continuation: the two characters are separate words.
   assert.deepEqual(piecesOf(tokenizer, "##able"), ["[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"]);
 });
 

@@ -12,7 +12,9 @@ function rowTables(code) {
   return tables;
 }
 
-/** Throws if a string of the table was not read, because then the patterns above no longer match the C++ file. */
+/**
+ * Throws unless `conventions` has every string of the C++ file. Otherwise, the patterns above do not match the file.
+ */
 function checkComplete(code, conventions) {
   const expected = [...code.replace(/#include.*/g, "").matchAll(/"([^"]+)"/g)].map(([, text]) => text);
   const found = conventions.flatMap(({ title, layers, attention, ...tables }) => [title, layers, attention, ...Object.values(tables).flat(2)]);

@@ -39,7 +39,7 @@ function scalar(text, pattern) {
 
 export function dateReaderSafetensors(text) {
   const tensors = tensorsOf(text);
-  const declared = text.split(`${header} float `).length - 2; // all constants except sure_enough
+  const declared = text.split(`${header} float `).length - 2; // the number of all float constants except sure_enough
   if (tensors.length !== declared) throw new Error(`expected ${declared} tensors, read ${tensors.length}`);
   const entries = {
     __metadata__: {

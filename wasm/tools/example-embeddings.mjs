@@ -1,5 +1,6 @@
-// Writes demo/example-embeddings.ts: the sentences that the page ranks before it has MiniLM, and their embeddings. Needs
-// the package in dist, and MiniLM's files (LADON_MINILM_DIR or ~/.cache/ladon/minilm; examples/minilm/fetch_model).
+// Writes demo/example-embeddings.ts: the sentences that the page ranks before it has MiniLM, and their embeddings.
+// Needs the package in dist, and MiniLM's files in LADON_MINILM_DIR or ~/.cache/ladon/minilm.
+// examples/minilm/fetch_model gets these files.
 import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

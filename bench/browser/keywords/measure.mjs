@@ -11,14 +11,15 @@ const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward
     2 * tokens * width * width + width * (2 * width + 2 * feedForward);
 const attentionMacs = (layers - 1) * 2 * tokens * tokens * width + 2 * tokens * width;
 const embeddingMacs = frames * coefficients * width;
-/** Returns the needed flops of the model, by precision. The front end is not counted. */
+/** Returns the flops that the model needs for one recording, by precision. The front end is not counted. */
 const neededFlops = precision => precision === "int8" ?
     {float32: 2 * (attentionMacs + embeddingMacs), int8: 2 * productMacs} :
     {float32: 2 * (productMacs + attentionMacs + embeddingMacs)};
 
 /**
- * Calls report({row}) for each contestant and report({message}) for each problem. `windows` are the recordings: {name,
- * samples, features}, the last two as arrays of numbers. `peers` are the forms of LiteRT.js: {part, precision, file}.
+ * Calls report({row}) for each contestant and report({message}) for each problem. `windows` is an array of recordings
+ * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of forms of
+ * LiteRT.js {part, precision, file}.
  */
 export async function measureKeywords(host, {windows, parts, precisions, rounds, milliseconds, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -125,7 +126,7 @@ async function modelAlone(host, kind, encoder) {
   };
 }
 
-/** Loads the tflite files that LiteRT.js can run. */
+/** Loads the files of `peers` into LiteRT.js. Returns an entrant for each loaded file, and reports the other files. */
 async function litertOf(host, peers, report) {
   const found = [];
   let peer;

@@ -10,8 +10,8 @@ import {textOf} from "./texts.mjs";
 
 const [layers, model] = [6, 384];
 /**
- * Returns the needed flops of the encoder's layers, by precision. Projections and feed-forward networks have the
- * precision of the weights.
+ * Returns the flops that the encoder's layers need for one text, by precision. Projections and feed-forward networks
+ * have the precision of the weights. Scores and weighted sums are float32.
  */
 const neededFlops = (tokens, precision) => {
   const products = layers * 24 * tokens * model ** 2, attention = layers * 4 * tokens ** 2 * model;
@@ -43,8 +43,8 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
 }
 
 /**
- * Returns Ladon in all kinds of modules, and all forms of the peers. The first entrant is Ladon with float32 weights,
- * whose vectors are the expected vectors of the others.
+ * Returns all entrants: Ladon in all kinds of modules, and all forms of the peers. The first entrant is Ladon with
+ * float32 weights, because its vectors are the expected vectors of all other entrants.
  */
 async function allEntrants(host, {kinds, precision, peers}, report) {
   const entrants = [];
@@ -82,7 +82,7 @@ export async function measureCosines(host, {sentences, peers}, report) {
   for (const {free} of [float32, ...entrants]) await free();
 }
 
-/** Loads MiniLM of the package in a module of the given kind, or of the fastest available kind. */
+/** Loads MiniLM of the package in a module of the kind `kind`. If `kind` is undefined, uses the fastest kind. */
 async function ladonOf(host, kind, precision, activationBits) {
   const {SentenceEncoder} = await host.binding("minilm.js");
   const encoder = await SentenceEncoder.load({
@@ -93,7 +93,9 @@ async function ladonOf(host, kind, precision, activationBits) {
           embed: text => encoder.embed(text), ids: text => encoder.ids(text), free: () => encoder.free()};
 }
 
-/** Returns the forms of the model that a peer can load. */
+/**
+ * Returns an entrant for each of the `forms` that the peer `name` loads. Stops at the first failure, and reports it.
+ */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
   try {

@@ -1,4 +1,4 @@
-// Texts with a given number of tokens: the first words of a passage. Each word is one piece of MiniLM's vocabulary.
+// Makes texts with a given number of tokens: the first words of a passage. Each word of the passage is one token.
 const passage = `
   the old man walked down to the river every morning before the sun came up over the hills he took a small boat and a
   long line and he waited for the fish to come most days he had nothing to show when he went back to the house but on

@@ -23,7 +23,7 @@ const bytes = (field, value) => concat([varint(field << 3 | 2), varint(value.len
 const text = (field, value) => bytes(field, new TextEncoder().encode(value));
 const message = (field, ...parts) => bytes(field, concat(parts));
 
-/** Returns a constant. `data` is a Float32Array, an Int8Array or a BigInt64Array. */
+/** Returns the bytes of a constant (TensorProto). `data` is a Float32Array, an Int8Array or a BigInt64Array. */
 export function tensor(name, extents, data) {
   const type = data instanceof BigInt64Array ? 7 : data instanceof Int8Array ? 3 : 1;
   return message(5, ...extents.map(extent => integer(1, extent)), integer(2, type), text(8, name),
@@ -31,8 +31,8 @@ export function tensor(name, extents, data) {
 }
 
 /**
- * Returns a node. `attributes` has values such as {axis: 1, scale: {float: 0.5}, perm: [0, 2, 1]}. `domain` is "" or
- * "com.microsoft".
+ * Returns the bytes of a node (NodeProto). `attributes` has values such as {axis: 1, scale: {float: 0.5}, perm: [0, 2,
+ * 1]}. `domain` is "" or "com.microsoft".
  */
 export function node(operation, inputs, outputs, attributes = {}, domain = "") {
   const attribute = ([name, value]) =>

@@ -1,10 +1,11 @@
-// Instantiates a module of products.cpp, with the numbers of a chain in its memory.
+// Instantiates a module of products.cpp, and copies the input and the weights of the 12 products to its memory. A chain
+// of products computes all 12, one after another: the result of a product is the input of the next (numbers.mjs).
 import {ModuleMemory} from "../module_memory.mjs";
 import {hidden, model, tokens} from "./numbers.mjs";
 
 /**
- * Returns {product(), chain(), y}. product() computes the first product, and chain() computes all products. `y` is the
- * result of the last chain(), [tokens][model].
+ * Returns {product(), chain(), y}. product() computes only the first of `products`, and chain() computes the whole
+ * chain. `y` is the result of the last call of chain(), [tokens][model].
  */
 export async function instantiateProducts(module, precision, {x, products}, {bits, isSigned}) {
   const {exports} = await WebAssembly.instantiate(module);
@@ -28,7 +29,7 @@ export async function instantiateProducts(module, precision, {x, products}, {bit
   };
 }
 
-/** Returns the index in rows [tokens][model] of the element i of panels [panels][model][width]. */
+/** Returns the index in rows [tokens][model] of the element that has the index `i` in panels [panels][model][width]. */
 const placeInRows = (i, width) => {
   const lane = i % width, feature = Math.floor(i / width) % model, panel = Math.floor(i / (width * model));
   return (panel * width + lane) * model + feature;

@@ -1,5 +1,5 @@
-// Compares products with int8 weights, products with float32 weights, and other packages, in one thread of a page or of
-// Node. ../measure.mjs describes the host.
+// Compares Ladon's products with int8 weights, Ladon's products with float32 weights, and other packages, in one thread
+// of a page or of Node. ../measure.mjs describes the host.
 import {activationsOf} from "../activations.mjs";
 import {fastestOf, mustAgree, mustResemble, startPeers} from "../measure.mjs";
 import {alternate, figures, repeatsFor, timesAsFast} from "../rounds.mjs";
@@ -12,8 +12,8 @@ const names = {product: `product ${tokens} x ${model} x ${hidden}`, chain: `chai
 const mustMatch = precision => precision === "int8" ? mustResemble : mustAgree;
 
 /**
- * Calls report({product}) for each contestant, and report({message}) for each problem. Peers compute only the whole
- * chain.
+ * Calls report({product}) for each contestant, and report({message}) for each problem. Ladon computes a single product
+ * and the chain of products (numbers.mjs). Peers compute only the chain.
  */
 export async function measureProducts(host, {rounds, milliseconds, peers: peerNames}, report) {
   const peaks = await makePeaks(milliseconds, report);

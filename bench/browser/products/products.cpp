@@ -1,6 +1,7 @@
-// The products in the feed-forward networks of MiniLM, without the rest of the model: one module for each precision of
-// the weights. `./dev bench browser --precision int8` measures a product, including the quantisation, as a share of the
-// engine's peak. The command also compares a chain of products with other packages. kernel.mjs calls the modules.
+// Computes the products in the feed-forward networks of MiniLM, without the rest of the model: one module for each
+// precision of the weights. `./dev bench browser --precision int8` measures the function `product`, including the
+// quantisation, as a share of the engine's peak. The command also compares the function `chain`, which computes several
+// products one after another, with other packages. kernel.mjs calls the modules.
 //
 // Inputs and outputs of 128 tokens are panels [panels][features][width]. LADON_PRODUCTS_PRECISION is Float32 or
 // Int8<8>.
@@ -64,8 +65,8 @@ __attribute__((export_name("product"))) void product(const float* in, const Weig
   multiply<hidden, model>(in, *w, out);
 }
 
-// Computes `count` products, alternately of 128 x 384 x 1536 and of 128 x 1536 x 384. `in` and `out` have 384 features,
-// and `between` has 1536. `count` is even.
+// Computes `count` products, alternately of 128 x 384 x 1536 and of 128 x 1536 x 384. The result of a product is the
+// input of the next. `in` and `out` have 384 features, and `between` has 1536. `count` is even.
 __attribute__((export_name("chain"))) void chain(const float* in, const Weights* w, std::size_t count, float* between,
                                                  float* out) {
   for (std::size_t i = 0; i < count; i += 2, in = out) {

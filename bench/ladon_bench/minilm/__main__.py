@@ -2,9 +2,9 @@
 [--sentences 1 ...] [--peers NAME ...] [--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
 
 Measures all-MiniLM-L6-v2 from token ids to unit vectors, in Ladon and in other libraries, in alternating rounds on one
-core, with one thread each. With --precision int8 or bfloat16, the peers have such weights, and Ladon runs twice: also
-with float32 weights. Only OpenVINO has bfloat16. `./dev bench minilm` builds the program, installs the peers, and runs
-this program.
+core, with one thread each. With --precision int8 or bfloat16, the linear layers of the peers have weights of this
+precision. Ladon runs twice, with weights of this precision and with float32 weights. Of the peers, only OpenVINO can
+compute with bfloat16 weights. `./dev bench minilm` builds the program, installs the peers, and runs this program.
 """
 
 import argparse
@@ -56,8 +56,8 @@ def measure(sentences, ways, weights, commands, options):
     round and contestant."""
     wanted = np.array([expected(weights, ids) for ids in sentences])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
-        # `start` returns a generator. A list would be lost if the second Contestant could not start. With a generator,
-        # `race` knows the first Contestant by then, and ends its process.
+        # `start` returns a generator, so that `race` has the first Contestant before the second Contestant starts. If
+        # the second Contestant cannot start, `race` ends the process of the first.
         start = lambda key, command: (Contestant(key, command, way, sentences, pathlib.Path(folder), options)
                                       for way in ways)
         contestants = race(start, commands, wanted, options)

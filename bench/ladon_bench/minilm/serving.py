@@ -30,7 +30,7 @@ class Case:
             padded = [ids + [0] * (max(lengths) - len(ids)) for ids in request["sentences"]]
             self.calls = [np.array(padded)]
             self.mask = (np.arange(max(lengths)) < np.array(lengths)[:, None]).astype(np.int64)
-        # The sizes of all calls, or None if the calls have different sizes.
+        # The batch size and the number of tokens of each call; `tokens` is None if the calls have different lengths.
         self.batch = self.calls[0].shape[0]
         self.tokens = self.calls[0].shape[1] if self.together or self.same_length else None
 

@@ -15,7 +15,7 @@ def names(rows):
 
 
 def times(row, one):
-    """Returns the speed-up of Ladon's faster way, as a text."""
+    """Returns the speed-up of Ladon's faster way over the contestant `one`, as a text."""
     spread = times_as_fast(ours(row), one)
     return f"{spread['median']:.2f} ({spread['lower']:.2f}, {spread['upper']:.2f})"
 

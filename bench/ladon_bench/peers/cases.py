@@ -37,7 +37,7 @@ class Case:
 
     @property
     def flops(self):
-        """The flops that the result needs, two for each multiply-add, counted as in support/measure.hpp."""
+        """Returns the flops that the result needs, two for each multiply-add, counted as in support/measure.hpp."""
         projections = 8 * self.tokens * self.model**2
         pairs = (2 if self.causal else 4) * self.tokens**2 * self.model
         feed_forward = 4 * FEED_FORWARD * self.tokens * self.model**2 if self.encoder else 0
@@ -45,11 +45,11 @@ class Case:
 
     @property
     def chained(self):
-        """Whether a call is so short that Python's overhead affects the measurement.
+        """Returns True if a call is so short that Python's overhead affects the measurement.
 
-        If so, a peer computes nine layers in one call and one layer in another call. The time of a layer is an eighth
-        of the difference. Larger cases are not chained: nine layers need nine prepared copies of the weights. At (128,
-        384), one copy fits into the caches, but nine copies do not fit.
+        In a chained case, a peer computes nine layers in one call and one layer in another call. The time of a layer is
+        an eighth of the difference. Larger cases are not chained: nine layers need nine prepared copies of the weights.
+        At (128, 384), one copy fits into the caches, but nine copies do not fit.
         """
         return self.flops < 5e7
 

@@ -15,7 +15,7 @@ CHAIN = 9
 TRIALS = 3
 SETTLED = 0.03  # seconds after which the threads of a pool have stopped spinning
 
-wrong_numbers = []  # descriptions of wrong results; unless the list is empty, the program fails at its end
+wrong_numbers = []  # descriptions of wrong results; if there are any, the program ends with the exit status 1
 
 
 class WrongNumbers(Exception):

@@ -4,8 +4,8 @@ output. Each request and each answer is a line of JSON. An answer is indented be
     {"do": "case", "kind", "tokens", "model", "heads", "mask", "threads", "precision", "numbers": FILE, "places": {...}}
                                                          the first request, once
         {"name", "versions", "forms": [...], "chains"}   forms: ways to compute the case, of which the fastest counts;
-                                                         chains: a call has overhead, so short cases are also measured
-                                                         with several layers in one call
+                                                         chains: true if a call has overhead, so that the driver also
+                                                         measures calls with several layers in short cases
     {"do": "build", "form", "layers", "output": FILE}    builds `layers` layers in one call, calls once, and writes the
         {}                                               result, float32
     {"do": "round", "form", "layers", "seconds"}         calls repeatedly, for about `seconds`

@@ -208,7 +208,7 @@ TEST_CASE("the picture") {
 TEST_CASE("output that cannot be written") {
   if (!fs::exists("/dev/full")) return;
   const TemporaryFolder folder;
-  std::string dates;  // more than the stream's buffer holds
+  std::string dates;  // more than the buffer of the output stream holds
   for (int i = 0; i < 2000; ++i) dates += "20240203\n";
   write(folder / "texts", dates);
   for (const std::string& arguments : {std::string(), std::string("20240203"), "--batch '" + folder / "texts" + "'"}) {

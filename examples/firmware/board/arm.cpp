@@ -98,6 +98,8 @@ void board_timer() {
   board::exit(3);
 }
 [[gnu::naked]] void board_exception() { asm volatile("mrs r0, msp\n ldr r1, =board_failed\n bx r1"); }
+// Handles PendSV. A program with tasks defines its own board_switch.
+[[gnu::weak, gnu::alias("board_exception")]] void board_switch() noexcept;
 
 }  // extern "C"
 
@@ -113,7 +115,7 @@ struct Vectors {
 [[gnu::section(".vectors"), gnu::used]] const Vectors vectors{
     board_stack_end,
     {board_reset, board_exception, board_exception, board_exception, board_exception, board_exception, board_exception,
-     board_exception, board_exception, board_exception, board_exception, board_exception, board_exception,
-     board_exception, board_timer}};
+     board_exception, board_exception, board_exception, board_exception, board_exception, board_exception, board_switch,
+     board_timer}};
 
 }  // namespace

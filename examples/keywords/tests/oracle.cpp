@@ -15,7 +15,7 @@ double mel_of(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
 struct Spectrum {
   std::array<double, fft_length / 2 + 1> magnitude;
-  double norm;  // of all fft_length bins
+  double norm;  // the 2-norm of all fft_length bins
 };
 
 Spectrum spectrum_of(std::span<const float, frame_length> samples) {
@@ -26,7 +26,7 @@ Spectrum spectrum_of(std::span<const float, frame_length> samples) {
         (0.5 - 0.5 * std::cos(2 * pi * static_cast<double>(i) / frame_length)) * static_cast<double>(samples[i]);
     energy += windowed[i] * windowed[i];
   }
-  Spectrum spectrum{.magnitude = {}, .norm = std::sqrt(energy * fft_length)};  // Parseval
+  Spectrum spectrum{.magnitude = {}, .norm = std::sqrt(energy * fft_length)};  // by Parseval's theorem
   for (std::size_t bin = 0; bin < spectrum.magnitude.size(); ++bin) {
     double real = 0, imaginary = 0;
     for (std::size_t i = 0; i < frame_length; ++i) {
@@ -51,10 +51,11 @@ double weight_of(std::size_t band, std::size_t bin) {
 
 // Computes the features and the bounds of their errors. A unit is 2^-24. An FFT of n points has an error of at most
 // log2(n) (1 + 4 sqrt(2)) units, relative to the 2-norm of the spectrum (Higham, Accuracy and Stability of Numerical
-// Algorithms, theorem 24.2). The conversion from a complex FFT to the real FFT adds at most one step, and the window
-// adds one rounding. The bound therefore has 12 steps instead of log2(fft_length) = 9. The magnitudes and the sum of
-// fewer than 16 products add less than 32 units of the band. The error of a logarithm is at most 4 units of the
-// logarithm. The error of the DCT is at most mel_bands + 2 = 82 units of each term.
+// Algorithms, theorem 24.2). So each of the log2(fft_length) = 9 steps of the FFT adds 1 + 4 sqrt(2) units. The
+// conversion from a complex FFT to the real FFT adds at most one more step, and the window adds one rounding, which is
+// less than a step. The bound has 12 steps, one more than necessary. The magnitudes and the sum of fewer than 16
+// products add less than 32 units of the band. The error of a logarithm is at most 4 units of the logarithm. The error
+// of the DCT is at most mel_bands + 2 = 82 units of each term.
 FrameOracle compute_oracle(std::span<const float, frame_length> samples) {
   const Spectrum spectrum = spectrum_of(samples);
   const double bin_error = 12 * (1 + 4 * std::numbers::sqrt2) * unit * spectrum.norm;

@@ -78,7 +78,7 @@ TEST_CASE("the SVG picture has the sound, the attention, axes and the title") {
     CAPTURE(part);
     CHECK(svg.find(part) != svg.npos);
   }
-  CHECK(count_of(svg, "h784v3") == 1);  // one run for the lowest band, and no run for any other band
+  CHECK(count_of(svg, "h784v3") == 1);  // one rectangle over all frames of the lowest band; other bands are dark
   CHECK(count_of(svg, "h8v14") == layer_count);
 }
 

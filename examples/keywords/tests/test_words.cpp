@@ -31,9 +31,9 @@ TEST_CASE("a word is reported when the average over half a second reaches the th
   WordDetector detector(stride);
   std::vector<DetectedWord> words;
   add(detector, words, certain_of(yes), 3);
-  CHECK(words.empty());  // 3 of 5 windows: 0.54
+  CHECK(words.empty());  // 3 of 5 windows have the word: the average 0.54 is below the threshold 0.6
   add(detector, words, certain_of(yes), 1);
-  REQUIRE(words.size() == 1);  // 4 of 5 windows: 0.72
+  REQUIRE(words.size() == 1);  // 4 of 5 windows have the word: the average 0.72 reaches the threshold
   CHECK(words[0].label == yes);
   CHECK(words[0].start == 3 * stride);
   CHECK(words[0].probability == doctest::Approx(0.72));
@@ -62,7 +62,7 @@ TEST_CASE("the same word without a pause is reported again after a window's leng
   std::vector<DetectedWord> words;
   WordDetector detector(stride);
   add(detector, words, certain_of(yes), 13);
-  CHECK(words.size() == 1);  // at the window 3
+  CHECK(words.size() == 1);  // the report at window 3; the next report is due 10 windows later
   add(detector, words, certain_of(yes), 1);
   REQUIRE(words.size() == 2);
   CHECK(words[1].start - words[0].start == window_length);
@@ -84,7 +84,7 @@ TEST_CASE("the shortest and the longest stride") {
   std::vector<DetectedWord> words;
   WordDetector shortest(frame_step);
   add(shortest, words, certain_of(yes), 33);
-  CHECK(words.empty());  // 33 of 50 windows: 0.594
+  CHECK(words.empty());  // 33 of 50 windows have the word: the average 0.594 is below the threshold 0.6
   add(shortest, words, certain_of(yes), 1);
   CHECK(words.size() == 1);
   words.clear();

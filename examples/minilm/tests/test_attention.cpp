@@ -46,7 +46,7 @@ TEST_CASE("attention of a word: the mean over its pieces; attention to a word: t
   attention.weights.resize(layer_count * head_count * 9);
   std::iota(attention.weights.begin(), attention.weights.end(), 0.0f);
   const std::vector<Word> words{{"a", "a", 0, 1}, {"bc", "bc", 1, 2}};
-  // Layer 1 head 2 is matrix 14. The rows of this matrix begin with 126, 129 and 132.
+  // Layer 1 head 2 has the 3 x 3 matrix with the number 1 * 12 + 2 = 14, whose rows begin with 126, 129 and 132.
   CHECK(word_weights(attention, 1, 2, words[0], words) == std::vector<float>{126, 127 + 128});
   CHECK(word_weights(attention, 1, 2, words[1], words) ==
         std::vector<float>{(129 + 132) / 2.0f, (130 + 131 + 133 + 134) / 2.0f});

@@ -186,7 +186,7 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
     CAPTURE(i);
     CHECK(same(i, together[i], encoder.embed(texts[i])));
   }
-  // Runs the texts in reverse order, so that each text has a different position in its run.
+  // Computes the texts in reverse order, so that each text has a different position in its run of SharedStack.
   std::ranges::reverse(texts);
   const std::vector<Embedding> reversed = encoder.embed(texts);
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -59,7 +59,7 @@ TEST_CASE("equal seeds give equal choices, another seed gives other choices") {
 TEST_CASE("a high temperature flattens the probabilities, a low temperature sharpens them") {
   check_shares(shares(1, 1), {0.15, 0.5, 0.05, 0.3});
   check_shares(shares(1, 0), {0.15, 0.5, 0.05, 0.3});
-  check_shares(shares(0.5f, 1), {0.0616, 0.6849, 0.0068, 0.2466});  // p^2, normalised
+  check_shares(shares(0.5f, 1), {0.0616, 0.6849, 0.0068, 0.2466});  // at temperature 1/2: p^2, normalised
   check_shares(shares(1000, 1), {0.25, 0.25, 0.25, 0.25});
   check_shares(shares(1e-6f, 1), {0, 1, 0, 0});
 }

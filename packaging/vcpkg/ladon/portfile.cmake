@@ -5,7 +5,7 @@
 #
 # In a registry, vcpkg_from_git() with a released commit would set SOURCE_PATH.
 cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../..")
-set(VCPKG_BUILD_TYPE release) # a debug build would install equal headers
+set(VCPKG_BUILD_TYPE release) # without a debug build, which would install equal headers
 
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"

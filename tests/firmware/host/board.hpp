@@ -1,5 +1,5 @@
-// The functions of examples/firmware/board that same_bits.cpp needs, for the host. The output of the host is compared
-// with the output of the boards.
+// Defines the functions of examples/firmware/board that same_bits.cpp calls, for the host. A test compares the output
+// of the host with the output of the boards.
 #pragma once
 
 #include <cinttypes>

@@ -23,7 +23,7 @@ void* const __dso_handle = nullptr;
 }  // extern "C"
 
 void board::start_program() noexcept {
-  std::memset(board_bss, 0, static_cast<std::size_t>(board_bss_end - board_bss));  // QEMU has loaded .data
+  std::memset(board_bss, 0, static_cast<std::size_t>(board_bss_end - board_bss));  // QEMU has already loaded .data
   initialise_monitor_handles();
   __libc_init_array();
   char** arguments;

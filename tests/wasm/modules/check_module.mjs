@@ -75,8 +75,8 @@ const members = (struct) =>
   [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1]
     .matchAll(/^ +(.*?)(\w+)(?:\[(\d+)\])?;(?: \/\* (.*) \*\/)?$/gm)]
     .map(([, cType, member, count, comment]) => ({cType, member, count: Number(count ?? 0), comment}));
-// Returns the entry that the description must have for a member. The extents are the first sequence of brackets in the
-// comment. An extent may be a sum.
+// Returns the entry that the description must have for a member of a struct of the header. The extents of an array are
+// the first sequence of brackets in the comment of the member. An extent may be a sum.
 const entry = ({cType, member, count, comment}) => {
   const extents = (comment.match(/(\[[^\]]+\])+/)?.[0] ?? '').match(/[^[\]]+/g) ?? [];
   const shape = extents.map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));
@@ -102,7 +102,7 @@ const plain = ({axes, masks, of, output, ...rest}) => rest;
 assert.deepEqual(description.options.map(plain), options.map((each) => ({...entry(each), ...required(each)})));
 const optionNames = description.options.map((each) => each.name);
 
-// Checks the members of the description that relate options to each other: axes, masks, of and output.
+// Checks the members `axes`, `masks`, `of` and `output` of each option in the description.
 const {heads, queries, keys} = description;
 const sizes = {heads, queries, keys, 'ceil(keys / 32)': Math.ceil(keys / 32)};
 for (const [i, option] of description.options.entries()) {

@@ -33,8 +33,8 @@ class Reader {
 const between = (first, last) => (code) => code >= first && code <= last;
 const numbers = (count) => (reader) => { for (let i = 0; i < count; ++i) reader.number(); };
 const bytes = (count) => (reader) => { reader.take(count); };
-// For each group of instruction codes, a function that skips the operands behind the code. The comments name operands
-// or instructions.
+// Each table below lists groups of instruction codes, and a function that skips the operands behind a code of the
+// group. The comments name the operands or the instructions.
 const plain = [
   [between(0x02, 0x04), numbers(1)],  // the type of a block
   [between(0x0c, 0x0d), numbers(1)],

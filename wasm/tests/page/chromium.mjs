@@ -8,8 +8,8 @@ import { serve } from "../../tools/serve.mjs";
 export const folder = fileURLToPath(new URL("../../dist/demo", import.meta.url));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// The server serves the page below a path, as a host of project pages does. The server also sends the page's
-// Content-Security-Policy in a header.
+// startPage serves the page below the path /some/where/, because hosts of project pages do not serve a page at "/". The
+// server also sends this Content-Security-Policy in a header.
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
 
 const commonFlags = (
@@ -28,7 +28,7 @@ export async function startPage(served = folder, flags = []) {
     args: [...commonFlags, ...flags],
   });
 
-  /** Opens the page with this width, and collects all errors of the page. */
+  /** Opens the page in a window of this width, and collects all errors and warnings of the page in `problems`. */
   async function open({ width = 1280, hash = "", ...more } = {}) {
     const context = await browser.newContext({ viewport: { width, height: 844 }, ...more });
     const page = await context.newPage();

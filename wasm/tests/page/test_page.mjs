@@ -186,7 +186,7 @@ const loadFiles = async (page, ...files) => {
 };
 const figuresOf = (page, row) =>
   page.locator("#comparison-table tr").filter({ hasText: row }).locator("td").allInnerTexts();
-/** Waits for the table that compares int8 with float32. Returns the figures by the beginning of their row. */
+/** Waits for the table that compares int8 with float32. Returns {the beginning of a row's text: the row's figures}. */
 const comparisonOf = async (page) => {
   await page.locator("#comparison-table tr").filter({ hasText: "Smallest" }).waitFor({ timeout: 90_000 });
   const rows = ["Time of", "File of weights", "Memory", "mean of", "Smallest"];

@@ -310,7 +310,10 @@ describe("without the model beside the page", () => {
   after(() => other.stop());
 
   const published = "https://raw.githubusercontent.com/**";
-  /** Opens the tab with the form: without the model, the page's own address fails. */
+  /**
+   * Opens the tab on a server without the model. The page cannot load the model from its own address and shows the
+   * form.
+   */
   const openForm = async () => {
     const opened = await other.open({ hash: "#words" });
     await opened.page.locator("#keyword-choice").waitFor();

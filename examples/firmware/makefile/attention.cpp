@@ -1,0 +1,19 @@
+// The first way to use Ladon without CMake: compile the headers. This is the only C++ file of the program.
+#include "attention.h"
+
+#include <ladon/ladon.hpp>
+
+namespace {
+
+constexpr ladon::Shape shape{.queries = ATTENTION_TOKENS, .model = ATTENTION_MODEL, .heads = ATTENTION_HEADS};
+using Attention = ladon::MultiHeadAttention<shape>;
+
+// A call needs no old content of the workspace, so the start-up code need not clear the section.
+IN_FAST_RAM Attention::Workspace workspace;
+static_assert(sizeof workspace <= 24 * 1024, "the linker script reserves 24 KB of fast RAM");
+
+}  // namespace
+
+void attention(const float* x, float* y) {
+  Attention::run(x, {.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}}, y, workspace);
+}

@@ -1,0 +1,12 @@
+/* The second way to use Ladon without CMake in the program: a library and a header in C, made once by
+   cmake/make_kernel.cmake. This file replaces attention.cpp, so the program needs no C++ compiler. */
+#include "attention.h"
+#include "attention_kernel.h"
+
+IN_FAST_RAM static _Alignas(ATTENTION_KERNEL_WORKSPACE_ALIGN) unsigned char workspace[ATTENTION_KERNEL_WORKSPACE_BYTES];
+
+void attention(const float* x, float* y) {
+  const attention_kernel_weights weights = {
+      .in_proj_weight = in_weight, .in_proj_bias = in_bias, .out_proj_weight = out_weight, .out_proj_bias = out_bias};
+  attention_kernel_run(x, &weights, y, workspace); /* returns LADON_OK: pointers and alignment are right */
+}

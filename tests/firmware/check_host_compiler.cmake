@@ -1,0 +1,44 @@
+# cmake -DROOT=<source folder> -DFOLDER=<folder> -DCOMPILERS=<files> -P check_host_compiler.cmake
+# Checks which compiler a cross build with WEIGHTS takes for ladon-weights. Each case configures a project; no case
+# builds ladon-weights. COMPILERS are the programs of the cross compiler and the build tool. One case hides all other
+# programs.
+cmake_minimum_required(VERSION 3.25)
+set(checkpoint ${ROOT}/tests/recipes/files/pytorch/model.safetensors)
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER}/bin)
+foreach(compiler IN LISTS COMPILERS)
+  cmake_path(GET compiler FILENAME name)
+  file(CREATE_LINK ${compiler} ${FOLDER}/bin/${name} SYMBOLIC)
+endforeach()
+file(WRITE ${FOLDER}/CMakeLists.txt "
+cmake_minimum_required(VERSION 3.25)
+project(host_compiler LANGUAGES C CXX)
+add_subdirectory(${ROOT} ladon EXCLUDE_FROM_ALL)
+ladon_host_compiler(compiler)
+message(STATUS \"the compiler is '\${compiler}'\")
+ladon_add_kernel(stored QUERIES 6 MODEL 8 HEADS 2 FEED_FORWARD 16 ACTIVATION gelu NORM pre LAYERS 2 FINAL_NORM
+  MASK padding WEIGHTS ${checkpoint} PREFIX layers)
+")
+
+# check(<name> <pattern> <environment> <argument>...): configures the project with the environment variable and the
+# arguments. The output must match <pattern>. All cases run without compiler launchers, because the last case hides the
+# folders that contain a launcher such as ccache.
+function(check name pattern environment)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_C_COMPILER_LAUNCHER --unset=CMAKE_CXX_COMPILER_LAUNCHER
+      ${environment}
+      ${CMAKE_COMMAND} -S ${FOLDER} -B ${FOLDER}/${name} -G Ninja
+        -DCMAKE_TOOLCHAIN_FILE=${ROOT}/cmake/arm-none-eabi.cmake -DLADON_CPU=cortex-m7 ${ARGN}
+    OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  string(REGEX REPLACE "[ \n]+" " " out "${out}") # CMake wraps the lines of messages
+  if(NOT out MATCHES "${pattern}")
+    message(FATAL_ERROR "${name}: the output does not match \"${pattern}\":\n${out}")
+  endif()
+endfunction()
+
+check(system "the compiler is '/[^']*(c|g|clang)[+][+]'.*Generating done" --unset=CXX)
+check(cross "the compiler is '/[^']*/(c|g|clang)[+][+]'.*Generating done" CXX=arm-none-eabi-g++)
+check(environment "the compiler is 'my-compiler [+]x'.*Generating done" "CXX=my-compiler +x")
+check(setting "the compiler is '/my/compiler'.*Generating done" --unset=CXX -DLADON_HOST_CXX=/my/compiler)
+file(WRITE ${FOLDER}/hidden.cmake "set(CMAKE_IGNORE_PATH /usr/bin /bin /usr/local/bin CACHE STRING \"\")")
+check(absent "WEIGHTS needs a C[+][+] compiler for this machine.*-DLADON_HOST_CXX=<file>.*-DLADON_WEIGHTS_TOOL=<file>"
+  "--unset=CXX;PATH=${FOLDER}/bin" -C ${FOLDER}/hidden.cmake)

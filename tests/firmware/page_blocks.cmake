@@ -1,0 +1,20 @@
+# Reads the blocks of docs/microcontrollers.md that a test uses. Include this file with ROOT set to the source folder.
+file(READ ${ROOT}/docs/microcontrollers.md text)
+
+# next_block(<variable> <fence>): sets <variable> to the first block of `text` that begins with <fence> and whose marker
+# names the including script. Removes `text` up to the end of this block.
+cmake_path(GET CMAKE_SCRIPT_MODE_FILE FILENAME reader)
+function(next_block out fence)
+  set(fence "${reader} -->\n${fence}\n")
+  string(FIND "${text}" "${fence}" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "docs/microcontrollers.md lacks: ${fence}")
+  endif()
+  string(LENGTH "${fence}" length)
+  math(EXPR begin "${begin} + ${length}")
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} block)
+  set(${out} "${block}" PARENT_SCOPE)
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
