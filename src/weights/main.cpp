@@ -49,8 +49,8 @@ an attention has the lines
   out_proj_bias 384
 
 An encoder layer has the members attention.in_proj_weight, linear1_weight, norm2_bias and so on. A stack has the members
-layers.0.attention.in_proj_weight, layers.0.linear1_weight, norm_weight and so on. In place of attention, a decoder layer
-has self_attention and cross_attention.
+layers.0.attention.in_proj_weight, layers.0.linear1_weight, norm_weight and so on. In place of attention, a decoder
+layer has self_attention and cross_attention.
 
 P is the text before the names of the tensors in the file:
 
