@@ -11,6 +11,8 @@
 #   avx512_bf16  x86-64-v4 with AVX512_BF16
 #   neon         64-bit Arm
 #   neon_dot     64-bit Arm with dot product
+#   neon_i8mm    64-bit Arm with dot product and I8MM
+#   neon_bf16    64-bit Arm with BFDOT and BFMMLA
 #   any other    a value of -march
 function(ladon_arch_flags out arch)
   set(march_sse2 x86-64)
@@ -21,6 +23,8 @@ function(ladon_arch_flags out arch)
   set(march_avx_vnni x86-64-v3)
   set(march_neon armv8-a)
   set(march_neon_dot armv8.2-a+dotprod)
+  set(march_neon_i8mm armv8.2-a+dotprod+i8mm)
+  set(march_neon_bf16 armv8.2-a+bf16)
   set(added_avx512_vnni -mavx512vnni)
   set(added_avx512_bf16 -mavx512bf16)
   set(added_avx_vnni -mavxvnni)
@@ -78,9 +82,9 @@ endfunction()
 
 # ladon_dispatched_isas(<variable> <precision>): sets <variable> to the list of the instruction sets for which DISPATCH
 # compiles on CMAKE_SYSTEM_PROCESSOR. The order is that of the enumeration ladon_isa (src/c_kernel/kernel.h.in). Every
-# machine supports the first instruction set. The list is empty if DISPATCH does not support the processor. VNNI and the
-# dot product of Arm are only for int8 weights, because these instructions multiply 8-bit integers. AVX512_BF16 is only
-# for bfloat16 weights.
+# machine supports the first instruction set. The list is empty if DISPATCH does not support the processor. VNNI, and
+# the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit integers. AVX512_BF16 and
+# BFDOT are only for bfloat16 weights.
 function(ladon_dispatched_isas out precision)
   foreach(list isas float32_isas bfloat16_isas int8_isas)
     set(${list} "")
@@ -91,7 +95,8 @@ function(ladon_dispatched_isas out precision)
     set(bfloat16_isas avx512_bf16)
   elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     set(isas neon)
-    set(int8_isas neon_dot)
+    set(int8_isas neon_dot neon_i8mm)
+    set(bfloat16_isas neon_bf16)
   endif()
   list(APPEND isas ${${precision}_isas})
   set(${out} ${isas} PARENT_SCOPE)

@@ -5,7 +5,8 @@
 : "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"
 
 presets=(native clang debug sse2 avx2 avx512 avx512-vnni avx512-bf16 avx-vnni array-1 array-4 array-16 aarch64
-         aarch64-neon-dot wasm-scalar wasm-simd wasm-relaxed cortex-m0plus cortex-m4 cortex-m7 cortex-m55)
+         aarch64-neon-dot aarch64-neon-i8mm aarch64-neon-bf16 wasm-scalar wasm-simd wasm-relaxed cortex-m0plus cortex-m4
+         cortex-m7 cortex-m55)
 
 run_tests() {
   local chosen=(native) native_set=usual other_set=usual set='' xsimd='' options=() preset recipes=''

@@ -8,8 +8,8 @@ macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
   set(ladon_kernel_sizes ${ladon_kernel_shape} FEED_FORWARD LAYERS MEMORY)
-  set(ladon_kernel_choices PROJECTIONS LAYOUT BIAS PRECISION ACTIVATION_BITS ACTIVATION NORM NORM_KIND NORM_BIAS FEED_FORWARD_BIAS
-    CAPTURE)
+  set(ladon_kernel_choices PROJECTIONS LAYOUT BIAS PRECISION ACTIVATION_BITS ACTIVATION NORM NORM_KIND NORM_BIAS
+    FEED_FORWARD_BIAS CAPTURE ARGUMENT_CHECKS)
   set(ladon_kernel_values OFFSET SCALE SOFTCAP EPSILON KEY_BLOCK ARCH OPTIMIZE WEIGHTS PREFIX)
   set(ladon_kernel_lists MASK WINDOW MEMORY_MASK ROTARY)
 
@@ -25,6 +25,7 @@ macro(ladon_kernel_vocabulary)
   set(ladon_kernel_NORM_BIAS with without)
   set(ladon_kernel_FEED_FORWARD_BIAS with without)
   set(ladon_kernel_CAPTURE weights none scaled capped masked)
+  set(ladon_kernel_ARGUMENT_CHECKS ON OFF)
   set(ladon_kernel_ROTARY halves neighbours)
   ladon_kernel_mask_names()
 endmacro()

@@ -31,6 +31,7 @@ function(ladon_kernel_object_library target arch)
   ladon_arch_flags(flags ${arch})
   target_compile_options(${target} PRIVATE ${flags})
   target_compile_definitions(${target} PRIVATE NDEBUG LADON_CHECKED=$<BOOL:${arg_CHECKED}>
+    LADON_ARGUMENT_CHECKS=$<BOOL:${arg_ARGUMENT_CHECKS}>
     LADON_ALLOW_UNOPTIMIZED # OPTIMIZE 0 is the user's decision
     LADON_CONSTANT_EVALUATION=0 # C programs call kernels only at run time
     $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)

@@ -40,9 +40,9 @@ enum class Order { out_in, in_out };
 // The precision of the weights of linear maps. Activations, biases, norms and caches are float32.
 //
 //     Float32        weights are floats
-//     BFloat16       weights are bfloat16 (bfloat16.hpp). On targets with AVX512_BF16, products round their inputs to
-//                    bfloat16 (detail/memory/bfloat16_panels.hpp). On other targets, products convert the weights to
-//                    floats, exactly
+//     BFloat16       weights are bfloat16 (bfloat16.hpp). On targets with AVX512_BF16 or FEAT_BF16 of Arm, products
+//                    round their inputs to bfloat16 (detail/memory/bfloat16_panels.hpp). On other targets, products
+//                    convert the weights to floats, exactly
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to 2^Bits levels when a call runs (detail/memory/int8_panels.hpp)
 namespace precision {

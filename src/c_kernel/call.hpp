@@ -171,11 +171,11 @@ struct Entry {
     return quantise_weights<typename Settings::FloatWeights>(from, to, memory, bytes);
   }
 
-  // Returns whether a phase has a share. The number of shares is limited, so that the size of the workspace cannot
-  // overflow.
+  // Returns whether a phase has a share, or true with ARGUMENT_CHECKS OFF. The number of shares is limited, so that the
+  // size of the workspace cannot overflow.
   static constexpr bool has_share(std::size_t phase, std::size_t share, std::size_t shares) {
     constexpr std::size_t most_shares = 1 << 16;
-    return phase < Kernel::phases && share < shares && shares <= most_shares;
+    return !LADON_ARGUMENT_CHECKS || (phase < Kernel::phases && share < shares && shares <= most_shares);
   }
 
   // Returns the options of a call. A null pointer stands for default options.

@@ -20,13 +20,22 @@ constexpr unsigned bits(Bit... bit) {
 }
 
 #if defined(__aarch64__)
-// Returns the instruction sets that the machine supports, as Linux reports them. The dot-product variant is compiled
-// for Armv8.2-A. The compiler may then also use the atomic instructions, CRC32 and SQRDMLAH of Armv8.1-A. Therefore the
-// machine must support these instructions too.
+// Returns the instruction sets that the machine supports, as Linux reports them. The variants for SDOT, SMMLA and BFDOT
+// are compiled for Armv8.2-A. The compiler may then also use the atomic instructions, CRC32 and SQRDMLAH of Armv8.1-A.
+// Therefore the machine must support these instructions too.
 static unsigned detected_isas() {
-  const unsigned neon = bits(LADON_ISA_NEON);
-  constexpr unsigned long needed = HWCAP_ASIMDDP | HWCAP_ASIMDRDM | HWCAP_ATOMICS | HWCAP_CRC32;
-  return (getauxval(AT_HWCAP) & needed) == needed ? neon | bits(LADON_ISA_NEON_DOT) : neon;
+  constexpr unsigned long armv8_1 = HWCAP_ASIMDRDM | HWCAP_ATOMICS | HWCAP_CRC32;
+  // HWCAP2_I8MM and HWCAP2_BF16, which headers before Linux 5.6 do not define.
+  constexpr unsigned long i8mm = 1ul << 13, bfloat16 = 1ul << 14;
+  unsigned found = bits(LADON_ISA_NEON);
+  const unsigned long capabilities = getauxval(AT_HWCAP);
+  if ((capabilities & armv8_1) != armv8_1) return found;
+  const unsigned long more_capabilities = getauxval(AT_HWCAP2);
+  if ((more_capabilities & bfloat16) != 0) found |= bits(LADON_ISA_NEON_BF16);
+  if ((capabilities & HWCAP_ASIMDDP) == 0) return found;
+  found |= bits(LADON_ISA_NEON_DOT);
+  if ((more_capabilities & i8mm) != 0) found |= bits(LADON_ISA_NEON_I8MM);
+  return found;
 }
 #else
 // Returns whether `reg` has a 1 at every position at which `bits` has a 1.
@@ -84,9 +93,9 @@ static unsigned supported_isas() {
 //     an instruction set that is available     `wanted`
 //     any other value                          LADON_ISA_CHOSEN, which here means "not available"
 constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
-  constexpr ladon_isa fastest_first[] = {LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512_BF16, LADON_ISA_AVX512,
-                                         LADON_ISA_AVX_VNNI,    LADON_ISA_AVX2,        LADON_ISA_SSE2,
-                                         LADON_ISA_NEON_DOT,    LADON_ISA_NEON};
+  constexpr ladon_isa fastest_first[] = {
+      LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512_BF16, LADON_ISA_AVX512,   LADON_ISA_AVX_VNNI,  LADON_ISA_AVX2,
+      LADON_ISA_SSE2,        LADON_ISA_NEON_I8MM,   LADON_ISA_NEON_DOT, LADON_ISA_NEON_BF16, LADON_ISA_NEON};
   for (const ladon_isa isa : fastest_first) {
     if ((wanted == LADON_ISA_CHOSEN || wanted == isa) && (available & bits(isa)) != 0) return isa;
   }

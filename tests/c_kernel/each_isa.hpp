@@ -36,6 +36,8 @@ void for_isas(F f) {
   f.template operator()<LADON_ISA_NEON>();
   f.template operator()<LADON_ISA_NEON_DOT>();
   f.template operator()<LADON_ISA_AVX512_BF16>();
+  f.template operator()<LADON_ISA_NEON_BF16>();
+  f.template operator()<LADON_ISA_NEON_I8MM>();
 }
 
 // Calls check(subject), or check(subject, isa), for each instruction set that this machine and the library have. A

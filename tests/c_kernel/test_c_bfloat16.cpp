@@ -1,6 +1,6 @@
-// Tests a kernel with bfloat16 weights against the oracle. Code for AVX512_BF16 rounds the inputs of products to
-// bfloat16, and code for the other instruction sets does not. The test makes the oracle round the inputs if the tested
-// code rounds them.
+// Tests a kernel with bfloat16 weights against the oracle. Code for AVX512_BF16 and for BFDOT rounds the inputs of
+// products to bfloat16, and code for the other instruction sets does not. The test makes the oracle round the inputs if
+// the tested code rounds them.
 #include <doctest/doctest.h>
 
 #include "c_bfloat16_layer.h"
@@ -18,10 +18,13 @@ TEST_CASE("bfloat16, every instruction set: an encoder layer") {
       1, [](Subject subject, int isa) {
         int activation_bits = ladon_test::activation_bits<ladon::precision::BFloat16>;
         if constexpr (requires(c_bfloat16_layer_options options) { options.isa; }) {
-          const bool has_bfloat16 =
-              runs_here<run, c_bfloat16_layer_weights, c_bfloat16_layer_options, LADON_ISA_AVX512_BF16>();
-          const bool rounds = isa == LADON_ISA_AVX512_BF16 || (isa == LADON_ISA_CHOSEN && has_bfloat16);
-          activation_bits = rounds ? bfloat16_products : bfloat16_weights;
+          const auto calls = [&]<int Isa>() {
+            return isa == Isa || (isa == LADON_ISA_CHOSEN &&
+                                  runs_here<run, c_bfloat16_layer_weights, c_bfloat16_layer_options, Isa>());
+          };
+          activation_bits = calls.template operator()<LADON_ISA_AVX512_BF16>() ? bfloat16_products
+                            : calls.template operator()<LADON_ISA_NEON_BF16>() ? bfloat16_products_to_odd
+                                                                               : bfloat16_weights;
         }
         subject.mask = {.padding = true};
         check_encoder(subject, {.layer = {.feed_forward = 21}, .activation_bits = activation_bits});

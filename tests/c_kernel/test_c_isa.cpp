@@ -23,6 +23,9 @@ TEST_CASE("dispatch: the fastest instruction set that is available") {
   CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX512_BF16)) == LADON_ISA_AVX512_BF16);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON)) == LADON_ISA_NEON);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_DOT)) == LADON_ISA_NEON_DOT);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_DOT, LADON_ISA_NEON_I8MM)) ==
+        LADON_ISA_NEON_I8MM);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_BF16)) == LADON_ISA_NEON_BF16);
 }
 
 // The order of the values of ladon_isa does not say what a machine supports: LADON_ISA_AVX_VNNI is greater than
@@ -31,8 +34,9 @@ TEST_CASE("dispatch: the fastest instruction set that is available") {
 TEST_CASE("dispatch: an instruction set that the caller requests") {
   constexpr unsigned available = bits(LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX_VNNI);
   for (const int isa : {LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX_VNNI}) CHECK(chosen_isa(isa, available) == isa);
-  for (const int isa : {int{LADON_ISA_AVX512}, int{LADON_ISA_AVX512_VNNI}, int{LADON_ISA_NEON},
-                        int{LADON_ISA_AVX512_BF16}, -1, 9, 31, 32, 33, 1 << 30}) {
+  for (const int isa :
+       {int{LADON_ISA_AVX512}, int{LADON_ISA_AVX512_VNNI}, int{LADON_ISA_NEON}, int{LADON_ISA_AVX512_BF16},
+        int{LADON_ISA_NEON_BF16}, int{LADON_ISA_NEON_I8MM}, -1, 11, 31, 32, 33, 1 << 30}) {
     CHECK(chosen_isa(isa, available) == LADON_ISA_CHOSEN);
   }
 }
@@ -40,7 +44,7 @@ TEST_CASE("dispatch: an instruction set that the caller requests") {
 TEST_CASE("dispatch: the instruction sets of this machine") {
 #if defined(__aarch64__)
   constexpr ladon_isa least = LADON_ISA_NEON, next = LADON_ISA_NEON_DOT;
-  constexpr unsigned all = bits(least, next);
+  constexpr unsigned all = bits(least, next, LADON_ISA_NEON_BF16, LADON_ISA_NEON_I8MM);
 #else
   constexpr ladon_isa least = LADON_ISA_SSE2, next = LADON_ISA_AVX2;
   constexpr unsigned all =

@@ -216,8 +216,9 @@ TEST_CASE("y overlaps with the end of a workspace") {
   check({});
   const auto check_each = [&](auto options) {
     if constexpr (requires { options.isa; }) {
-      for (const ladon_isa isa : {LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI,
-                                  LADON_ISA_AVX_VNNI, LADON_ISA_NEON, LADON_ISA_NEON_DOT, LADON_ISA_AVX512_BF16}) {
+      for (const ladon_isa isa :
+           {LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX_VNNI, LADON_ISA_NEON,
+            LADON_ISA_NEON_DOT, LADON_ISA_AVX512_BF16, LADON_ISA_NEON_BF16, LADON_ISA_NEON_I8MM}) {
         options.isa = isa;
         if (c_stack_run_with(x, &weights, memory.y, memory.workspace, &options) == LADON_OK) check(options);
       }

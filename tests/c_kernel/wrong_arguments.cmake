@@ -127,6 +127,7 @@ ladon_add_wrong_arguments(memory_modules "modules of WebAssembly have neither de
 ladon_add_wrong_arguments(projections_modules "modules of WebAssembly have neither decoders .MEMORY. nor attention"
   ${some} PROJECTIONS without)
 unset(definitions)
+ladon_add_wrong_arguments(argument_checks "ARGUMENT_CHECKS is 'off'. allowed: ON, OFF" ${some} ARGUMENT_CHECKS off)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)
 ladon_add_wrong_arguments(weights_prefix "PREFIX needs WEIGHTS" ${some} PREFIX a)

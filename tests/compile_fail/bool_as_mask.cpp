@@ -1,5 +1,5 @@
 // message: ladon: a mask has elements of std::uint8_t, not bool
-// lines: 16
+// lines: 20
 #include <ladon/ladon.hpp>
 
 using Attention =

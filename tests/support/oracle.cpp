@@ -173,7 +173,9 @@ Real nearest_bfloat16(Real x) {
 
 // Computes a linear map with bfloat16 weights whose inputs are rounded to bfloat16. The product of two bfloat16 numbers
 // is exact in float32, so only the sum is rounded. The rounding error of a sum of few products depends on the order of
-// addition. As in detail/simd/bfloat16_dot.hpp, the second product of a pair is therefore added first.
+// addition. As in detail/simd/bfloat16_dot.hpp, the second product of a pair is therefore added first. If sums are
+// rounded to odd, the two products of a pair are added to each other first. The error of a rounding to odd is at most
+// two rounding units.
 Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
   Matrix rounded_x = x;
   for (Real& feature : rounded_x.data) feature = nearest_bfloat16(feature);
@@ -181,12 +183,18 @@ Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
   for (std::size_t t = 0; t < x.rows; ++t) {
     for (std::size_t o = 0; o < w.out; ++o) {
       Real total = w.bias.empty() ? 0.0f : w.bias[o];
-      for (std::size_t k = 0; k < (w.in + 1) / 2 * 2; ++k) {
-        const std::size_t i = k ^ 1;
-        if (i >= w.in) continue;
+      const auto product = [&](std::size_t i) {
+        if (i >= w.in) return Real(0);
         const double weight = static_cast<double>(w.weight[o * w.in + i]);
-        const Real feature = rounded_x(t, i);
-        total = rounded(total.value + weight * feature.value, total.deviation, weight * feature.deviation);
+        return Real(weight * rounded_x(t, i).value, weight * rounded_x(t, i).deviation);
+      };
+      const auto sum = [&](Real a, Real b) {
+        if (b.value == 0 && b.deviation == 0) return a;
+        return rounded(a.value + b.value, a.deviation, b.deviation, w.rounds_to_odd ? 2 : 1);
+      };
+      for (std::size_t i = 0; i < w.in; i += 2) {
+        total =
+            w.rounds_to_odd ? sum(total, sum(product(i), product(i + 1))) : sum(sum(total, product(i + 1)), product(i));
       }
       y(t, o) = total;
     }

@@ -39,6 +39,7 @@ struct Linear {
   int activation_bits = 0;     // not 0: int8. `weight` then holds integers, and each row has a scale
   bool bfloat16 = false;       // the library reads bfloat16 weights; `weight` holds the values of these weights
   bool rounds_inputs = false;  // the library rounds the inputs to bfloat16
+  bool rounds_to_odd = false;  // in addition, the library rounds sums of products to odd
   std::vector<float> scale{};  // [out]
 };
 

@@ -61,8 +61,9 @@ struct Call : Lengths {
 };
 
 // Special values of activation_bits: the linear maps have bfloat16 weights. With bfloat16_weights, the inputs of linear
-// maps are floats. With bfloat16_products, the inputs are rounded to bfloat16.
-inline constexpr int bfloat16_weights = 16, bfloat16_products = 17;
+// maps are floats. Otherwise the inputs are rounded to bfloat16. Sums are then rounded to the nearest float with
+// bfloat16_products, and to odd with bfloat16_products_to_odd (BFDOT in detail/simd/bfloat16_dot.hpp).
+inline constexpr int bfloat16_weights = 16, bfloat16_products = 17, bfloat16_products_to_odd = 18;
 
 // Returns whether the inputs of linear maps are rounded to integers or to bfloat16. The rounding may depend on the last
 // bits of an input. The bounds of such a problem are therefore wider than the bounds of a float32 problem.

@@ -19,9 +19,13 @@ constexpr bool same_but_for_biases =
 // The second argument of `quantise` (weights.hpp) for a precision and a target of the library. 0 means float32.
 template <class Precision, class Target = ladon::detail::simd::NativeVectors>
 constexpr int activation_bits = 0;
+// BFDOT multiplies the vectors of 64-bit Arm (LADON_ARM_BFLOAT16_DOT), but not the plain arrays of a target in a test.
 template <class Target>
 constexpr int activation_bits<ladon::precision::BFloat16, Target> =
-    Target::multiplies_bfloat16 ? bfloat16_products : bfloat16_weights;
+    !Target::multiplies_bfloat16 ? bfloat16_weights
+    : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT && std::is_base_of_v<ladon::detail::simd::NativeVectors, Target>
+        ? bfloat16_products_to_odd
+        : bfloat16_products;
 template <int Bits, class Target>
 constexpr int activation_bits<ladon::precision::Int8<Bits>, Target> = Bits;
 

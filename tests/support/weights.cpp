@@ -59,10 +59,11 @@ void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias
 
 void quantise(Linear& linear, int activation_bits) {
   if (linear.weight.empty()) return;
-  if (activation_bits == bfloat16_weights || activation_bits == bfloat16_products) {
+  if (activation_bits >= bfloat16_weights) {
     for (float& w : linear.weight) w = ladon::to_float(ladon::to_bfloat16(w));
     linear.bfloat16 = true;
-    linear.rounds_inputs = activation_bits == bfloat16_products;
+    linear.rounds_inputs = activation_bits != bfloat16_weights;
+    linear.rounds_to_odd = activation_bits == bfloat16_products_to_odd;
     return;
   }
   linear.activation_bits = activation_bits;

@@ -94,7 +94,7 @@ TEST_CASE("several tokens at once and one by one give similar logits, with int8 
     // A call with several tokens adds in a different order than a call with one token, so sums differ by approximately
     // 1e-5. With int8 weights, an activation near the middle between two integers may then be rounded to the integer
     // below instead of the integer above. Over 5 layers and all earlier tokens, these changes add up to 0.18 in a
-    // logit. On AVX512_BF16, inputs of products with bfloat16 weights are also rounded. A different rounding changes an
+    // logit. Where the target multiplies bfloat16, inputs of products are also rounded. A different rounding changes an
     // input by 2^-8 of its value, and these changes add up to 0.034 in a logit.
     constexpr double most_of_bfloat16 = ladon::detail::target::Current::multiplies_bfloat16 ? 0.1 : 2e-3;
     CHECK(largest <= (precision == Precision::int8 ? 0.5 : most_of_bfloat16));

@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/block_floats.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/key_blocks.hpp>
 #include <ladon/detail/attention/query_block.hpp>
@@ -51,11 +52,14 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
 }
 
 // The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs>
+template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs, bool BlockFloats>
 struct AttendForm {
   using L = PanelLayout<S, Target>;
   using Pack = PackType;
-  using BlockForm = QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width>;
+  static constexpr bool uses_block_floats =
+      BlockFloats && L::queries.width() == 4 && L::keys.width() == 4 && S.head_width <= block_floats::most_width;
+  using BlockForm =
+      QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width, uses_block_floats>;
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
@@ -147,7 +151,8 @@ struct QueryBlockAttention {
   // key block. The second pass computes the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
-    softmax.template exponentials<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
+    softmax.template exponentials<BlockForm::query_width, Form::softmax_chains, Form::uses_block_floats>(block.scores,
+                                                                                                         keys);
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     if (!all_values) {
@@ -192,11 +197,15 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
 
 // Computes the transposed output O^T of one query block. The queries of the block fill Packs packs. A single query uses
 // the kernels of single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
-template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
+//
+// If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
+// (detail/attention/block_floats.hpp).
+template <Shape S, class Score, class Target, class Simd, std::size_t Packs, bool BlockFloats, class BoundMask,
+          class Capture>
 constexpr void attend_query_block(const Head& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
-  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs>;
+  using Form = AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs, BlockFloats>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
   if constexpr (is_single_token<Simd, L::queries> && L::keys.lanes > 1) {
     using KeyPack = typename Simd::template Pack<L::keys.lanes>;

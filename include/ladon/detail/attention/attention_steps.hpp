@@ -94,7 +94,7 @@ struct AttentionSteps {
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
               query);
         }
-        attend_query_block<S, Score, Target, Simd, Packs>(
+        attend_query_block<S, Score, Target, Simd, Packs, false>(
             head, {query, queries, workspace.scratch.scores.data, workspace.out.data}, call.lengths.keys, call.mask,
             call.capture_of(head.index, queries));
         from_panels<Pack, q, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);

@@ -90,12 +90,19 @@ struct MultiHeadSteps {
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
   // Whether the queries of a head are projected for all panels before the attention of the first panel. With the DSP
-  // extension, each pass over int8 weights converts the weights to 16 bits. One pass for all panels therefore takes
+  // extension, each pass over int8 weights converts the weights to 16 bits. On Cortex-M0+, a pass converts the weights
+  // to 32 bits. One pass for all panels therefore takes
   // fewer instructions. The projected queries of the head are stored in the memory that the head's output will
   // overwrite, so head_width must equal value_width.
-  static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
-                                                 S.head_width == S.value_width &&
-                                                 simd::uses_dsp<typename Target::Int8Element, Simd>;
+  static constexpr bool projects_queries_first =
+      precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
+      (simd::uses_dsp<typename Target::Int8Element, Simd> || simd::uses_thumb1<typename Target::Int8Element, Simd>);
+
+  // Whether attention computes with integers, on a target without an FPU. The error of a value is then relative to the
+  // largest feature of the value, and not to each feature. Products of int8 weights quantise the output of the heads,
+  // so their larger error hides this error.
+  static constexpr bool uses_block_floats =
+      Target::uses_block_floats && precision::is_int8<typename Weights::Precision>;
 
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
   // the projections take quantised or bfloat16 panels, query_input and context_in also convert the panels
@@ -378,8 +385,9 @@ struct MultiHeadSteps {
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
         }
-        attend_query_block<S, Score, Target, Simd, Packs>(head, {query, queries, scratch.scores.data, out},
-                                                          call.lengths.keys, bound.mask, call.capture_of(h, queries));
+        attend_query_block<S, Score, Target, Simd, Packs, uses_block_floats>(
+            head, {query, queries, scratch.scores.data, out}, call.lengths.keys, bound.mask,
+            call.capture_of(h, queries));
       }
     });
   }

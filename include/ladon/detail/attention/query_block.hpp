@@ -35,7 +35,7 @@ struct QueryBlock {
 // queries and the number of keys of the shape are not parameters. Shapes that differ only in these two numbers can
 // therefore use the same kernels.
 template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
-          std::size_t ValueWidth>
+          std::size_t ValueWidth, bool BlockFloats = false>
 struct QueryBlockForm {
   using Pack = PackType;
   static constexpr std::size_t packs = Packs;
@@ -45,6 +45,7 @@ struct QueryBlockForm {
   static constexpr std::size_t key_width = KeyWidth;     // how many tokens a panel of keys has
   static constexpr std::size_t head_width = HeadWidth;
   static constexpr std::size_t value_width = ValueWidth;
+  static constexpr bool uses_block_floats = BlockFloats;  // detail/attention/block_floats.hpp
 };
 
 }  // namespace ladon::inline LADON_ABI::detail

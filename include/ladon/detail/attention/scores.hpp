@@ -15,7 +15,9 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
+#include <ladon/detail/attention/block_floats.hpp>
 #include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
@@ -25,7 +27,7 @@ namespace ladon::inline LADON_ABI::detail {
 // The running maxima of a tile's queries. Each query has Chains independent maxima, and `store` combines these maxima
 // into one. With a single maximum per query, each max instruction of a tile of one pack would wait for the previous max
 // instruction.
-template <class Pack, std::size_t Packs, std::size_t Chains>
+template <class Pack, std::size_t Packs, std::size_t Chains, bool BlockFloats>
 struct TileMaximum {
   Pack largest[Chains][Packs];
 
@@ -37,7 +39,12 @@ struct TileMaximum {
     }
   }
   LADON_INLINE constexpr void take(std::size_t row, std::size_t v, const Pack& score) noexcept {
-    largest[row % Chains][v] = max(largest[row % Chains][v], score);
+    Pack& running = largest[row % Chains][v];
+    if constexpr (BlockFloats) {
+      running = {block_floats::larger(running.lane[0], score.lane[0])};
+    } else {
+      running = max(running, score);
+    }
   }
   LADON_INLINE constexpr void store(Pack* running) noexcept {
     LADON_UNROLL
@@ -76,14 +83,17 @@ struct ScoreTile {
   using Pack = typename Form::Pack;
   static constexpr std::size_t packs = Form::packs - FirstPack, width = Form::query_width;
   using Products = MicroKernel<Pack, Rows, packs>;
-  using Maximum = TileMaximum<Pack, packs, target::Current::score_maxima(Form::packs, Form::tile_rows)>;
+  using Maximum =
+      TileMaximum<Pack, packs, target::Current::score_maxima(Form::packs, Form::tile_rows), Form::uses_block_floats>;
 
   const Lanes& lanes;
   std::size_t key;
   std::size_t end;
   float* scores;  // address of the tile's first score
 
-  LADON_INLINE constexpr void compute(const float* keys, const float* query, bool unmasked,
+  // `query` points to the queries. If the tile computes with integers, `query` is a block_floats::Queries.
+  template <class Query>
+  LADON_INLINE constexpr void compute(const float* keys, const Query& query, bool unmasked,
                                       Pack* running) const noexcept {
     Products products([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
     multiply(products, keys, query);
@@ -107,6 +117,10 @@ struct ScoreTile {
   LADON_INLINE static constexpr void multiply(Products& products, const float* keys, const float* query) noexcept {
     products.template accumulate<width>(Form::head_width, WeightMatrix<float, 1, Form::key_width>{keys},
                                         query + FirstPack * Pack::lanes);
+  }
+  LADON_INLINE static constexpr void multiply(Products& products, const float* keys,
+                                              const block_floats::Queries<Form::head_width>& query) noexcept {
+    if (!query.multiply(keys, products.sum)) multiply(products, keys, query.floats());
   }
   LADON_INLINE constexpr void cap_products(const Products& products) const noexcept {
     products.finish([&](std::size_t r, std::size_t v, const Pack& product) {
@@ -148,6 +162,9 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
   const Range range = scored.keys;
+  // Either a pointer to floats, or the integers of the queries.
+  using Query = std::conditional_t<Form::uses_block_floats, block_floats::Queries<Form::head_width>, const float*>;
+  const Query query(block.query);
   typename BoundMask::template Scratch<key_width, query_width> scratch;
   for (std::size_t base = range.begin; base < range.end; base += key_width) {
     const float* const panel = keys + base * Form::head_width;
@@ -158,7 +175,7 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
       if (key >= range.end) return;
       float* const out = block.scores + (key - range.begin) * query_width + FirstPack * Pack::lanes;
       ScoreTile<Form, Function, Rows, FirstPack, decltype(lanes)>{lanes, key, range.end, out}.compute(
-          panel + row, block.query, unmasked.contains({key, key + Rows}), &maximum[FirstPack]);
+          panel + row, query, unmasked.contains({key, key + Rows}), &maximum[FirstPack]);
     };
     if constexpr (Halves && key_width > 1) {
       constexpr std::size_t half = key_width / 2;

@@ -11,7 +11,9 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
+#include <ladon/detail/attention/block_floats.hpp>
 #include <ladon/detail/simd/elementary.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
@@ -64,13 +66,21 @@ struct RunningSoftmax {
   //                              inlined   separate function
   //     (64,128,4), two packs      88%           91%
   //     (16,32,4), one pack        69%           61%
-  template <std::size_t Width, std::size_t Chains>
+  //
+  // If BlockFloats is true, the exponentials are computed with integers (block_floats.hpp).
+  template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
+    if constexpr (BlockFloats) {
+      if (!std::is_constant_evaluated()) return exponentials_of_integers<Width>(scores, keys);
+    }
     to_exponentials<Width, Chains>(scores, keys);
   }
-  template <std::size_t Width, std::size_t Chains>
+  template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>
     requires(Packs == 1)
   LADON_KERNEL constexpr void exponentials(float* scores, std::size_t keys) noexcept {
+    if constexpr (BlockFloats) {
+      if (!std::is_constant_evaluated()) return exponentials_of_integers<Width>(scores, keys);
+    }
     to_exponentials<Width, Chains>(scores, keys);
   }
 
@@ -104,6 +114,13 @@ struct RunningSoftmax {
 
  private:
   Pack shift_[Packs];  // subtracted from each score: the maximum, or 0 for a query that has seen no key so far
+
+  template <std::size_t Width>
+  void exponentials_of_integers(float* scores, std::size_t keys) noexcept {
+    for (std::size_t v = 0; v < Packs; ++v) {
+      sum[v] = sum[v] + Pack{block_floats::exponentials(scores + v, Width, keys, shift_[v].lane[0])};
+    }
+  }
 
   template <std::size_t Width, std::size_t Chains>
   LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys) noexcept {

@@ -60,4 +60,24 @@ struct Epilogue {
   }
 };
 
+// Splits an epilogue into a factor and an epilogue without this factor. Products of int8 weights multiply the scale and
+// the bias of a row by the factor. Otherwise, the epilogue would multiply each result by the factor. In deterministic
+// builds, the epilogue keeps the factor, because the order of the multiplications changes the roundings.
+template <class Epilogue>
+struct SplitEpilogue {
+  Epilogue epilogue;
+  static constexpr float factor = 1;
+};
+#if !LADON_DETERMINISTIC
+template <std::size_t Width, Combine C>
+struct SplitEpilogue<Epilogue<Width, ScaledBy, C>> {
+  Epilogue<Width, Unchanged, C> epilogue;
+  float factor;
+  LADON_INLINE explicit SplitEpilogue(const Epilogue<Width, ScaledBy, C>& whole) noexcept
+      : epilogue{whole.out, whole.panel_stride}, factor(whole.transform.factor) {}
+};
+#endif
+template <class Epilogue>
+SplitEpilogue(Epilogue) -> SplitEpilogue<Epilogue>;
+
 }  // namespace ladon::inline LADON_ABI::detail

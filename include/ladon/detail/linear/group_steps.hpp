@@ -93,12 +93,56 @@ LADON_INLINE void group_steps_by_lane(const Groups& groups, std::size_t k, const
   }
 }
 
+// Whether an instruction multiplies the weights of two rows by the features of two tokens.
+template <class Dot>
+inline constexpr bool multiplies_matrices = requires(typename Dot::Sums& sum) { Dot::exchange_halves(sum, sum); };
+
+// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile, as group_steps_by_lane does. Halves of the sums must be
+// exchanged between rows r and r + 1, for each even r (exchange_halves).
+template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
+          std::size_t Packs>
+LADON_INLINE void group_steps_by_matrix(const Groups& groups, std::size_t k, const Element* panel,
+                                        typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
+  static_assert(Dot::steps == 4);
+  typename Dot::Features x[2][2 * Packs];
+  LADON_UNROLL
+  for (std::size_t i = 0; i < 2 * Packs; ++i) {
+    const Element* const from = panel + Dot::group * (i / Packs * 2 * Width + i % Packs * Lanes);
+    Dot::load_matrices(from, from + Dot::group * Width, x[i / Packs][i % Packs * 2], x[i / Packs][i % Packs * 2 + 1]);
+  }
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; r += 2) {
+    typename Dot::Weights weights[2];
+    Dot::load_rows(groups.address(r, k), groups.address(r + 1, k), weights[0], weights[1]);
+    LADON_UNROLL
+    for (std::size_t i = 0; i < 4 * Packs; ++i) {
+      const std::size_t pair = i / (2 * Packs), v = i % (2 * Packs);
+      Dot::add_matrix(sum[r + v % 2][v / 2], x[pair][v], weights[pair]);
+    }
+  }
+}
+
+// Exchanges halves of the sums between rows r and r + 1, for each even r.
+template <class Dot, std::size_t Rows, std::size_t Packs>
+LADON_INLINE void exchange_halves(typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
+  LADON_UNROLL
+  for (std::size_t i = 0; i < Rows / 2 * Packs; ++i) {
+    Dot::exchange_halves(sum[i / Packs * 2][i % Packs], sum[i / Packs * 2 + 1][i % Packs]);
+  }
+}
+
 // Adds the steps from step k on to the sums of a tile. `panel` is [groups][Width][Dot::group].
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, class Sums, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE constexpr void accumulate_groups(const Groups& groups, const Element* panel, Sums (&sum)[Rows][Packs],
                                               std::size_t k = 0) noexcept {
-  if constexpr (multiplies_by_lane<Dot>) {
+  if constexpr (multiplies_matrices<Dot> && Rows % 2 == 0) {
+    exchange_halves<Dot>(sum);
+    for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
+      group_steps_by_matrix<Dot, Lanes, Width>(groups, k, panel + Dot::group * k * Width, sum);
+    }
+    exchange_halves<Dot>(sum);
+  } else if constexpr (multiplies_by_lane<Dot>) {
     for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
       group_steps_by_lane<Dot, Lanes, Width>(groups, k, panel + Dot::group * k * Width, sum);
     }

@@ -43,12 +43,17 @@ template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
-// How many rows of weights a tile has. The target's tiling determines the number, with one exception. If rows are a
-// multiple of aliasing_bytes apart, their elements of one column compete for the same set of the L1 cache. A tile then
-// has at most most_aliasing_rows rows.
-template <Tiling T, std::size_t Packs, class Matrix>
+// How many rows of weights a tile has. The target's tiling determines the number, with two exceptions:
+//
+// - If rows are a multiple of aliasing_bytes apart, their elements of one column compete for the same set of the L1
+//   cache. A tile then has at most most_aliasing_rows rows.
+// - If the input is a BFloat16PanelsView, a tile has at most bfloat16_tile_sums packs of sums.
+template <Tiling T, std::size_t Packs, class Matrix, class In = PanelsView>
 inline constexpr std::size_t tile_rows = [] {
-  constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::most_aliasing_rows;
+  constexpr std::size_t most_for_sums =
+      std::is_same_v<In, BFloat16PanelsView> ? target::Current::bfloat16_tile_sums / Packs : target::unlimited;
+  constexpr std::size_t rows = T.rows_for(Packs) < most_for_sums ? T.rows_for(Packs) : most_for_sums,
+                        most = target::Current::most_aliasing_rows;
   constexpr std::size_t row_bytes = Matrix::row_stride * sizeof(typename Matrix::Element);
   constexpr bool aliases = Matrix::rows_contiguous && row_bytes % target::Current::aliasing_bytes == 0;
   return aliases && rows > most ? most : rows;
@@ -170,7 +175,7 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, s
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     constexpr bool widens = is_bfloat16<Matrix> && std::is_same_v<In, PanelsView>;
-    for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
+    for_row_tiles<Rows, tile_rows<T, Packs, Matrix, In>>([&]<std::size_t R>(std::size_t first) {
       [[maybe_unused]] std::conditional_t<widens, WidenedRows<R, Inner>, Nothing> widened;
       for (std::size_t p = 0; p < panels; ++p) {
         [[maybe_unused]] const auto bias = w.bias.from(first);
@@ -206,10 +211,35 @@ LADON_NOINLINE constexpr void matmul_separate(Weights w, In in, std::size_t pane
   matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
 }
 
-// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. One of three functions computes
+#if defined(LADON_SMALL)
+// Whether matmul_small computes the product: all tiles have equally many rows, and weights and input are floats.
+template <Tiling T, std::size_t Packs, std::size_t Rows, class Matrix, class In>
+inline constexpr bool has_small_matmul = std::is_same_v<typename Matrix::Element, float> &&
+                                         std::is_same_v<In, PanelsView> && Rows % tile_rows<T, Packs, Matrix> == 0;
+// Computes the product in code for size. The number of rows is an argument, so the projections of attention with
+// different numbers of rows share one function.
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Inner, class Matrix, class Biases, class Epilogue>
+LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsView in, std::size_t panels,
+                                           Epilogue epilogue, std::size_t rows) noexcept {
+  using Pack = typename Simd::template Pack<T.lanes>;
+  constexpr std::size_t tile = tile_rows<T, Packs, Matrix>;
+  for (std::size_t first = 0; first < rows; first += tile) {
+    const auto bias = w.bias.from(first);
+    for (std::size_t p = 0; p < panels; ++p) {
+      MicroKernel<Pack, tile, Packs> sums([&](std::size_t r, std::size_t) { return Pack::broadcast(bias[r]); });
+      sums.template accumulate<T.width()>(Inner, w.weight.rows_from(first),
+                                          in.template panels_from<Inner, T.width()>(p).data);
+      sums.finish([&](std::size_t r, std::size_t v, const Pack& sum) { epilogue(p, first + r, v, sum); });
+    }
+  }
+}
+#endif
+
+// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. One of these functions computes
 // the product:
 //
 //     matrix_vector     if there is a single token
+//     matmul_small      in code for size, if has_small_matmul is true
 //     matmul_separate   if W has at least separate_function_weights weights; inlined, g++ would spill sums
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
@@ -218,6 +248,10 @@ LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, 
                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (is_single_token<Simd, T>) {
     matrix_vector<Simd, Rows, Inner>(w, in.data, epilogue);
+#if defined(LADON_SMALL)
+  } else if constexpr (has_small_matmul<T, Packs, Rows, decltype(w.weight), In>) {
+    matmul_small<Simd, T, Packs, Inner>(w, in, panels, epilogue, Rows);
+#endif
   } else if constexpr (Rows * Inner >= target::Current::separate_function_weights) {
     matmul_separate<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
   } else {

@@ -5,7 +5,7 @@
 //     data   [panels][(features + 1) / 2][width][2]    0 for a feature that is missing from the last pair
 //
 // Each feature is rounded to the nearest bfloat16, and to the even bfloat16 if two are equally near. The relative error
-// is at most 2^-8. Infinity and NaN stay infinity and NaN. At run time, subnormal features become 0.
+// is at most 2^-8. Infinity and NaN stay infinity and NaN. At run time, subnormal features count as 0.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once

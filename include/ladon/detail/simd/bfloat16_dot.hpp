@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. The instruction
-// vdpbf16ps of AVX512_BF16 multiplies a pair of features by a pair of weights, and adds both products to a float32 sum:
+// One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. An instruction
+// multiplies a pair of features by a pair of weights, and adds both products to a float32 sum. The instructions round
+// in different ways:
 //
-//     sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
+//     vdpbf16ps   AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
+//     BFDOT       FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
 //
-// The instruction reads subnormal numbers as 0, and returns 0 instead of a subnormal sum. group_dot.hpp documents the
-// interface. In addition to this interface, GroupDot<BFloat16, Pack> has the type Row and the function load_row for the
-// product of a single token. A Row is a register of 2 * lanes consecutive features or weights.
+// vdpbf16ps rounds each fma to the nearest float. BFDOT rounds both additions to odd: a sum that is not a float becomes
+// the neighbouring float whose last bit is 1. The error is then less than 2^-23 of the sum, instead of at most 2^-24.
+// Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. The program can set the bit
+// EBF of the register FPCR, on processors with FEAT_EBF16. BFDOT then rounds to the nearest float and keeps subnormal
+// numbers.
+//
+// group_dot.hpp documents the interface. In addition to this interface, GroupDot<BFloat16, Pack> has the type Row and
+// the function load_row for the product of a single token. A Row is a register of 2 * lanes consecutive features or
+// weights.
 #pragma once
 
 #include <cstddef>
@@ -168,6 +176,77 @@ struct GroupDot<BFloat16, XsimdPack<Lanes>> {
  private:
   static LADON_INLINE auto register_of(const Pack& pack) noexcept {
     return static_cast<typename Pack::Batch::register_type>(pack.batch);
+  }
+};
+#endif
+
+#if LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT
+// As in neon_dot.hpp, one load reads the weights of four steps. Tiles with an even number of rows use BFMMLA, which
+// multiplies the weights of two rows by four features of two tokens. BFMMLA rounds as two BFDOT one after another.
+// Tiles with an odd number of rows use BFDOT by lane.
+template <>
+struct GroupDot<BFloat16, XsimdPack<4>> {
+  static constexpr std::size_t group = 2, steps = 4;
+  using Pack = XsimdPack<4>;
+  using Sums = Pack;
+  using Row = bfloat16x8_t;
+  using Features = Row;
+  using Weights = Row;
+
+  static LADON_INLINE Row load_row(const BFloat16* from) noexcept {
+    return vreinterpretq_bf16_u16(vld1q_u16(reinterpret_cast<const std::uint16_t*>(from)));
+  }
+  static LADON_INLINE Row load_row(const BFloat16* from, std::size_t count) noexcept {
+    BFloat16 row[group * Pack::lanes] = {};
+    for (std::size_t i = 0; i < count; ++i) row[i] = from[i];
+    return load_row(row);
+  }
+  static LADON_INLINE Features load_features(const BFloat16* panel) noexcept { return load_row(panel); }
+  static LADON_INLINE Weights load_weights(const BFloat16* weight) noexcept { return load_row(weight); }
+  template <std::size_t Step>
+  static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
+#if defined(__clang__)
+    // With the intrinsic, clang++ 19 broadcasts each pair of weights into a register of its own, and spills registers.
+    float32x4_t total = sum.batch;
+    asm("bfdot %0.4s, %1.8h, %2.2h[%3]" : "+w"(total) : "w"(x), "w"(weights), "i"(Step));
+    sum = Pack::Batch(total);
+#else
+    sum = Pack::Batch(vbfdotq_laneq_f32(sum.batch, x, weights, Step));
+#endif
+  }
+  static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
+    const float64x2_t a = vreinterpretq_f64_f32(first.batch), b = vreinterpretq_f64_f32(second.batch);
+    first = Pack::Batch(vreinterpretq_f32_f64(vzip1q_f64(a, b)));
+    second = Pack::Batch(vreinterpretq_f32_f64(vzip2q_f64(a, b)));
+  }
+  static LADON_INLINE void load_matrices(const BFloat16* panel, const BFloat16* next_step, Features& first,
+                                         Features& second) noexcept {
+    const int32x4_t a = vreinterpretq_s32_bf16(load_row(panel)), b = vreinterpretq_s32_bf16(load_row(next_step));
+    first = vreinterpretq_bf16_s32(vzip1q_s32(a, b));
+    second = vreinterpretq_bf16_s32(vzip2q_s32(a, b));
+  }
+  static LADON_INLINE void load_rows(const BFloat16* row, const BFloat16* next_row, Weights& first,
+                                     Weights& second) noexcept {
+    const int64x2_t a = vreinterpretq_s64_bf16(load_row(row)), b = vreinterpretq_s64_bf16(load_row(next_row));
+    first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
+    second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
+  }
+  // The statement is volatile for the same reason as in neon_dot.hpp.
+  static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
+    float32x4_t total = sum.batch;
+    asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));
+    sum = Pack::Batch(total);
+  }
+  static LADON_INLINE void add(Sums& sum, const BFloat16* panel, std::int32_t weights) noexcept {
+    add_products(sum, load_row(panel), vreinterpretq_bf16_s32(vdupq_n_s32(weights)));
+  }
+  static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept {
+    sum = Pack::Batch(vbfdotq_f32(sum.batch, x, weight));
+  }
+  static LADON_INLINE void store_group(const Pack (&features)[group], BFloat16* panel) noexcept {
+    const auto halves = [](const Pack& x)
+                            LADON_INLINE_LAMBDA { return vreinterpretq_u16_bf16(vcvtq_low_bf16_f32(x.batch)); };
+    vst1q_u16(reinterpret_cast<std::uint16_t*>(panel), vzip1q_u16(halves(features[0]), halves(features[1])));
   }
 };
 #endif

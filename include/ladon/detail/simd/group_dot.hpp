@@ -16,7 +16,7 @@
 //                                        WebAssembly: i32x4.dot_i16x8_s (wasm_dot.hpp)
 //     std::uint8_t    4   q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp); WebAssembly with relaxed SIMD:
 //                                        i32x4.relaxed_dot_i8x16_i7x16_add_s (wasm_dot.hpp)
-//     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT (neon_dot.hpp)
+//     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT, and SMMLA with I8MM (neon_dot.hpp)
 //
 // At run time, microcontrollers do not use GroupDot. Their loops, and the order of their features, are in int8_dsp.hpp
 // (SMLAD), int8_helium.hpp (VMLADAVA) and int8_quantise_one_lane.hpp (plain integers).
@@ -56,7 +56,7 @@ LADON_INLINE constexpr std::int32_t group_of(const Weight* weight, std::size_t c
   LADON_UNROLL
   for (std::size_t j = 0; j < Group; ++j) {
     const std::uint32_t each = j < count ? weight_bits(weight[j]) : 0;
-    result |= (each & ((1u << bits) - 1)) << (bits * j);
+    result |= (each & (~0u >> (32 - bits))) << (bits * j);
   }
   return static_cast<std::int32_t>(result);
 }
@@ -114,6 +114,19 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 //     load_features(panel)                    loads the features of a step
 //     load_weights(weight)                    loads group * steps weights
 //     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
+//
+// If, in addition, an instruction multiplies the weights of two rows by the features of two tokens, an implementation
+// also has these members. A matrix is a register with the features, or weights, of two steps: first those of one token,
+// or row, and then those of the next token, or row.
+//
+//     exchange_halves(a, b)                   exchanges the upper half of `a` and the lower half of `b`. If `a` and `b`
+//                                             are the sums of two rows, `a` then has the sums of tokens 0 and 1 for
+//                                             both rows, and `b` has the sums of tokens 2 and 3
+//     load_matrices(panel, next_step, first, second)   loads the features of two steps. `first` becomes the matrix of
+//                                             tokens 0 and 1, and `second` the matrix of tokens 2 and 3
+//     load_rows(row, next_row, first, second) loads the weights of four steps of two rows. `first` becomes the matrix
+//                                             of the first two steps, and `second` the matrix of the other two steps
+//     add_matrix(sum, features, weights)      adds two steps to a sum after exchange_halves
 template <class Element, class Pack>
 struct GroupDot {
   static constexpr std::size_t group = group_features<Element>;

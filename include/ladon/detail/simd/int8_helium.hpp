@@ -187,7 +187,21 @@ LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* to
   asm volatile("" ::: "memory");
 }
 
-// Computes the sums of two rows and `packs` packs of four tokens:
+// The arguments of sums_of_2x4. Only the rows change from tile to tile.
+struct SumsArguments {
+  const std::int8_t *row0, *row1;
+  std::size_t gap;  // the bytes between the features of two packs
+  const void* end;  // the end of the sums
+  std::int32_t zeros[8];
+
+  LADON_INLINE SumsArguments(std::size_t inner, std::size_t pack_stride, const void* sums_end) noexcept
+      : gap(pack_stride - 4 * ((inner + 15) / 16 * 16)), end(sums_end) {
+    // The loop replaces an initialiser, for which g++ 12 would call memset.
+    for (std::size_t i = 0; i < 8; i += 4) store_integers(vdupq_n_s32(0), zeros + i);
+  }
+};
+
+// Computes the sums of two rows and all packs of four tokens:
 //
 //     sums[pack][r][t] = sum over i of x[pack][i / 16][t][i % 16] * row[r][i]      i = 0 .. Inner - 1
 //
@@ -199,8 +213,8 @@ LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* to
 // For 16 features, this tile takes 14 instructions for 8 sums: 1.75 per sum. The low-overhead loop (dls, le) was
 // rejected, because it needs lr. A tile with this loop has only 6 sums, and takes 12 instructions: 2 per sum.
 template <std::size_t Inner>
-LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const std::int8_t* row0, const std::int8_t* row1,
-                                std::size_t packs, std::size_t pack_stride, std::int32_t (*sums)[2][4]) noexcept {
+LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
+                                std::int32_t (*sums)[2][4]) noexcept {
 #define LADON_HELIUM_16(load) \
   load("q0", "r3") "vldrb.u8 q2, [r1], #16\n\tvmladava.s8 r0, q0, q2\n\t" load("q1", "r5")         \
   "vmladava.s8 r8, q1, q2\n\tvldrb.u8 q3, [r1], #16\n\tvmladava.s8 r2, q0, q3\n\t"                 \
@@ -208,22 +222,37 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const std::int8_t* row0, 
   "vldrb.u8 q3, [r1], #16\n\tvmladava.s8 r12, q1, q2\n\tvmladava.s8 r6, q0, q3\n\tvmladava.s8 lr, q1, q3\n\t"
 #define LADON_HELIUM_ALL(q, row) "vldrb.u8 " q ", [" row "], #16\n\t"
 #define LADON_HELIUM_SOME(q, row) "vpst\n\tvldrbt.u8 " q ", [" row "]\n\t"
+#define LADON_HELIUM_AT(q, row) "vldrb.u8 " q ", [" row ", #\\offset]\n\t"
   constexpr std::size_t blocks = Inner / 16, rest = Inner % 16;
-  struct {
-    const std::int8_t *row0, *row1;
-    std::size_t gap;
-    const void* end;
-    std::int32_t zeros[8];
-  } arguments;
-  arguments.row0 = row0;
-  arguments.row1 = row1;
-  arguments.gap = pack_stride - 4 * ((Inner + 15) / 16 * 16);
-  arguments.end = sums + packs;
-  // The loop replaces an initialiser, for which g++ 12 would call memset.
-  for (std::size_t i = 0; i < 8; i += 4) store_integers(vdupq_n_s32(0), arguments.zeros + i);
   register const void* r0 asm("r0") = &arguments;
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
+  if constexpr (rest == 0 && blocks <= 4) {
+    // Rows of at most 64 weights: the loads have immediate offsets, so the addresses of the rows stay in r3 and r5.
+    asm volatile(
+        "push {r4-r11, lr}\n\t"
+        "mov r9, r2\n\t"
+        "ldrd r3, r5, [r0]\n\t"
+        "ldr r7, [r0, #12]\n\t"
+        "add r11, r0, #16\n"
+        "1:\n\t"
+        "ldm r11, {r0, r2, r4, r6, r8, r10, r12, lr}\n\t"
+        ".irp offset, 0, 16, 32, 48\n\t"
+        ".if \\offset < %c[features]\n\t"
+        LADON_HELIUM_16(LADON_HELIUM_AT)
+        ".endif\n\t"
+        ".endr\n\t"
+        "stmia r9!, {r0, r2, r4, r6, r8, r10, r12, lr}\n\t"
+        "ldr r0, [r11, #-8]\n\t"  // the gap
+        "add r1, r0\n\t"
+        "cmp r9, r7\n\t"
+        "bne 1b\n\t"
+        "pop {r4-r11, lr}"
+        : "+r"(r0), "+r"(r1), "+r"(r2)
+        : [features] "i"(Inner)
+        : "r3", "r12", "q0", "q1", "q2", "q3", "cc", "memory");
+    return;
+  }
   asm volatile(
       "push {r4-r11, lr}\n\t"
       "push {r0}\n\t"
@@ -263,6 +292,7 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const std::int8_t* row0, 
       : "+r"(r0), "+r"(r1), "+r"(r2)
       : [fours] "i"(blocks / 4), [ones] "i"(blocks % 4), [rest] "i"(rest)
       : "r3", "r12", "q0", "q1", "q2", "q3", "cc", "memory");
+#undef LADON_HELIUM_AT
 #undef LADON_HELIUM_SOME
 #undef LADON_HELIUM_ALL
 #undef LADON_HELIUM_16

@@ -7,6 +7,7 @@
 #include <ladon/detail/simd/int8_dsp.hpp>
 #include <ladon/detail/simd/int8_helium.hpp>
 #include <ladon/detail/simd/int8_quantise_one_lane.hpp>
+#include <ladon/detail/simd/int8_thumb1.hpp>
 #include <ladon/detail/simd/neon_dot.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
@@ -18,6 +19,6 @@ namespace ladon::inline LADON_ABI::detail::simd {
 // the target.
 template <class Element, class Simd>
 inline constexpr bool quantises_panels =
-    uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_one_lane<Element, Simd>;
+    uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd> || uses_one_lane<Element, Simd>;
 
 }  // namespace ladon::inline LADON_ABI::detail::simd

@@ -2,6 +2,10 @@
 // One step of an int8 product on 64-bit Arm. An instruction multiplies the features of a pack by one lane of a register
 // of weights. One load therefore reads the weights for several steps (`add_by_lane`). group_dot.hpp documents the
 // interface. detail/memory/panels.hpp defines packs.
+//
+// With the extension I8MM, SMMLA multiplies the weights of two rows by the features of two tokens: eight features in
+// one instruction. The features of two steps are interleaved when a tile loads the features, so panels are the same
+// with and without I8MM.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +35,30 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
   static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
     sum.sum = vdotq_laneq_s32(sum.sum, x, weights, Step);
   }
+#if LADON_ARM_I8MM
+  static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
+    const int64x2_t a = vreinterpretq_s64_s32(first.sum), b = vreinterpretq_s64_s32(second.sum);
+    first.sum = vreinterpretq_s32_s64(vzip1q_s64(a, b));
+    second.sum = vreinterpretq_s32_s64(vzip2q_s64(a, b));
+  }
+  static LADON_INLINE void load_matrices(const std::int8_t* panel, const std::int8_t* next_step, Features& first,
+                                         Features& second) noexcept {
+    const int32x4_t a = vreinterpretq_s32_s8(vld1q_s8(panel)), b = vreinterpretq_s32_s8(vld1q_s8(next_step));
+    first = vreinterpretq_s8_s32(vzip1q_s32(a, b));
+    second = vreinterpretq_s8_s32(vzip2q_s32(a, b));
+  }
+  static LADON_INLINE void load_rows(const std::int8_t* row, const std::int8_t* next_row, Weights& first,
+                                     Weights& second) noexcept {
+    const int64x2_t a = vreinterpretq_s64_s8(vld1q_s8(row)), b = vreinterpretq_s64_s8(vld1q_s8(next_row));
+    first = vreinterpretq_s8_s64(vzip1q_s64(a, b));
+    second = vreinterpretq_s8_s64(vzip2q_s64(a, b));
+  }
+  static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
+    // The statement is volatile, so that loads stay between the instructions. With the intrinsic, g++ 12 loads the
+    // weights of all rows first, and spills sums (detail/target/neon.hpp).
+    asm volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum.sum) : "w"(weights), "w"(x));
+  }
+#endif
   static LADON_INLINE void add(Sums& sum, const std::int8_t* panel, std::int32_t weights) noexcept {
     sum.sum = vdotq_s32(sum.sum, vld1q_s8(panel), vreinterpretq_s8_s32(vdupq_n_s32(weights)));
   }

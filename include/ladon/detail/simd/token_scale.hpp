@@ -63,7 +63,7 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
   std::uint32_t low = 0x80000000u;  // -0
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < Features; ++i) {
-    const std::uint32_t bits = load_word(features + i * stride);
+    const auto bits = ladon::bit_cast<std::uint32_t>(features[i * stride]);
     if (static_cast<std::int32_t>(bits) > high) high = static_cast<std::int32_t>(bits);
     if (bits > low) low = bits;
   }

@@ -79,7 +79,8 @@
 #define LADON_VNNI 0
 #endif
 
-// LADON_BFLOAT16_DOT is 1 if products of bfloat16 weights use vdpbf16ps (detail/simd/bfloat16_dot.hpp), otherwise 0.
+// LADON_BFLOAT16_DOT is 1 if products of bfloat16 weights use vdpbf16ps of x86 (detail/simd/bfloat16_dot.hpp),
+// otherwise 0.
 #if defined(__AVX512BF16__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
     defined(__AVX512CD__) && !defined(__wasm__)
 #define LADON_BFLOAT16_DOT 1
@@ -97,6 +98,15 @@
 #define LADON_DSP 0
 #endif
 
+// LADON_THUMB1 is 1 on a Cortex-M that has only the Thumb-1 instructions and no FPU, such as M0+, otherwise 0. Its int8
+// products have loops of their own (detail/linear/cortex_m/int8_thumb1_tile.hpp).
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && __ARM_ARCH_ISA_THUMB == 1 && !defined(__ARM_FP) && \
+    !defined(__ARM_BIG_ENDIAN)
+#define LADON_THUMB1 1
+#else
+#define LADON_THUMB1 0
+#endif
+
 // LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. LADON_ARM_DOT
 // also requires the atomic instructions of Armv8.1, because of g++ 12. With -march=armv8-a+dotprod, g++ 12 defines
 // __ARM_FEATURE_DOTPROD but has no intrinsics for SDOT. This option does not include Armv8.1 atomics, so LADON_ARM_DOT
@@ -105,6 +115,21 @@
 #define LADON_ARM_DOT 1
 #else
 #define LADON_ARM_DOT 0
+#endif
+
+// LADON_ARM_I8MM is 1 if int8 products also use SMMLA of the extension I8MM (detail/simd/neon_dot.hpp), otherwise 0.
+#if LADON_ARM_DOT && defined(__ARM_FEATURE_MATMUL_INT8)
+#define LADON_ARM_I8MM 1
+#else
+#define LADON_ARM_I8MM 0
+#endif
+
+// LADON_ARM_BFLOAT16_DOT is 1 if products of bfloat16 weights use BFDOT and BFMMLA of 64-bit Arm
+// (detail/simd/bfloat16_dot.hpp), otherwise 0. As with LADON_ARM_DOT, g++ 12 has the intrinsics only with Armv8.2.
+#if defined(__aarch64__) && defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) && defined(__ARM_FEATURE_ATOMICS)
+#define LADON_ARM_BFLOAT16_DOT 1
+#else
+#define LADON_ARM_BFLOAT16_DOT 0
 #endif
 
 #if !defined(LADON_ABI)
@@ -169,15 +194,21 @@
 #define LADON_ABI_FMA
 #endif
 
-// The suffixes _dot and _bf16 are separate from the name of the instruction set. NEON and SVE do not imply dot product
-// instructions, and neither AVX-512 nor VNNI implies AVX512_BF16.
-#if LADON_ARM_DOT
-#define LADON_ABI_DOT _dot
-#elif LADON_BFLOAT16_DOT
-#define LADON_ABI_DOT _bf16
+// The suffixes _dot, _i8mm and _bf16 are separate from the name of the instruction set. NEON and SVE imply neither SDOT
+// nor SMMLA nor BFDOT, and neither AVX-512 nor VNNI implies AVX512_BF16.
+#if LADON_ARM_I8MM
+#define LADON_ABI_INT8 _i8mm
+#elif LADON_ARM_DOT
+#define LADON_ABI_INT8 _dot
 #else
-#define LADON_ABI_DOT
+#define LADON_ABI_INT8
 #endif
+#if LADON_BFLOAT16_DOT || LADON_ARM_BFLOAT16_DOT
+#define LADON_ABI_BFLOAT16 _bf16
+#else
+#define LADON_ABI_BFLOAT16
+#endif
+#define LADON_ABI_DOT LADON_JOIN(LADON_ABI_INT8, LADON_ABI_BFLOAT16)
 
 #if defined(LADON_ARRAY_LANES)
 #define LADON_ABI_LANES LADON_JOIN(_array_, LADON_ARRAY_LANES)

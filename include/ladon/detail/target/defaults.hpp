@@ -79,6 +79,10 @@ struct Defaults {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
 
+  // Whether attention with int8 weights computes with integers, on a target without an FPU
+  // (detail/attention/block_floats.hpp).
+  static constexpr bool uses_block_floats = false;
+
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;
@@ -124,6 +128,8 @@ struct Defaults {
   // products are then rounded to bfloat16 (detail/memory/bfloat16_panels.hpp). Otherwise, products convert the weights
   // to floats.
   static constexpr bool multiplies_bfloat16 = false;
+  // How many packs of sums a tile has at most, if the target multiplies bfloat16 weights by bfloat16 features.
+  static constexpr std::size_t bfloat16_tile_sums = unlimited;
 
   // --- int8 weights --------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,13 @@
 
 #include <ladon/detail/target/defaults.hpp>
 
+// In code for size, loops are not unrolled (cortex_m.hpp).
+#if defined(__OPTIMIZE_SIZE__) && !LADON_DETERMINISTIC
+#define LADON_SMALL
+#define LADON_KERNEL
+#else
 #define LADON_KERNEL LADON_NOINLINE
+#endif
 
 namespace ladon::inline LADON_ABI::detail::target {
 
@@ -18,8 +24,15 @@ struct Helium : Defaults {
   static constexpr std::size_t registers = 8;
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel.
   // docs/performance.md, "On a microcontroller", counts the instructions.
+  //
+  // In code for size, a tile has 2 rows, because 3 rows would need a second tile for the rest of 8 or 16 rows.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
+#if defined(LADON_SMALL)
+    constexpr std::size_t rows = 2;
+#else
+    constexpr std::size_t rows = 3;
+#endif
+    return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, rows};
   }
   // Two chains (packs of exponentials computed side by side) would need more than 8 registers. Attention of 16 tokens
   // with 32 features in 4 heads would take 11% more instructions.

@@ -41,11 +41,33 @@ struct Neon : Defaults {
   // With 10 rows or more, clang++ 19 spills sums in the loop. Modelled by llvm-mca 19 for a Neoverse N1 and a Neoverse
   // V1, the loop of 8 rows reaches 99% of the peak throughput of SDOT. Without dot product, g++ 12 spills sums in the
   // loop of a tile of 1 pack x 16 rows.
+  //
+  // With I8MM, SMMLA multiplies in tiles of 2 packs x 8 rows. The same product takes 0.072 instructions with g++ 12 and
+  // 0.075 with clang++ 19. With the intrinsic instead of assembly, g++ 12 spills sums (0.086). Modelled by llvm-mca 19,
+  // an iteration with 1024 multiply-adds takes the following numbers of cycles. 8 rows of bfloat16 weights take equally
+  // many cycles for 512 multiply-adds:
+  //
+  //                           Neoverse N2   Neoverse V1, V2   Cortex-A510
+  //     SDOT or BFDOT         32            16                111
+  //     SMMLA or BFMMLA       24            12                62
 #if LADON_ARM_DOT
   using Int8Element = std::int8_t;
   static constexpr std::size_t int8_tile_sums = 16;
 #else
   static constexpr std::size_t int8_tile_sums = 8;
+#endif
+#if LADON_ARM_BFLOAT16_DOT
+  // BFMMLA multiplies bfloat16 weights in tiles of 2 packs x 8 rows, or 1 pack x 16 rows
+  // (detail/simd/bfloat16_dot.hpp). A product of 128 x 384 x 1536 takes the following instructions per multiply-add.
+  // QEMU counted the instructions, including the conversion of the input:
+  //
+  //                                  g++ 12   clang++ 19
+  //     BFMMLA                       0.129    0.137
+  //     BFDOT by lane                0.159    0.165
+  //     weights widened to floats    0.536    0.455
+  //     float32 weights              0.513    0.433
+  static constexpr bool multiplies_bfloat16 = true;
+  static constexpr std::size_t bfloat16_tile_sums = 16;
 #endif
 #elif defined(__ARM_FEATURE_FMA)
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include <ladon/detail/target/defaults.hpp>
 
@@ -20,6 +22,10 @@ struct Plain : Defaults {
     return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
   }
   static constexpr std::size_t single_token_rows = Lanes == 1 ? 8 : 4;
+  // Cortex-M0+ multiplies whole registers only (detail/simd/int8_thumb1.hpp).
+  // Integers give other bits than floats, so deterministic builds compute attention with floats.
+  static constexpr bool uses_block_floats = LADON_THUMB1 && Lanes == 1 && !LADON_DETERMINISTIC;
+  using Int8Element = std::conditional_t<LADON_THUMB1 && Lanes == 1, std::int32_t, std::int16_t>;
 };
 
 }  // namespace ladon::inline LADON_ABI::detail::target

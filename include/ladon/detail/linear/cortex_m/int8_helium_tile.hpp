@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <ladon/detail/linear/epilogue.hpp>
+#include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/int8_helium.hpp>
@@ -29,45 +30,105 @@ LADON_INLINE Pack result(int32x4_t sums, const Scale& scale, const Bias& bias) n
   return fma(Pack{vcvtq_f32_s32(sums)}, scale, bias);
 }
 
-// Computes a tile of Rows rows (1 or 2) for all panels.
+// The numbers of a tile that are the same for all tokens: -row_sum, scale and bias of each row.
+template <std::size_t Rows>
+struct RowNumbers {
+  std::int32_t row_sum[Rows];
+  float scale[Rows], bias[Rows];
+};
+
+// Converts the sums of a tile of two rows and `panels` panels to results, and stores the results. `tokens` are the
+// scales and the zero points of the tokens (detail/simd/int8_helium.hpp). Precondition: panels > 0.
+//
+//     q0, q1   the sums of the two rows
+//     q4, q5   zero points and scales of the tokens, then the scales of the results
+//
+// g++ 12 computes the addresses of each load and store. Its code takes 46 instructions for a panel of two packs, and
+// the assembly 30.
+LADON_INLINE void store_results(const std::int32_t* sums, const float* tokens, const RowNumbers<2>& rows,
+                                std::size_t panels, float* out, std::size_t panel_bytes) noexcept {
+#define LADON_HELIUM_RESULTS(offset, step)                                                             \
+  "vldrw.u32 q0, [%[sums]], #16\n\tvldrw.u32 q4, [%[tokens], #32]\n\tvldrw.u32 q1, [%[sums]], #16\n\t" \
+  "vldrw.u32 q5, [%[tokens]], #" step                                                                  \
+  "\n\t"                                                                                               \
+  "vmla.s32 q0, q4, %[sum0]\n\tvmla.s32 q1, q4, %[sum1]\n\t"                                           \
+  "vcvt.f32.s32 q0, q0\n\tvmul.f32 q4, q5, %[scale0]\n\tvcvt.f32.s32 q1, q1\n\t"                       \
+  "vmul.f32 q5, q5, %[scale1]\n\tvfmas.f32 q0, q4, %[bias0]\n\tvfmas.f32 q1, q5, %[bias1]\n\t"         \
+  "vstrw.32 q0, [%[out], #" offset "]\n\tvstrw.32 q1, [%[out], #32 + " offset "]\n\t"
+  asm volatile(
+      "dls lr, %[panels]\n1:\n\t" LADON_HELIUM_RESULTS("0", "16")
+          LADON_HELIUM_RESULTS("16", "48") "add %[out], %[stride]\n\tle lr, 1b"
+      : [sums] "+r"(sums), [tokens] "+r"(tokens), [out] "+r"(out)
+      : [panels] "r"(panels), [stride] "r"(panel_bytes), [sum0] "r"(rows.row_sum[0]), [sum1] "r"(rows.row_sum[1]),
+        [scale0] "r"(rows.scale[0]), [scale1] "r"(rows.scale[1]), [bias0] "r"(rows.bias[0]), [bias1] "r"(rows.bias[1])
+      : "q0", "q1", "q4", "q5", "lr", "memory");
+#undef LADON_HELIUM_RESULTS
+}
+
+// Whether store_results computes the epilogue: the epilogue only stores the results.
+template <class Epilogue>
+inline constexpr bool only_stores = false;
+template <std::size_t Width>
+inline constexpr bool only_stores<Epilogue<Width, Unchanged, Combine::replace>> = true;
+
+// Computes a tile of Rows rows (1 or 2) for the panels `first` to `end` - 1. `sums` has room for the sums of these
+// panels.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_row, Int8PanelsView<std::uint8_t> in,
-                       std::size_t panels, Epilogue epilogue) noexcept {
-  constexpr std::size_t packs_of_panel = Width / 4, most = most_packs / Packs;
+                       std::size_t first, std::size_t end, instructions::SumsArguments& arguments,
+                       std::int32_t (*sums)[2][4], Epilogue epilogue) noexcept {
+  constexpr std::size_t packs_of_panel = Width / 4;
   static_assert(Packs == packs_of_panel || Packs < packs_of_panel);
   const std::int8_t* const rows = w.weight.rows_from(first_row).data;
-  const std::size_t pack_stride = in.stride / packs_of_panel;
-  std::int32_t row_sum[Rows];
-  float scale[Rows], bias[Rows];
+  RowNumbers<Rows> row;
+  const SplitEpilogue split(epilogue);
   const auto biases = w.bias.from(first_row);
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
-    row_sum[r] = -w.row_sum[first_row + r];
-    scale[r] = w.scale[first_row + r];
-    bias[r] = biases[r];
+    row.row_sum[r] = -w.row_sum[first_row + r];
+    row.scale[r] = w.scale[first_row + r] * split.factor;
+    row.bias[r] = biases[r] * split.factor;
   }
+  // If the tile has only one row, the loop computes this row twice. All panels of a call have Packs packs. A last panel
+  // with fewer packs is computed by a separate call.
+  arguments.row0 = rows;
+  arguments.row1 = rows + (Rows - 1) * RowStride;
+  instructions::sums_of_2x4<Inner>(in.data + first * in.stride, arguments, sums);
+  const std::int32_t* sum = sums[0][0];
+  if constexpr (Rows == 2 && Packs == 2 && Width == 8 && only_stores<decltype(split.epilogue)>) {
+    store_results(sum, in.template scale<Width>(first), row, end - first,
+                  split.epilogue.out + first * split.epilogue.panel_stride + first_row * Width,
+                  split.epilogue.panel_stride * sizeof(float));
+    return;
+  }
+  for (std::size_t p = first; p < end; ++p) {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v, sum += 8) {
+      const int32x4_t zero = instructions::load_integers(in.template zero<Width>(p) + 4 * v);
+      const Pack token_scale = Pack::load(in.template scale<Width>(p) + 4 * v);
+      LADON_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const int32x4_t integers = vmlaq_n_s32(instructions::load_integers(sum + 4 * r), zero, row.row_sum[r]);
+        split.epilogue(p, first_row + r, v,
+                       result(integers, token_scale * Pack::broadcast(row.scale[r]), Pack::broadcast(row.bias[r])));
+      }
+    }
+  }
+}
+
+// Computes the product for several tokens.
+template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
+LADON_INLINE void product(const Weights& w, Int8PanelsView<std::uint8_t> in, std::size_t panels,
+                          Epilogue epilogue) noexcept {
+  constexpr std::size_t most = most_packs / Packs;
   for (std::size_t first = 0; first < panels; first += most) {
     const std::size_t end = panels - first < most ? panels : first + most;
     alignas(8) std::int32_t sums[most_packs][2][4];
-    // If the tile has only one row, the loop computes this row twice. All panels of a call have Packs packs. A last
-    // panel with fewer packs is computed by a separate call.
-    instructions::sums_of_2x4<Inner>(in.data + first * in.stride, rows, rows + (Rows - 1) * RowStride,
-                                     (end - first) * Packs, pack_stride, sums);
-    const std::int32_t* sum = sums[0][0];
-    for (std::size_t p = first; p < end; ++p) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v, sum += 8) {
-        const int32x4_t zero = instructions::load_integers(in.template zero<Width>(p) + 4 * v);
-        const Pack token_scale = Pack::load(in.template scale<Width>(p) + 4 * v);
-        LADON_UNROLL
-        for (std::size_t r = 0; r < Rows; ++r) {
-          const int32x4_t integers = vmlaq_n_s32(instructions::load_integers(sum + 4 * r), zero, row_sum[r]);
-          epilogue(p, first_row + r, v,
-                   result(integers, token_scale * Pack::broadcast(scale[r]), Pack::broadcast(bias[r])));
-        }
-      }
-    }
+    instructions::SumsArguments arguments(Inner, in.stride / (Width / 4), sums + (end - first) * Packs);
+    for_row_tiles<Rows, 2>([&]<std::size_t R>(std::size_t row) LADON_INLINE_LAMBDA {
+      tile<Width, Packs, R, Inner>(w, row, in, first, end, arguments, sums, epilogue);
+    });
   }
 }
 

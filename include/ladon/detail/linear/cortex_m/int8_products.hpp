@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of int8 weights with instructions of microcontrollers: SMLAD (int8_dsp_tile.hpp) and VMLADAVA
-// (int8_helium_tile.hpp). All other targets use the loops of detail/linear/matmul_int8.hpp. detail/memory/panels.hpp
-// defines tiles.
+// Products of int8 weights with instructions of microcontrollers: SMLAD (int8_dsp_tile.hpp), VMLADAVA
+// (int8_helium_tile.hpp), and the instructions of a Cortex-M0+ (int8_thumb1_tile.hpp). All other targets use the loops
+// of detail/linear/matmul_int8.hpp. detail/memory/panels.hpp defines tiles.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/detail/linear/cortex_m/int8_dsp_tile.hpp>
 #include <ladon/detail/linear/cortex_m/int8_helium_tile.hpp>
+#include <ladon/detail/linear/cortex_m/int8_thumb1_tile.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/simd/int8_kernels.hpp>
@@ -17,7 +18,8 @@ namespace ladon::inline LADON_ABI::detail::cortex_m {
 // has_product: whether this file computes the product of several tokens. has_matrix_vector: whether this file computes
 // the product of a single token.
 template <class Element, class Simd>
-inline constexpr bool has_product = simd::uses_dsp<Element, Simd> || simd::uses_helium<Element, Simd>;
+inline constexpr bool has_product =
+    simd::uses_dsp<Element, Simd> || simd::uses_helium<Element, Simd> || simd::uses_thumb1<Element, Simd>;
 template <class Element, class Simd>
 inline constexpr bool has_matrix_vector = simd::uses_helium<Element, Simd>;
 
@@ -28,9 +30,12 @@ LADON_INLINE void product([[maybe_unused]] const Weights& w, [[maybe_unused]] In
                           [[maybe_unused]] std::size_t panels, [[maybe_unused]] Epilogue epilogue) noexcept {
 #if LADON_HAS_HELIUM
   if constexpr (simd::uses_helium<Element, Simd>) {
-    for_row_tiles<Rows, 2>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
-      helium::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
-    });
+    helium::product<T.width(), Packs, Rows, Inner>(w, in, panels, epilogue);
+  }
+#endif
+#if LADON_THUMB1
+  if constexpr (simd::uses_thumb1<Element, Simd>) {
+    for (std::size_t row = 0; row < Rows; ++row) thumb1::tile<T.width(), Packs, Inner>(w, row, in, panels, epilogue);
   }
 #endif
 #if LADON_DSP

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// product RUNS: computes a product of 128 tokens x 384 features x 1536 outputs RUNS times, including the conversion of
+// the input. The macro PRECISION selects the weights: Float32, BFloat16 or Int8. bench/arm/count counts instructions.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <type_traits>
+
+#include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/memory/linear_input.hpp>
+
+namespace {
+
+using namespace ladon::detail;
+namespace precision {
+using ladon::precision::BFloat16, ladon::precision::Float32;
+using Int8 = ladon::precision::Int8<8>;
+}  // namespace precision
+using Precision = precision::PRECISION;
+using Target = simd::NativeVectors;
+constexpr std::size_t tokens = 128, features = 384, rows = 1536;
+constexpr Tiling tiles = tiling<Target>(tokens, features);
+constexpr std::size_t width = tiles.width();
+using Weight =
+    std::conditional_t<std::is_same_v<Precision, precision::Int8>, std::int8_t,
+                       std::conditional_t<std::is_same_v<Precision, precision::BFloat16>, ladon::BFloat16, float>>;
+
+alignas(64) float x[tiles.panels(tokens) * features * width], y[tiles.panels(tokens) * rows * width];
+Weight weight[rows * features];
+float scale[rows], bias[rows];
+std::int32_t row_sum[rows];
+LinearInput<Precision, Target, tokens, features, tiles> input;
+
+template <class Element>
+auto weights_at(const Element* elements) {
+  if constexpr (std::is_same_v<Element, std::int8_t>) {
+    return Int8Rows<features, BiasVector>{{elements}, scale, row_sum, {bias}};
+  } else {
+    return WeightRows<WeightMatrix<Element, features, 1>, BiasVector>{{elements}, {bias}};
+  }
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  for (std::size_t i = 0; i < tokens * features; ++i) x[i] = static_cast<float>(i % 13) - 6;
+  for (int run = std::atoi(arguments[1]); run > 0; --run) {
+    convert_input<Target, tiles, tokens, features>(x, tokens, input);
+    ladon::for_panels<tiles, tokens>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      matmul<Target, tiles, Packs, rows, features>(weights_at(weight),
+                                                   input.view(x).template panels_from<features, width>(first), count,
+                                                   Epilogue<width>{y + first * rows * width, rows * width});
+    });
+  }
+  std::printf("%g\n", static_cast<double>(y[5]));
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention with integers, for int8 weights on Cortex-M0+. Without an FPU, a multiply-add of floats takes more than 200
+// instructions. A block of floats with one common exponent is a block of integers, and a multiply-add of integers
+// takes 2.4 instructions (detail/simd/integer_products.hpp). A product of 32 bits has no room for two mantissas of 24
+// bits. Each mantissa m is therefore split into two integers:
+//
+//     m = 2^12 high + low            -2^11 <= low < 2^11
+//     m m' = 2^24 high high' + 2^12 (high low' + low high')          low low' is less than the error of a float
+//
+//     scores         The features of a key have one exponent, and so have the features of a query.
+//     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
+//     weighted sum   The features of a value have one exponent. The weight of a key takes over this exponent, so that
+//                    all products of a query have one exponent. A hidden key has the weight 0, so its value has no
+//                    influence on the exponent.
+//
+// Blocks with an infinity or a NaN are computed with floats.
+//
+// detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/detail/memory/range.hpp>
+#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/simd/integer_products.hpp>
+#include <ladon/detail/simd/pack_array.hpp>
+#include <ladon/detail/simd/soft_float.hpp>
+
+namespace ladon::inline LADON_ABI::detail::block_floats {
+
+namespace soft = simd::soft;
+using Pack = simd::ArrayPack<1>;
+
+// The widest head that this file computes. The integers of a query block with this width take 2 KB of the stack.
+inline constexpr std::size_t most_width = 64;
+
+LADON_INLINE constexpr std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
+
+// Returns the larger float. Compares bits, because a comparison of floats is a function of libgcc.
+LADON_INLINE constexpr float larger(float a, float b) noexcept {
+  const auto ordered = [](float x) LADON_INLINE_LAMBDA {
+    const auto bits = static_cast<std::int32_t>(bits_of(x));
+    return bits ^ (bits >> 31 & 0x7fffffff);
+  };
+  return ordered(a) > ordered(b) ? a : b;
+}
+
+// The exponents of blocks lie between `least_exponent` and `most_exponent`. Blocks of larger numbers are computed with
+// floats. Smaller numbers, of less than 2^-126, become 0.
+inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
+
+// Writes the largest exponent of each token of a panel.
+template <std::size_t Features>
+LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
+  for (std::size_t t = 0; t < 4; ++t) {
+    std::uint32_t largest = static_cast<std::uint32_t>(least_exponent) << 24;
+    for (std::size_t i = 0; i < Features; ++i) {
+      const std::uint32_t magnitude = bits_of(panel[4 * i + t]) << 1;
+      if (magnitude > largest) largest = magnitude;
+    }
+    exponents[t] = static_cast<std::int32_t>(largest >> 24);
+  }
+}
+
+// Returns x >> count, or 0 for 32 <= count < 256.
+LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noexcept {
+#if LADON_THUMB1
+  asm(".syntax unified\n\tlsrs %0, %0, %1" : "+l"(x) : "l"(count) : "cc");
+  return x;
+#else
+  return count < 32 ? x >> count : 0;
+#endif
+}
+
+// The two integers of a mantissa. `exponent` is the exponent of the block.
+struct Split {
+  std::int32_t high, low;
+
+  LADON_INLINE Split(std::uint32_t bits, std::int32_t exponent) noexcept
+      : Split(bits, shift_right(soft::mantissa_of(bits),
+                                static_cast<std::uint32_t>(exponent + 8 - soft::exponent_of(bits)))) {}
+  LADON_INLINE Split(std::uint32_t bits, std::uint32_t magnitude) noexcept {
+    const std::int32_t sign = static_cast<std::int32_t>(bits) >> 31;
+    const std::int32_t mantissa = (static_cast<std::int32_t>(magnitude) ^ sign) - sign;
+    high = (mantissa + 2048) >> 12;
+    low = mantissa - high * 4096;
+  }
+};
+
+// The products of one row and four tokens. `row` holds the low integers of the row, and then the high integers. `x`
+// holds the high integers of the tokens, and then the low integers.
+template <std::size_t MostTerms>
+struct Products {
+  // How far the products of the high integers can be shifted to the left. Each product has at most 24 bits and a sign.
+  static constexpr std::int32_t shift = MostTerms <= 16 ? 2 : MostTerms <= 32 ? 1 : 0;
+  static_assert(MostTerms <= 64);
+  std::int32_t sums[4];
+
+  LADON_NOINLINE Products(const std::int32_t* row, const std::int32_t* x, std::size_t terms) noexcept {
+    std::int32_t mixed[4];
+    for (std::size_t t = 0; t < 4; ++t) sums[t] = mixed[t] = 0;
+    simd::thumb1::add_4_tokens(row + terms, x, terms, sums);
+    simd::thumb1::add_4_tokens(row, x, 2 * terms, mixed);
+    for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
+  }
+  // The sums are integers times 2^(e - 127 - 31), where e is the exponent of the row plus the exponent of the token
+  // plus `bias`.
+  static constexpr std::int32_t bias = -118 - shift;
+};
+
+// The queries of a query block.
+template <std::size_t Width>
+class Queries {
+ public:
+  // `query` is Q^T [Width][4].
+  LADON_INLINE constexpr explicit Queries(const float* query) noexcept : floats_(query) {
+    if (!std::is_constant_evaluated()) load();
+  }
+  LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
+
+  // Computes the products of four keys K^T [Width][4] and the first Count queries. Returns false if a key or a query is
+  // infinite or NaN, and in constant evaluation. The caller then computes the products with floats.
+  template <std::size_t Count>
+  LADON_INLINE constexpr bool multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
+    return !std::is_constant_evaluated() && multiply_integers(keys, sum);
+  }
+
+ private:
+  LADON_INLINE void load() noexcept {
+    const float* const query = floats_;
+    token_exponents<Width>(query, exponents_);
+    for (std::size_t i = 0; i < 4 * Width; ++i) {
+      const Split split(bits_of(query[i]), exponents_[i % 4]);
+      integers_[i] = split.high;
+      integers_[4 * Width + i] = split.low;
+    }
+  }
+  template <std::size_t Count>
+  LADON_NOINLINE bool multiply_integers(const float* keys, Pack (&sum)[4][Count]) const noexcept {
+    std::int32_t exponents[4], row[2 * Width];
+    token_exponents<Width>(keys, exponents);
+    for (std::size_t t = 0; t < 4; ++t) {
+      if (exponents[t] > most_exponent || (t < Count && exponents_[t] > most_exponent)) return false;
+    }
+    for (std::size_t r = 0; r < 4; ++r) {
+      for (std::size_t i = 0; i < Width; ++i) {
+        const Split split(bits_of(keys[4 * i + r]), exponents[r]);
+        row[i] = split.low;
+        row[Width + i] = split.high;
+      }
+      const Products<Width> products(row, integers_, Width);
+      float results[Count];
+      soft::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], results);
+      for (std::size_t t = 0; t < Count; ++t) sum[r][t] = {results[t]};
+    }
+    return true;
+  }
+
+  const float* floats_;
+  std::int32_t exponents_[4];
+  std::int32_t integers_[8 * Width];
+};
+
+// Entry j is 2^(31 + j/32), rounded.
+inline constexpr std::uint32_t powers[32] = {
+    0x80000000u, 0x82cd8699u, 0x85aac368u, 0x88980e81u, 0x8b95c1e4u, 0x8ea4398bu, 0x91c3d374u, 0x94f4efa9u,
+    0x9837f052u, 0x9b8d39bau, 0x9ef53261u, 0xa2704303u, 0xa5fed6aau, 0xa9a15ab5u, 0xad583eeau, 0xb123f582u,
+    0xb504f334u, 0xb8fbaf47u, 0xbd08a39fu, 0xc12c4ccau, 0xc5672a11u, 0xc9b9bd86u, 0xce248c15u, 0xd2a81d92u,
+    0xd744fccbu, 0xdbfbb798u, 0xe0ccdeecu, 0xe5b906e7u, 0xeac0c6e8u, 0xefe4b99cu, 0xf5257d15u, 0xfa83b2dbu};
+
+// Returns 2^(x / 2^24) * 2^31 for 0 <= x < 2^24. The relative error is at most 2^-26.
+LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
+  const std::uint32_t entry = powers[x >> 19], rest = x & 0x7ffff;
+  // 2^f - 1 = f (ln 2 + f (ln^2 2 / 2 + f ln^3 2 / 6)), with f = rest / 2^24 < 1/32
+  const std::uint32_t f = rest >> 3;
+  const std::uint32_t second = 15744 + (3638 * f >> 21);                           // in units of 2^-16
+  const std::uint32_t slope = 726817 + (second * f >> 17);                         // in units of 2^-20
+  const std::uint32_t growth = (slope >> 8) * rest + ((slope & 255) * rest >> 8);  // in units of 2^-36
+  return entry + soft::multiply_high(entry, growth >> 4);
+}
+
+// Replaces each score s of one query by the weight 2^(s - largest), and returns the sum of the weights. The scores are
+// `width` floats apart.
+LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
+  // A float of less than 64 is an integer in units of 2^-24.
+  const auto is_small = [](std::uint32_t bits) LADON_INLINE_LAMBDA { return bits << 1 < (127u + 6) << 24; };
+  const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
+    const std::int32_t shift = 134 - soft::exponent_of(bits);
+    const std::uint32_t magnitude = shift < 32 ? soft::mantissa_of(bits) >> shift : 0;
+    return static_cast<std::int32_t>((bits >> 31) != 0 ? 0u - magnitude : magnitude);
+  };
+  const bool small = is_small(bits_of(largest));
+  const std::int32_t most = small ? in_fixed_point(bits_of(largest)) : 0;
+  std::uint32_t total = 0;  // in units of 2^-22
+  float rest = 0;           // the weights of scores that are not small
+  for (std::size_t k = 0; k < keys; ++k, scores += width) {
+    const std::uint32_t bits = bits_of(*scores);
+    if (small && is_small(bits)) {
+      const std::int32_t x = in_fixed_point(bits) - most, exponent = x >> 24;
+      if (exponent < -126) {
+        *scores = 0;
+        continue;
+      }
+      const std::uint32_t weight = power(static_cast<std::uint32_t>(x) & 0xffffff);
+      if (exponent > -24) total += ((weight >> 8 >> -exponent) + 1) >> 1;
+      const std::uint32_t rounded = ((weight >> 7) + 1) >> 1;
+      *scores = ladon::bit_cast<float>(rounded + (static_cast<std::uint32_t>(126 + exponent) << 23));
+    } else if (bits == 0xff800000u && largest == largest) {
+      *scores = 0;
+    } else {
+      *scores = exp2_of_nonpositive(Pack{*scores - largest}).lane[0];
+      rest += *scores;
+    }
+  }
+  const float sum = soft::to_float(total, 0, 136);
+  return rest == 0 ? sum : sum + rest;
+}
+
+// How many keys a step of the weighted sum adds. The integers of these keys take 1.4 KB of the stack.
+inline constexpr std::size_t step_keys = 32;
+
+// The weights of at most step_keys keys, for four queries.
+class Weights {
+ public:
+  // Computes the exponents of the values and the integers of the weights. `values` points to the panel of the first
+  // key. Returns false if a value or a weight is too large, infinite or NaN.
+  template <std::size_t ValueWidth, std::size_t Count>
+  LADON_INLINE bool load(const float* values, const float* p, std::size_t keys) noexcept {
+    terms_ = (keys + 3) / 4 * 4;
+    for (std::size_t k = 0; k < keys; k += 4) token_exponents<ValueWidth>(values + k * ValueWidth, exponents_ + k);
+    for (std::size_t k = 0; k < keys; ++k) {
+      if (exponents_[k] > most_exponent) return false;
+    }
+    for (std::size_t t = 0; t < 4; ++t) {
+      largest_[t] = least_exponent;
+      if (t < Count) {
+        if (!find_largest(p + t, keys, largest_[t])) return false;
+        split_weights(p + t, keys, t);
+      }
+      for (std::size_t k = t < Count ? keys : 0; k < terms_; ++k)
+        integers_[4 * k + t] = integers_[4 * (terms_ + k) + t] = 0;
+    }
+    return true;
+  }
+  // Computes the weighted sums of one row of values. `values` points to the row in the panel of the first key.
+  template <std::size_t ValueWidth>
+  LADON_INLINE Products<step_keys> multiply(const float* values) const noexcept {
+    std::int32_t row[2 * step_keys];
+    std::int32_t *low = row, *high = row + terms_;
+    for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_;) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        const Split split(bits_of(values[i]), *exponent++);
+        *low++ = split.low;
+        *high++ = split.high;
+      }
+      values += 4 * ValueWidth;
+    }
+    return Products<step_keys>(row, integers_, terms_);
+  }
+  LADON_INLINE const std::int32_t* exponents() const noexcept { return largest_; }
+
+ private:
+  // Finds the largest exponent of a weight times the values of its key. A weight of 0 has no exponent.
+  LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
+    std::uint32_t heaviest = 0;
+    for (std::size_t k = 0; k < keys; ++k, p += 4) {
+      const std::uint32_t weight = bits_of(*p);
+      if (weight > heaviest) heaviest = weight;
+      const auto exponent = static_cast<std::int32_t>(weight >> 23);
+      if (exponent != 0 && exponent + exponents_[k] > largest) largest = exponent + exponents_[k];
+    }
+    return heaviest < 0x7f800000;
+  }
+  LADON_INLINE void split_weights(const float* p, std::size_t keys, std::size_t t) noexcept {
+    std::int32_t *high = integers_ + t, *low = high + 4 * terms_;
+    for (std::size_t k = 0; k < keys; ++k, p += 4, high += 4, low += 4) {
+      const std::uint32_t bits = bits_of(*p);
+      const std::int32_t shift = largest_[t] - exponents_[k] + 8 - static_cast<std::int32_t>(bits >> 23);
+      const Split split(0, shift < 32 ? soft::mantissa_of(bits) >> shift : 0);
+      *high = split.high;
+      *low = split.low;
+    }
+  }
+
+  std::size_t terms_;  // the number of keys, rounded up to whole panels
+  std::int32_t exponents_[step_keys], largest_[4];
+  std::int32_t integers_[8 * step_keys];
+};
+
+// Computes the weighted sum of one row of values for one query.
+template <std::size_t ValueWidth>
+LADON_NOINLINE float sum_of_floats(const float* values, const float* p, std::size_t keys) noexcept {
+  float sum = 0;
+  for (std::size_t k = 0; k < keys; ++k) sum += values[k / 4 * 4 * ValueWidth + k % 4] * p[4 * k];
+  return sum;
+}
+
+// Adds the weighted values of the keys `range` (detail/attention/weighted_sum.hpp). `rescale` has the factors of the
+// sums.
+template <std::size_t ValueWidth, std::size_t Count, class Rescale>
+LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale,
+                                 float* out) noexcept {
+  float before[Count], after[Count];
+  bool fast = rescale.first && range.end - range.begin <= step_keys;
+  for (std::size_t t = 0; t < Count; ++t) {
+    before[t] = rescale.before[t].lane[0];
+    after[t] = rescale.after[t].lane[0];
+    fast = fast && after[t] > 0 && soft::is_normal(bits_of(after[t]));
+  }
+  std::size_t first = range.begin;
+  do {  // once for no keys, too: the result is then 0
+    const std::size_t left = range.end - first, keys = left < step_keys ? left : step_keys;
+    const float* const weight = p + 4 * (first - range.begin);
+    Weights weights;
+    const bool finite = weights.template load<ValueWidth, Count>(values + first * ValueWidth, weight, keys);
+    for (std::size_t row = 0; row < ValueWidth; ++row) {
+      const float* const value = values + first * ValueWidth + 4 * row;
+      const auto products = weights.template multiply<ValueWidth>(value);
+      float* const to = out + 4 * row;
+      if (fast && finite) {
+        soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, after, to);
+        continue;
+      }
+      float sum[Count];
+      soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
+      for (std::size_t t = 0; t < Count; ++t) {
+        if (!finite) sum[t] = sum_of_floats<ValueWidth>(value, weight + t, keys);
+        if (first != range.begin) {
+          to[t] = to[t] + sum[t];
+        } else {
+          to[t] = rescale.first ? sum[t] : to[t] * before[t] + sum[t];
+        }
+        if (left <= step_keys) to[t] = to[t] * after[t];
+      }
+    }
+    first += step_keys;
+  } while (first < range.end);
+}
+
+}  // namespace ladon::inline LADON_ABI::detail::block_floats

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Int8 products on Cortex-M0+: the quantisation. detail/linear/cortex_m/int8_thumb1_tile.hpp computes products.
+//
+// A quantised panel holds q (detail/memory/int8_panels.hpp) in 32 bits: [features][width]. With 16 bits, the loop would
+// need an additional instruction for each multiply-add, because the processor multiplies only whole registers.
+//
+// detail/memory/panels.hpp defines panels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/detail/simd/integer_products.hpp>
+#include <ladon/detail/simd/soft_float.hpp>
+#include <ladon/detail/simd/token_scale.hpp>
+#include <ladon/detail/simd/vectors.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// Whether int8 products of features of type Element use the loop of this file. `Simd` provides the packs (vectors.hpp).
+template <class Element, class Simd>
+inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std::int32_t> && Simd::lanes == 1;
+
+#if LADON_THUMB1
+
+namespace thumb1 {
+
+// The arguments of `quantised` for one token: the upper 16 bits of the mantissa of the reciprocal, and 284 - 8 - (the
+// exponent of the reciprocal).
+struct Quantisation {
+  std::uint32_t reciprocal;
+  std::int32_t shift;
+};
+
+// Returns the integer q of a feature. `bits` holds the bits of the feature.
+//
+// The product of the upper 16 bits of both mantissas is too small by less than 2^-14 of the product. If the smallest
+// and the largest possible product are rounded to the same integer, this integer is q. Otherwise, for less than 1% of
+// the features, quantised_feature computes q.
+LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
+                                    std::int32_t most) noexcept {
+  const std::int32_t exponent = soft::exponent_of(bits);
+  const std::uint32_t shift = static_cast<std::uint32_t>(how.shift - exponent);
+  if (shift > 31) {
+    if (exponent != 0 || bits << 1 == 0) return 0;
+    return quantised_feature(ladon::bit_cast<float>(bits), reciprocal, most);
+  }
+  // 256 |q|, before the rounding
+  const std::uint32_t magnitude = ((soft::mantissa_of(bits) >> 16) * how.reciprocal) >> shift;
+  const std::uint32_t integer = (magnitude + 127) >> 8;
+  if ((magnitude + (magnitude >> 14) + 130) >> 8 != integer) {
+    return quantised_feature(ladon::bit_cast<float>(bits), reciprocal, most);
+  }
+  const auto q = static_cast<std::int32_t>(integer);
+  if ((bits >> 31) != 0) return -q;
+  return q < most ? q : most;
+}
+
+}  // namespace thumb1
+
+// Quantises the first Packs tokens of a panel [Features][Width]: on this target, a pack has one token.
+template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
+LADON_NOINLINE void quantise_panel(const float* panel, std::int32_t* to, float* scales, std::size_t) noexcept {
+  for (std::size_t t = 0; t < Packs; ++t) {
+    const auto token = scale_of_token<Features, ActivationBits>(panel + t, Width);
+    const auto most = static_cast<std::int32_t>(token.most.lane[0]);
+    const float reciprocal = token.reciprocal.lane[0];
+    scales[t] = token.scale.lane[0];
+    const auto bits = ladon::bit_cast<std::uint32_t>(reciprocal);
+    if (soft::is_normal(bits)) {
+      const thumb1::Quantisation how{soft::mantissa_of(bits) >> 16, 284 - 8 - soft::exponent_of(bits)};
+      for (std::size_t i = 0; i < Features; ++i) {
+        to[i * Width + t] =
+            thumb1::quantised(ladon::bit_cast<std::uint32_t>(panel[i * Width + t]), how, reciprocal, most);
+      }
+    } else {
+      for (std::size_t i = 0; i < Features; ++i) {
+        to[i * Width + t] = quantised_feature(panel[i * Width + t], reciprocal, most);
+      }
+    }
+  }
+}
+
+#endif
+
+}  // namespace ladon::inline LADON_ABI::detail::simd

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Float arithmetic with integers, for Cortex-M0+. This processor has no FPU and no instruction that counts leading
+// zeros or returns the upper half of a product. A product of two floats in libgcc takes 129 instructions, and a sum
+// takes 100 (arm-none-eabi-g++ 12). The functions of this file do not round after each operation, so their results are
+// at least as accurate as the results of libgcc, but not bit-identical. Deterministic builds do not use this file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/target/compiler.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd::soft {
+
+// The exponent of a float as it is stored, 0 to 255. Precondition of the functions below: 0 < exponent < 255.
+LADON_INLINE std::int32_t exponent_of(std::uint32_t bits) noexcept {
+  return static_cast<std::int32_t>((bits << 1) >> 24);
+}
+LADON_INLINE bool is_normal(std::uint32_t bits) noexcept {
+  const std::int32_t exponent = exponent_of(bits);
+  return exponent != 0 && exponent != 255;
+}
+// Returns the 24 bits of the mantissa in the upper 24 bits.
+LADON_INLINE std::uint32_t mantissa_of(std::uint32_t bits) noexcept { return (bits << 8) | 0x80000000u; }
+
+// Returns the upper 32 bits of a * b. The result may be too small by at most 3.
+LADON_INLINE std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) noexcept {
+  const std::uint32_t a1 = a >> 16, a0 = a & 0xffff, b1 = b >> 16, b0 = b & 0xffff;
+  return a1 * b1 + ((a1 * b0) >> 16) + ((a0 * b1) >> 16);
+}
+
+// Shifts `x` to the left by a multiple of 4 bits, until one of its highest 4 bits is 1. Returns the number of bits. If
+// `x` is 0, the number is 28.
+LADON_INLINE std::int32_t normalise_nearly(std::uint32_t& x) noexcept {
+  std::int32_t shift = 0;
+  if (x >> 16 == 0) x <<= 16, shift = 16;
+  if (x >> 24 == 0) x <<= 8, shift += 8;
+  if (x >> 28 == 0) x <<= 4, shift += 4;
+  return shift;
+}
+
+// Shifts `x` to the left until its highest bit is 1. Returns the number of bits. If `x` is 0, the number is 31.
+LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
+  std::int32_t shift = x >> 28 == 0 ? normalise_nearly(x) : 0;
+  if (x >> 30 == 0) x <<= 2, shift += 2;
+  if (x >> 31 == 0) x <<= 1, shift += 1;
+  return shift;
+}
+
+// Returns magnitude * 2^(exponent - 127 - 31) with a sign, rounded to nearest. A result beyond the range of normal
+// floats becomes 0 or infinite. The highest bit of `sign` is the sign.
+LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::int32_t exponent) noexcept {
+  exponent -= normalise(magnitude);
+  if (magnitude == 0 || exponent <= 0) return 0.0f;
+  if (exponent >= 254) return ladon::bit_cast<float>((sign & 0x80000000u) | 0x7f800000u);
+  // The carry of the rounding may raise the exponent.
+  const std::uint32_t rounded = ((magnitude >> 7) + 1) >> 1;
+  return ladon::bit_cast<float>((rounded + (static_cast<std::uint32_t>(exponent - 1) << 23)) | (sign & 0x80000000u));
+}
+LADON_INLINE std::uint32_t magnitude_of(std::int32_t integer) noexcept {
+  return integer < 0 ? 0u - static_cast<std::uint32_t>(integer) : static_cast<std::uint32_t>(integer);
+}
+LADON_INLINE float to_float(std::int32_t integer, std::int32_t exponent) noexcept {
+  return to_float(magnitude_of(integer), static_cast<std::uint32_t>(integer), exponent);
+}
+
+// The arguments of multiply_add that all results share.
+struct Affine {
+  std::uint32_t row1, row0;                   // the upper 16 and the lower 8 bits of the mantissa of the factor
+  std::int32_t summand, exponent_of_summand;  // the mantissa of the summand, with 30 bits and a sign
+  std::int32_t exponent;                      // the exponent of the factor - 94
+  bool usable;  // false if an operand is subnormal, infinite or NaN, or if the factor is not positive
+
+  LADON_INLINE Affine(float factor, float added) noexcept {
+    const auto bits = ladon::bit_cast<std::uint32_t>(factor), added_bits = ladon::bit_cast<std::uint32_t>(added);
+    row1 = mantissa_of(bits) >> 16;
+    row0 = bits & 0xff;
+    exponent = exponent_of(bits) - 94;
+    const auto magnitude = static_cast<std::int32_t>(mantissa_of(added_bits) >> 2);
+    const bool zero = added_bits << 1 == 0;
+    summand = zero ? 0 : (added_bits >> 31) != 0 ? -magnitude : magnitude;
+    exponent_of_summand = exponent_of(added_bits);
+    usable = (bits >> 31) == 0 && is_normal(bits) && (zero || is_normal(added_bits));
+  }
+};
+
+#if LADON_THUMB1
+// Computes results[t] = sums[t] * factors[t] * row + summand until `end`, the end of the results. Precondition:
+// `affine` is usable. Returns 0, or another number if a factor or a result is 0, subnormal, infinite, NaN or out of
+// range. The results are then incomplete. g++ 12 keeps the operands in memory: its code takes 126 instructions for each
+// result, and the assembly 85.
+//
+//     r4         |sums[t]|, then the product and the result
+//     r5         factors[t]
+//     r6         0, or -1 if r4 belongs to a negative number
+//     r7         the exponent of r4: the number is r4 * 2^(r7 - 127 - 29)
+//     r8, r9     the addresses of the next sum and of the next factor
+//     r11, r12   2^15, and affine.exponent
+//     lr         the address of `affine`
+//     stack      the address of the next result
+__attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::int32_t* /*sums*/,
+                                                                   const float* /*factors*/, const Affine* /*affine*/,
+                                                                   float* /*results*/, float* /*end*/) noexcept {
+  asm volatile(
+      ".syntax unified\n\t"
+      "push {r4-r7, lr}\n\t"
+      "mov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\t"
+      "push {r4-r7}\n\t"
+      "ldr r4, [sp, #36]\n\t"
+      "push {r3, r4}\n\t"
+      "mov r8, r0\n\tmov r9, r1\n\tmov lr, r2\n\t"
+      "ldr r3, [r2, #16]\n\tmov r12, r3\n\t"
+      "movs r3, #1\n\tlsls r3, r3, #15\n\tmov r11, r3\n"
+      "1:\n\t"
+      "mov r0, r8\n\tldmia r0!, {r4}\n\tmov r8, r0\n\t"
+      "mov r1, r9\n\tldmia r1!, {r5}\n\tmov r9, r1\n\t"
+      "asrs r6, r4, #31\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
+      "lsrs r7, r5, #23\n\tsubs r0, r7, #1\n\tcmp r0, #253\n\tbhi 8f\n\t"
+      "add r7, r12\n\t"
+      // Shift the sum to the left, until one of its highest 4 bits is 1.
+      "lsrs r0, r4, #16\n\tbne 2f\n\tlsls r4, r4, #16\n\tsubs r7, #16\n"
+      "2:\n\t"
+      "lsrs r0, r4, #24\n\tbne 2f\n\tlsls r4, r4, #8\n\tsubs r7, #8\n"
+      "2:\n\t"
+      "lsrs r0, r4, #28\n\tbne 2f\n\tlsls r4, r4, #4\n\tsubs r7, #4\n"
+      "2:\n\t"
+      // r1 = the upper 32 bits of the product of the two factors
+      "uxtb r0, r5\n\tlsls r1, r5, #9\n\tlsrs r1, r1, #17\n\tadd r1, r11\n\t"
+      "mov r2, lr\n\tldmia r2!, {r3, r5}\n\t"
+      "muls r0, r3, r0\n\tmuls r5, r1, r5\n\tadds r0, r0, r5\n\tlsrs r0, r0, #8\n\t"
+      "muls r1, r3, r1\n\tadds r1, r1, r0\n\t"
+      // r4 = the upper 32 bits of r4 * r1, divided by 4, with the sign
+      "uxth r0, r4\n\tlsrs r4, r4, #16\n\tuxth r3, r1\n\tlsrs r1, r1, #16\n\t"
+      "muls r3, r4, r3\n\tmuls r0, r1, r0\n\tmuls r4, r1, r4\n\t"
+      "lsrs r3, r3, #16\n\tlsrs r0, r0, #16\n\tadds r4, r4, r3\n\tadds r4, r4, r0\n\t"
+      "lsrs r4, r4, #2\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
+      // Add the summand, after the smaller of the two numbers is shifted to the right.
+      "beq 3f\n\t"
+      "ldmia r2!, {r0, r1}\n\tsubs r3, r7, r1\n\tbmi 4f\n\t"
+      "asrs r0, r3\n\tb 5f\n"
+      "3:\n\t"
+      "ldmia r2!, {r0, r7}\n\tb 5f\n"
+      "4:\n\t"
+      "rsbs r3, r3, #0\n\tmov r7, r1\n\tcmp r3, #31\n\tble 4f\n\tmovs r3, #31\n"
+      "4:\n\t"
+      "asrs r4, r3\n"
+      "5:\n\t"
+      "adds r4, r4, r0\n\tbeq 8f\n\t"
+      // Convert r4 to a float.
+      "asrs r6, r4, #31\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
+      "lsrs r0, r4, #24\n\tbne 6f\n\tlsls r4, r4, #8\n\tsubs r7, #8\n\t"
+      "lsrs r0, r4, #24\n\tbne 6f\n\tlsls r4, r4, #8\n\tsubs r7, #8\n\t"
+      "lsrs r0, r4, #24\n\tbne 6f\n\tlsls r4, r4, #8\n\tsubs r7, #8\n"
+      "6:\n\t"
+      "lsrs r0, r4, #28\n\tbne 6f\n\tlsls r4, r4, #4\n\tsubs r7, #4\n"
+      "6:\n\t"
+      "lsrs r0, r4, #30\n\tbne 6f\n\tlsls r4, r4, #2\n\tsubs r7, #2\n"
+      "6:\n\t"
+      "cmp r4, #0\n\tbmi 6f\n\tlsls r4, r4, #1\n\tsubs r7, #1\n"
+      "6:\n\t"
+      "adds r7, #1\n\tcmp r7, #252\n\tbhi 8f\n\t"
+      "lsrs r4, r4, #7\n\tadds r4, #1\n\tlsrs r4, r4, #1\n\tlsls r7, r7, #23\n\tadds r4, r4, r7\n\t"
+      "lsls r6, r6, #31\n\torrs r4, r6\n\t"
+      "pop {r0, r1}\n\tstmia r0!, {r4}\n\tpush {r0, r1}\n\t"
+      "cmp r0, r1\n\tbne 1b\n\t"
+      "movs r0, #0\n\tb 9f\n"
+      "8:\n\t"
+      "movs r0, #1\n"
+      "9:\n\t"
+      "add sp, #8\n\t"
+      "pop {r4-r7}\n\t"
+      "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
+      "pop {r4-r7, pc}");
+}
+#endif
+
+// Computes results[t] = sums[t] * 2^(exponents[t] + bias - 127 - 31) for Count sums.
+template <std::size_t Count>
+LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
+                              float* results) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < Count; ++t) results[t] = to_float(sums[t], exponents[t] + bias);
+}
+// Like to_floats, but multiplies the results by `factors`. Precondition: the factors are positive and normal.
+template <std::size_t Count>
+LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
+                              const float* factors, float* results) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < Count; ++t) {
+    const auto bits = ladon::bit_cast<std::uint32_t>(factors[t]);
+    std::uint32_t magnitude = magnitude_of(sums[t]);
+    const std::int32_t shift = normalise_nearly(magnitude);
+    results[t] = to_float(multiply_high(magnitude, mantissa_of(bits)), static_cast<std::uint32_t>(sums[t]),
+                          exponents[t] + bias + exponent_of(bits) - 126 - shift);
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail::simd::soft

@@ -1,0 +1,206 @@
+// Tests products of bfloat16 weights, without the rest of a layer. For several tokens, the bits of the results must be
+// the bits of loops that round as the instructions of the target round (detail/simd/bfloat16_dot.hpp). This file
+// compiles in a few seconds, so tests/CMakeLists.txt can compile it for instruction sets for which it compiles no other
+// test.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/memory/linear_input.hpp>
+
+namespace {
+
+using namespace ladon::detail;
+using Target = simd::NativeVectors;
+using ladon::BFloat16;
+
+// How the target adds the products of a pair of features.
+enum class Rounding { of_floats, to_nearest, to_odd };
+constexpr Rounding rounding = !Target::multiplies_bfloat16                ? Rounding::of_floats
+                              : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT ? Rounding::to_odd
+                                                                          : Rounding::to_nearest;
+constexpr float smallest_normal = std::numeric_limits<float>::min();
+
+// Returns 0 with the sign of x if x is subnormal, otherwise x.
+float flushed(float x) { return std::abs(x) < smallest_normal ? std::copysign(0.0f, x) : x; }
+
+// Returns a + b, rounded to an odd double if the sum is not a double: to the one of the two nearest doubles whose last
+// bit is 1.
+double add_to_odd(double a, double b) {
+  const double sum = a + b;
+  if (!std::isfinite(sum)) return sum;
+  const double part_of_b = sum - a, error = (a - (sum - part_of_b)) + (b - part_of_b);
+  if (error == 0 || ladon::bit_cast<std::uint64_t>(sum) % 2 == 1) return sum;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return std::nextafter(sum, error > 0 ? infinity : -infinity);
+}
+
+// Returns x, rounded to an odd float if x is not a float. A subnormal number becomes 0, and a number of at least 2^128
+// becomes infinite.
+float to_odd_float(double x) {
+  const double largest{std::numeric_limits<float>::max()};
+  if (std::isnan(x) || std::abs(x) >= 0x1p128) return static_cast<float>(x * 0x1p200);
+  if (std::abs(x) < double{smallest_normal}) return static_cast<float>(std::copysign(0.0, x));
+  float result = static_cast<float>(std::min(std::max(x, -largest), largest));
+  if (double{result} == x) return result;
+  if (std::abs(double{result}) > std::abs(x)) result = std::nextafter(result, 0.0f);
+  return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(result) | 1u);
+}
+
+// Adds the products of a pair of features and a pair of weights to `sum`.
+float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
+  if constexpr (rounding == Rounding::of_floats) {
+    for (int i = 0; i < 2; ++i) sum = simd::fma_is_fused ? std::fma(x[i], w[i], sum) : sum + x[i] * w[i];
+    return sum;
+  } else if constexpr (rounding == Rounding::to_odd) {
+    const auto product = [&](int i) { return double{to_odd_float(double{flushed(x[i])} * double{flushed(w[i])})}; };
+    const double pair{to_odd_float(add_to_odd(product(0), product(1)))};
+    return to_odd_float(add_to_odd(double{flushed(sum)}, pair));
+  } else {
+#if LADON_BFLOAT16_DOT
+    for (int i = 1; i >= 0; --i) sum = flushed(std::fma(flushed(x[i]), flushed(w[i]), flushed(sum)));
+#else
+    for (int i = 1; i >= 0; --i) sum = simd::fma_is_fused ? std::fma(x[i], w[i], sum) : sum + x[i] * w[i];
+#endif
+    return sum;
+  }
+}
+
+// A linear congruential generator with the constants of Knuth's MMIX.
+class Random {
+ public:
+  std::uint32_t bits() {
+    return static_cast<std::uint32_t>((state_ = state_ * 6364136223846793005u + 1442695040888963407u) >> 33);
+  }
+  float number() { return static_cast<float>(bits()) / static_cast<float>(1u << 30) - 1.0f; }
+
+ private:
+  std::uint64_t state_ = 11;
+};
+
+// `spread` scales each number by a power of two from 2^-spread to 2^spread, so that roundings and cancellations differ.
+template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
+struct Problem {
+  std::vector<float> x = std::vector<float>(Tokens * Features), bias = std::vector<float>(Rows);
+  std::vector<BFloat16> weight = std::vector<BFloat16>(Rows * Features);
+
+  explicit Problem(int spread, int x_exponent = 0) {
+    Random random;
+    const auto number = [&] {
+      const int power = spread == 0 ? 0 : static_cast<int>(random.bits() >> 8) % (2 * spread + 1) - spread;
+      return std::ldexp(random.number(), power);
+    };
+    for (float& f : x) f = std::ldexp(number(), x_exponent);
+    for (BFloat16& w : weight) w = ladon::to_bfloat16(number());
+    for (float& b : bias) b = std::ldexp(number(), x_exponent);
+  }
+};
+
+template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
+std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& problem) {
+  std::vector<float> y;
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    for (std::size_t r = 0; r < Rows; ++r) {
+      float sum = problem.bias[r];
+      for (std::size_t i = 0; i < Features; i += 2) {
+        float x[2]{}, w[2]{};
+        for (std::size_t j = 0; j < 2 && i + j < Features; ++j) {
+          x[j] = problem.x[t * Features + i + j];
+          if (Target::multiplies_bfloat16) x[j] = ladon::to_float(ladon::to_bfloat16(x[j]));
+          w[j] = ladon::to_float(problem.weight[r * Features + i + j]);
+        }
+        sum = add_pair(sum, x, w);
+      }
+      y.push_back(sum);
+    }
+  }
+  return y;
+}
+
+// Computes the product with the code of layers. The array of weights ends with the last weight, so that a sanitizer
+// reports reads beyond the last weight.
+template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
+std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
+  constexpr Tiling tiles = tiling<Target>(Tokens, Features);
+  constexpr std::size_t width = tiles.width(), panels = tiles.panels(Tokens);
+  alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    for (std::size_t i = 0; i < Features; ++i) {
+      in[(t / width * Features + i) * width + t % width] = problem.x[t * Features + i];
+    }
+  }
+  static LinearInput<ladon::precision::BFloat16, Target, Tokens, Features, tiles> input;
+  std::memset(static_cast<void*>(&input), 0x5a, sizeof(input));
+  convert_input<Target, tiles, Tokens, Features>(in, Tokens, input);
+  const WeightRows<WeightMatrix<BFloat16, Features, 1>, BiasVector> w{{problem.weight.data()}, {problem.bias.data()}};
+  ladon::for_panels<tiles, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    matmul<Target, tiles, Packs, Rows, Features>(w, input.view(in).template panels_from<Features, width>(first), count,
+                                                 Epilogue<width>{out + first * Rows * width, Rows * width});
+  });
+  std::vector<float> y;
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[(t / width * Rows + r) * width + t % width]);
+  }
+  return y;
+}
+
+// Whether the result of a product has the bits of expected_product. The lanes of a folded product and of a product of a
+// single token add in another order.
+template <std::size_t Tokens, std::size_t Features>
+constexpr bool adds_in_order = [] {
+  using In = std::conditional_t<Target::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;
+  constexpr Tiling tiles = tiling<Target>(Tokens, Features);
+  return Tokens > 1 && folded_steps<Target, tiles, Features, WeightMatrix<BFloat16, Features, 1>, In> == 1;
+}();
+
+template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
+void check(int spread, int x_exponent = 0) {
+  CAPTURE(Tokens);
+  CAPTURE(spread);
+  const auto problem = std::make_unique<Problem<Tokens, Features, Rows>>(spread, x_exponent);
+  const std::vector<float> y = product(*problem), expected = expected_product(*problem);
+  if constexpr (adds_in_order<Tokens, Features>) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      CAPTURE(i);
+      if (std::isnan(y[i]) && std::isnan(expected[i])) continue;
+      CHECK(ladon::bit_cast<std::uint32_t>(y[i]) == ladon::bit_cast<std::uint32_t>(expected[i]));
+    }
+  } else {
+    // Each product and the bias take part in at most Features + 1 additions. An addition has a relative error of at
+    // most 2^-23.
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      double terms = std::abs(double{problem->bias[i % Rows]});
+      for (std::size_t f = 0; f < Features; ++f) {
+        terms += std::abs(double{problem->x[i / Rows * Features + f]} *
+                          double{ladon::to_float(problem->weight[i % Rows * Features + f])});
+      }
+      CHECK(std::abs(double{y[i]} - double{expected[i]}) <= 2.1 * (Features + 1) * 0x1p-23 * terms + 0x1p-120);
+    }
+  }
+}
+
+}  // namespace
+
+// A product has three kinds of steps: four pairs of features at a time, single pairs, and an incomplete pair.
+TEST_CASE("bfloat16 products: whole panels and an incomplete panel") { check<19, 55, 21>(0); }
+TEST_CASE("bfloat16 products: two packs, many rows") { check<16, 64, 37>(0); }
+TEST_CASE("bfloat16 products: roundings of numbers of different magnitudes") {
+  for (const int spread : {1, 4, 12, 30}) check<16, 40, 16>(spread);
+}
+TEST_CASE("bfloat16 products: a panel of few tokens") { check<3, 131, 17>(3); }
+TEST_CASE("bfloat16 products: a single token") { check<1, 83, 9>(2); }
+TEST_CASE("bfloat16 products: fewer features than a pair") { check<5, 1, 2>(0); }
+// Features, products and sums are partly subnormal. Instructions for bfloat16 replace subnormal numbers by 0.
+TEST_CASE("bfloat16 products: subnormal numbers") {
+  check<16, 10, 16>(6, -122);
+  check<16, 10, 16>(2, -130);
+}
+TEST_CASE("bfloat16 products: sums beyond the largest float") { check<16, 10, 16>(2, 126); }
