@@ -43,6 +43,10 @@
 #   ACTIVATION_BITS 8|7      the bits to which the inputs of int8 products are quantised at run time. In a WebAssembly
 #                      module with relaxed SIMD, 8 bits become 7 on engines that compute 8 bits inexactly. With
 #                      DETERMINISTIC, only 7 bits allow a module with relaxed SIMD
+#   ROTATED            rotates int8 weights and the inputs of their products before both are quantised. Results are
+#                      more accurate, and a call takes a few percent longer (docs/precision.md). The number of inputs of
+#                      each linear map must be a multiple of 8. An int8 checkpoint must be rotated, too
+#                      (ladon-weights quantise --rotate)
 #   WEIGHTS <file.safetensors> PREFIX <prefix>    stores the tensors of a checkpoint in the library:
 #                      <name>_stored_weights. PREFIX is the text before the tensors' names; without PREFIX, no text.
 #                      With PRECISION int8, float weights are quantised when the library is made. Int8 weights of a

@@ -27,6 +27,8 @@ using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutB
 using ladon::mask::Causal, ladon::mask::None, ladon::mask::Window;
 template <class Layout, int Bits = 8>
 using Int8 = ladon::layout::Int8<Layout, Bits>;
+template <class Layout, int Bits = 8>
+using RotatedInt8 = ladon::layout::RotatedInt8<Layout, Bits>;
 
 template <S Shape, LayerConfig Config, class Mask, class Layout = Int8<InProj>>
 void check_layer() {
@@ -64,6 +66,16 @@ TEST_CASE("int8: encoder layer, post-LN") {
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
   check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
               None>();
+}
+
+TEST_CASE("rotated int8: attention, encoder layer, cache") {
+  check_attention(
+      attention_subject<S{.queries = 19, .model = 24, .heads = 4, .kv_heads = 2, .head_width = 6, .value_width = 10},
+                        Causal, RotatedInt8<SeparateQKV>>());
+  check_layer<S{.queries = 17, .model = 16, .heads = 2}, LayerConfig{.feed_forward = 40}, None, RotatedInt8<InProj>>();
+  check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 8, .heads = 2}, Causal, ladon::score::Scaled,
+                              ladon::position::None, RotatedInt8<InProj>>(),
+               {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
 }
 
 TEST_CASE("int8: cache, several tokens and one") {
@@ -145,6 +157,32 @@ TEST_CASE("int8: decoder layers, post-LN and pre-LN") {
                 {.layer = pre, .self_causal = true, .activation_bits = 8});
   check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12}, 21, post, Causal, None, Int8<InProj>>(),
                 {.layer = post, .self_causal = true, .activation_bits = 8});
+}
+
+TEST_CASE("rotated int8: a single token, 7 bits, a gate, a decoder layer") {
+  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 40, .heads = 3, .head_width = 8}, None,
+                                    RotatedInt8<InProj>>());
+  check_layer<S{.queries = 9, .model = 16, .heads = 2}, LayerConfig{.feed_forward = 24}, None,
+              RotatedInt8<InProj, 7>>();
+  check_layer<S{.queries = 18, .model = 16, .heads = 4, .kv_heads = 2},
+              LayerConfig{.feed_forward = 24, .activation = Activation::silu, .norm = NormOrder::pre, .gated = true},
+              Causal, RotatedInt8<WithoutBias<SeparateQKV>>>();
+  constexpr S shape{.queries = 18, .model = 16, .heads = 2};
+  constexpr LayerConfig post{.feed_forward = 24};
+  check_decoder(decoder_layer_subject<shape, 21, post, Causal, None, RotatedInt8<InProj>>(),
+                {.layer = post, .self_causal = true, .activation_bits = 8 + rotated});
+}
+
+TEST_CASE("rotated int8: targets agree to the last bit") {
+  using ladon::detail::simd::ArrayVectors, ladon::detail::simd::NativeVectors;
+  constexpr S shape{.queries = 37, .model = 24, .heads = 3};
+  const Subject native = attention_subject<shape, Causal, RotatedInt8<InProj>, NativeVectors>();
+  const Task task = task_of(native, random_problem(native, false, 23), {});
+  const Outcome expected = run_guarded(native, task);
+  for (const Subject& subject : {attention_subject<shape, Causal, RotatedInt8<InProj>, ArrayVectors<1>>(),
+                                 attention_subject<shape, Causal, RotatedInt8<InProj>, ArrayVectors<4>>()}) {
+    CHECK(same_bits(run_guarded(subject, task).y, expected.y));
+  }
 }
 
 TEST_CASE("int8: a ring buffer of the latest keys") {

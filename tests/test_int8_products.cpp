@@ -48,14 +48,28 @@ struct Problem {
   }
 };
 
+// Multiplies by H (detail/memory/rotation.hpp), in the library's order of additions.
+void rotate_in_place(std::vector<float>& x) {
+  for (std::size_t half = 1; half < 8; half *= 2) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (i / half % 2 != 0) continue;
+      const float a = x[i], b = x[i + half];
+      x[i] = a + b;
+      x[i + half] = a - b;
+    }
+  }
+}
+
 // Computes the product in plain loops (detail/memory/int8_panels.hpp and detail/linear/matmul_int8.hpp state the
 // formulas).
-template <int Bits, std::size_t Tokens, std::size_t Features, std::size_t Rows>
+template <int Bits, bool Rotated, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& problem) {
   constexpr float levels = (1 << Bits) - 1;
   std::vector<float> y;
   for (std::size_t t = 0; t < Tokens; ++t) {
-    const float* const x = problem.x.data() + t * Features;
+    std::vector<float> features(problem.x.data() + t * Features, problem.x.data() + (t + 1) * Features);
+    if (Rotated) rotate_in_place(features);
+    const float* const x = features.data();
     const float low = std::min(0.0f, *std::min_element(x, x + Features)),
                 high = std::max(0.0f, *std::max_element(x, x + Features));
     const float scale = high / levels - low / levels, reciprocal = 1 / scale;
@@ -75,7 +89,7 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
 
 // Computes the product with the code of layers. The array of weights ends with the last weight, so that a sanitizer
 // reports reads beyond the last weight.
-template <int Bits, std::size_t Tokens, std::size_t Features, std::size_t Rows>
+template <int Bits, bool Rotated, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   using Target = simd::NativeVectors;
   constexpr Tiling tiles = tiling<Target>(Tokens, Features);
@@ -86,7 +100,7 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
       in[(t / width * Features + i) * width + t % width] = problem.x[t * Features + i];
     }
   }
-  static LinearInput<ladon::precision::Int8<Bits>, Target, Tokens, Features, tiles> input;
+  static LinearInput<ladon::precision::Int8<Bits, Rotated>, Target, Tokens, Features, tiles> input;
   std::memset(&input, 0x5a, sizeof(input));
   convert_input<Target, tiles, Tokens, Features>(in, Tokens, input);
   const Int8Rows<Features, BiasVector> w{
@@ -102,15 +116,15 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   return y;
 }
 
-template <int Bits = 8, std::size_t Tokens, std::size_t Features, std::size_t Rows>
+template <int Bits = 8, bool Rotated = false, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 void check(const Problem<Tokens, Features, Rows>& problem) {
   CAPTURE(Tokens);
-  const std::vector<float> y = product<Bits>(problem), expected = expected_product<Bits>(problem);
+  const std::vector<float> y = product<Bits, Rotated>(problem), expected = expected_product<Bits, Rotated>(problem);
   CHECK(std::memcmp(y.data(), expected.data(), y.size() * sizeof(float)) == 0);
 }
-template <std::size_t Tokens, std::size_t Features, std::size_t Rows, int Bits = 8>
+template <std::size_t Tokens, std::size_t Features, std::size_t Rows, int Bits = 8, bool Rotated = false>
 void check() {
-  check<Bits>(*std::make_unique<Problem<Tokens, Features, Rows>>());
+  check<Bits, Rotated>(*std::make_unique<Problem<Tokens, Features, Rows>>());
 }
 
 }  // namespace
@@ -126,6 +140,36 @@ TEST_CASE("int8 products: whole groups of features, 7 bits") { check<8, 32, 16, 
 TEST_CASE("int8 products: a panel of few tokens") { check<3, 131, 17>(); }
 TEST_CASE("int8 products: a single token") { check<1, 83, 9>(); }
 TEST_CASE("int8 products: fewer features than a group") { check<5, 3, 2>(); }
+
+TEST_CASE("int8 products: rotated inputs") {
+  check<19, 56, 21, 8, true>();  // whole panels and an incomplete panel
+  check<24, 128, 17, 8, true>();
+  check<8, 32, 16, 7, true>();
+  check<3, 136, 17, 8, true>();  // a panel of few tokens
+  check<1, 88, 9, 8, true>();    // a single token
+  check<5, 8, 2, 8, true>();
+}
+
+// A token with an infinite or NaN feature, or whose rotated features are above the largest float, gets a row of NaN.
+// The other rows do not change.
+TEST_CASE("int8 products: rotated inputs, infinite and NaN features") {
+  constexpr std::size_t tokens = 9, features = 24, rows = 5;
+  const auto problem = std::make_unique<Problem<tokens, features, rows>>();
+  const std::vector<float> before = product<8, true>(*problem);
+  float* const token = problem->x.data() + 4 * features;
+  for (const float bad : {NAN, INFINITY, -INFINITY, 3e38f}) {
+    token[10] = bad;
+    token[11] = bad == 3e38f ? -bad : 1;
+    const std::vector<float> y = product<8, true>(*problem);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      if (i / rows == 4) {
+        CHECK(std::isnan(y[i]));
+      } else {
+        CHECK(std::memcmp(&y[i], &before[i], sizeof(float)) == 0);
+      }
+    }
+  }
+}
 
 // The features are multiples of 1/128, so x / scale is often near the middle of two integers. tests/CMakeLists.txt also
 // compiles this file with -ffp-contract=fast. The lowest feature of a token must then still become the integer 0 of

@@ -5,7 +5,7 @@
 # Sets the names of all arguments and their allowed values. The macro sets these variables in its caller, because a
 # function that is called from another folder cannot see variables of this file.
 macro(ladon_kernel_vocabulary)
-  set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED)
+  set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED ROTATED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
   set(ladon_kernel_sizes ${ladon_kernel_shape} FEED_FORWARD LAYERS MEMORY)
   set(ladon_kernel_choices PROJECTIONS LAYOUT BIAS PRECISION ACTIVATION_BITS ACTIVATION NORM NORM_KIND NORM_BIAS
@@ -242,7 +242,7 @@ VALUE_MODEL; MEMORY makes a decoder layer, which also attends to the output of a
     arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
 endfunction()
 
-# Checks LAYOUT, ACTIVATION_BITS and NORM_BIAS, because other arguments limit their values.
+# Checks LAYOUT, ACTIVATION_BITS, ROTATED and NORM_BIAS, because other arguments limit their values.
 function(ladon_kernel_check_choices)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)
@@ -252,6 +252,8 @@ function(ladon_kernel_check_choices)
   ladon_kernel_limit(LAYOUT of_two_widths "KEY_MODEL or VALUE_MODEL, tokens of another width," other_widths)
   ladon_kernel_refuse("ACTIVATION_BITS needs PRECISION int8: with ${arg_PRECISION} weights activations are not quantised"
     ACTIVATION_BITS_given AND NOT arg_PRECISION MATCHES "^int8$")
+  ladon_kernel_refuse("ROTATED needs PRECISION int8: only int8 weights are rotated"
+    arg_ROTATED AND NOT arg_PRECISION MATCHES "^int8$")
   ladon_kernel_refuse("NORM_BIAS is given; allowed with NORM_KIND layer only, because RMSNorm has no bias"
     NORM_BIAS_given AND arg_NORM_KIND MATCHES "^rms$")
 endfunction()

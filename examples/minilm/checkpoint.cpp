@@ -5,6 +5,7 @@
 #include <ladon/quantise.hpp>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "model_error.hpp"
 
@@ -55,20 +56,24 @@ struct Int8Memory {
 };
 
 template <std::size_t Out, std::size_t In>
-Int8Dense quantise(const Safetensors& file, const std::string& name, Int8Memory<Out, In>& memory) {
+Int8Dense quantise(const Safetensors& file, const std::string& name, bool rotated, Int8Memory<Out, In>& memory) {
   const Dense dense = find_dense<Out, In>(file, name);
   const ladon::Linear<Out, In> linear{.weight = dense.weight, .bias = dense.bias};
-  if (!ladon::quantise(linear, memory.weight, memory.scale)) fail(name + ".weight", "expected finite weights");
+  const bool finite = rotated ? ladon::quantise_rotated(linear, memory.weight, memory.scale)
+                              : ladon::quantise(linear, memory.weight, memory.scale);
+  if (!finite) fail(name + ".weight", "expected finite weights");
   return {memory.weight.data(), memory.scale.data(), memory.row_sum.data(), dense.bias};
 }
 
 template <std::size_t Out, std::size_t In>
-Int8Dense find_int8_dense(const Safetensors& file, const std::string& name, Int8Memory<Out, In>& memory) {
+Int8Dense find_int8_dense(const Safetensors& file, const std::string& name, bool rotated, Int8Memory<Out, In>& memory) {
   const std::string scale = name + ".weight_scale";
   const Int8Dense dense{file.tensor<std::int8_t>(name + ".weight", {Out, In}), file.tensor(scale, {Out, 1}),
                         memory.row_sum.data(), file.tensor(name + ".bias", {Out})};
-  if (!std::ranges::all_of(std::span(dense.scale, Out), [](float value) { return value > 0 && std::isfinite(value); }))
-    fail(scale, "expected positive and finite scales");
+  const auto is_right = [&](float value) { return (rotated ? value < 0 : value > 0) && std::isfinite(value); };
+  if (!std::ranges::all_of(std::span(dense.scale, Out), is_right))
+    fail(scale, rotated ? "expected negative and finite scales, as of other dense layers"
+                        : "expected positive and finite scales");
   return dense;
 }
 
@@ -105,16 +110,27 @@ BFloat16Layers::BFloat16Layers(const Safetensors& file) {
   layers_ = find_layers_with<BFloat16Dense>(file, find);
 }
 
-Int8Layers::Int8Layers(const Safetensors& file) {
+bool has_plain_int8_weights(const Safetensors& file) {
+  const std::string name = "encoder.layer.0.attention.self.query.weight_scale";
+  return has_int8_weights(file) && (!file.tensors().contains(name) || *file.tensor(name, {model_width, 1}) > 0);
+}
+
+template <class AnyInt8Dense>
+Int8LayersOf<AnyInt8Dense>::Int8LayersOf(const Safetensors& file) {
+  constexpr bool rotated = std::is_same_v<AnyInt8Dense, RotatedInt8Dense>;
   const bool is_quantised = has_int8_weights(file);
   const auto find = [&]<std::size_t Out, std::size_t In>(const std::string& name) {
     const std::shared_ptr<Int8Memory<Out, In>> memory(new Int8Memory<Out, In>);
     memory_.push_back(memory);
-    const Int8Dense dense = is_quantised ? find_int8_dense(file, name, *memory) : quantise(file, name, *memory);
+    const Int8Dense dense =
+        is_quantised ? find_int8_dense(file, name, rotated, *memory) : quantise(file, name, rotated, *memory);
     ladon::row_sums<Out, In>(dense.weight, memory->row_sum);
-    return dense;
+    return AnyInt8Dense{dense};
   };
-  layers_ = find_layers_with<Int8Dense>(file, find);
+  layers_ = find_layers_with<AnyInt8Dense>(file, find);
 }
+
+template class Int8LayersOf<Int8Dense>;
+template class Int8LayersOf<RotatedInt8Dense>;
 
 }  // namespace minilm

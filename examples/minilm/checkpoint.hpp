@@ -44,6 +44,9 @@ struct Int8Dense {
   const float* bias;
 };
 
+// A dense layer with rotated int8 weights (ladon::layout::RotatedInt8).
+struct RotatedInt8Dense : Int8Dense {};
+
 // The factors and summands of LayerNorm, (model_width) each.
 struct Norm {
   const float* weight;
@@ -90,21 +93,28 @@ class BFloat16Layers {
   LayersOf<BFloat16Dense> layers_;
 };
 
-// Holds the layers with int8 weights, and owns the tensors that are not in the file.
+// Holds the layers with int8 weights, and owns the tensors that are not in the file. AnyInt8Dense is Int8Dense or
+// RotatedInt8Dense.
 //
 // The int8 weights of the file are used in place, if `ladon-weights quantise` wrote them: X.weight of dtype I8, and
 // X.weight_scale of dtype F32 and shape (out, 1). Otherwise, the constructor quantises the float weights of the file.
-class Int8Layers {
+template <class AnyInt8Dense>
+class Int8LayersOf {
  public:
   // Throws ModelError as find_layers does. Also throws if only some dense layers have int8 weights, if a weight or a
-  // scale is not finite, or if a scale is not positive.
-  explicit Int8Layers(const Safetensors& file);
+  // scale is not finite, or if a scale has the wrong sign. Scales of rotated weights are negative.
+  explicit Int8LayersOf(const Safetensors& file);
 
-  [[nodiscard]] const LayersOf<Int8Dense>& layers() const noexcept { return layers_; }
+  [[nodiscard]] const LayersOf<AnyInt8Dense>& layers() const noexcept { return layers_; }
 
  private:
   std::vector<std::shared_ptr<const void>> memory_;
-  LayersOf<Int8Dense> layers_;
+  LayersOf<AnyInt8Dense> layers_;
 };
+using Int8Layers = Int8LayersOf<Int8Dense>;
+using RotatedInt8Layers = Int8LayersOf<RotatedInt8Dense>;
+
+// Returns whether the file has int8 weights that are not rotated.
+bool has_plain_int8_weights(const Safetensors& file);
 
 }  // namespace minilm

@@ -59,17 +59,20 @@ std::unique_ptr<Stack> make_stack_at(std::size_t index, const LayersOf<Dense>& l
   return make[index](layers);
 }
 
-// Calls f with the LayersOf<Dense>, LayersOf<BFloat16Dense> or LayersOf<Int8Dense> of an encoder.
+// Calls f with the LayersOf<Dense>, LayersOf<BFloat16Dense>, LayersOf<Int8Dense> or LayersOf<RotatedInt8Dense> of an
+// encoder.
 template <class F>
 auto visit_layers(const SentenceEncoder::AnyLayers& any, const F& f) {
   if (const auto* bfloat16 = std::get_if<BFloat16Layers>(&any)) return f(bfloat16->layers());
   if (const auto* int8 = std::get_if<Int8Layers>(&any)) return f(int8->layers());
+  if (const auto* rotated = std::get_if<RotatedInt8Layers>(&any)) return f(rotated->layers());
   return f(std::get<Layers>(any));
 }
 
 SentenceEncoder::AnyLayers find_any_layers(const Safetensors& file, Precision precision) {
   if (precision == Precision::bfloat16) return BFloat16Layers(file);
-  if (precision == Precision::int8) return Int8Layers(file);
+  if (precision == Precision::int8 && has_plain_int8_weights(file)) return Int8Layers(file);
+  if (precision == Precision::int8) return RotatedInt8Layers(file);
   return find_layers(file);
 }
 

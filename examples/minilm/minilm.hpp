@@ -39,8 +39,8 @@ enum class Precision { float32, bfloat16, int8 };
 class SentenceEncoder {
  public:
   // Maps or copies the file (files::Load), and finds every tensor in the file. Throws ModelError. With
-  // Precision::bfloat16, the weights are rounded. With Precision::int8, float weights are quantised, and int8 weights
-  // of the file are used in place (Int8Layers).
+  // Precision::bfloat16, the weights are rounded. With Precision::int8, float weights are rotated and quantised, and
+  // int8 weights of the file are used in place, rotated or not (Int8LayersOf).
   explicit SentenceEncoder(const std::filesystem::path& model_file, files::Load load = files::Load::map,
                            Precision precision = Precision::float32);
 
@@ -57,7 +57,7 @@ class SentenceEncoder {
   // Computes the input of the first layer, [ids][model_width]: word + position + type, normalised.
   void lookup(std::span<const TokenId> ids, float* x) const;
 
-  using AnyLayers = std::variant<Layers, BFloat16Layers, Int8Layers>;
+  using AnyLayers = std::variant<Layers, BFloat16Layers, Int8Layers, RotatedInt8Layers>;
   [[nodiscard]] const AnyLayers& layers() const noexcept { return layers_; }
 
  private:

@@ -27,5 +27,8 @@ std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<BFloat16Dense>& la
 std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<Int8Dense>& layers) {
   return std::make_unique<SharedStackOf<Int8Dense>>(layers);
 }
+std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<RotatedInt8Dense>& layers) {
+  return std::make_unique<SharedStackOf<RotatedInt8Dense>>(layers);
+}
 
 }  // namespace minilm

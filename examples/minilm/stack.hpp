@@ -39,6 +39,8 @@ template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<BFloat16Dense>& layers);
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers);
+template <std::size_t Capacity>
+std::unique_ptr<Stack> make_stack(const LayersOf<RotatedInt8Dense>& layers);
 
 // Computes several texts in one run. The run reads every weight once for all texts. In `x`, the tokens of a text
 // directly follow the tokens of the previous text, so no text is padded to the length of the longest text.
@@ -56,5 +58,6 @@ class SharedStack {
 std::unique_ptr<SharedStack> make_shared_stack(const Layers& layers);
 std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<BFloat16Dense>& layers);
 std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<Int8Dense>& layers);
+std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<RotatedInt8Dense>& layers);
 
 }  // namespace minilm

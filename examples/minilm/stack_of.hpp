@@ -19,11 +19,14 @@ class Wired {
     for (std::size_t layer = 0; layer < layer_count; ++layer) weights_.layers[layer] = wire(layers[layer]);
   }
 
-  static constexpr bool is_int8 = std::is_same_v<AnyDense, Int8Dense>;
+  static constexpr bool is_rotated = std::is_same_v<AnyDense, RotatedInt8Dense>;
+  static constexpr bool is_int8 = is_rotated || std::is_same_v<AnyDense, Int8Dense>;
   static constexpr bool is_bfloat16 = std::is_same_v<AnyDense, BFloat16Dense>;
   using Floats = ladon::layout::SeparateQKV;
-  using Layout = std::conditional_t<is_int8, ladon::layout::Int8<Floats>,
-                                    std::conditional_t<is_bfloat16, ladon::layout::BFloat16<Floats>, Floats>>;
+  using Precision =
+      std::conditional_t<is_int8, ladon::precision::Int8<8, is_rotated>,
+                         std::conditional_t<is_bfloat16, ladon::precision::BFloat16, ladon::precision::Float32>>;
+  using Layout = Floats::With<Precision>;
   static constexpr ladon::Shape shape{.queries = Capacity, .model = model_width, .heads = head_count};
   static constexpr ladon::LayerConfig layer_config{
       .feed_forward = feed_forward_width, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::post};
@@ -92,6 +95,10 @@ std::unique_ptr<Stack> make_stack(const LayersOf<BFloat16Dense>& layers) {
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers) {
   return std::make_unique<StackOf<Capacity, Int8Dense>>(layers);
+}
+template <std::size_t Capacity>
+std::unique_ptr<Stack> make_stack(const LayersOf<RotatedInt8Dense>& layers) {
+  return std::make_unique<StackOf<Capacity, RotatedInt8Dense>>(layers);
 }
 
 }  // namespace minilm

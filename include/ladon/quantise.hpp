@@ -7,6 +7,9 @@
 //
 // q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even integer if two are equally near. A row
 // of zeros, or of magnitudes below 127 * 2^-126, becomes a row of zeros with the scale 1.
+//
+// `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). It quantises the rows of W H in the same
+// way (detail/memory/rotation.hpp), divides the scales by -8, and changes the signs of the integers.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +41,27 @@ constexpr bool quantise(const Linear<Out, In, O, B>& linear,
   }
   for (std::size_t r = 0; r < Out; ++r) {
     scale.data[r] = detail::quantise_row(linear.weight.data + r * row_stride, In, stride, weight.data + r * In);
+  }
+  return true;
+}
+
+// Like quantise, but makes the weights of layout::RotatedInt8. Also returns false if the sum of the magnitudes of eight
+// weights may exceed the largest float.
+template <std::size_t Out, std::size_t In, Order O, Bias B>
+constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,
+                                std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,
+                                std::type_identity_t<VectorView<float, Out>> scale) noexcept {
+  static_assert(In % detail::rotated_block == 0,
+                "ladon: the number of inputs of a rotated int8 linear is a multiple of 8");
+  constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
+  LADON_EXPECTS(linear.weight.data != nullptr && weight.data != nullptr && scale.data != nullptr,
+                "ladon: quantise_rotated needs the float weight, the int8 weight and the scale", linear.caller);
+  for (std::size_t r = 0; r < Out; ++r) {
+    const float largest = detail::largest_rotated_magnitude(linear.weight.data + r * row_stride, In, stride);
+    if (!(largest <= std::numeric_limits<float>::max())) return false;
+  }
+  for (std::size_t r = 0; r < Out; ++r) {
+    scale.data[r] = detail::quantise_rotated_row(linear.weight.data + r * row_stride, In, stride, weight.data + r * In);
   }
   return true;
 }

@@ -25,6 +25,7 @@
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/checks.hpp>
+#include <ladon/detail/memory/rotation.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
@@ -45,18 +46,20 @@ enum class Order { out_in, in_out };
 //                    convert the weights to floats, exactly
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to 2^Bits levels when a call runs (detail/memory/int8_panels.hpp)
+//     Int8<Bits, true>   like Int8<Bits>, but weights and inputs are rotated before they are quantised, in blocks of
+//                    eight numbers (detail/memory/rotation.hpp). The error is smaller. All scales are negative
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};
-template <int Bits>
+template <int Bits, bool Rotated = false>
 struct Int8 {
   static_assert(Bits == 7 || Bits == 8, "ladon: activations have 7 or 8 bits");
 };
 
 template <class Precision>
 inline constexpr bool is_int8 = false;
-template <int Bits>
-inline constexpr bool is_int8<Int8<Bits>> = true;
+template <int Bits, bool Rotated>
+inline constexpr bool is_int8<Int8<Bits, Rotated>> = true;
 }  // namespace precision
 
 // The strides of the weight of a Linear. Element (out, in) of the weight has the index out * row + in * inner.
@@ -127,13 +130,20 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
 // each row of `weight`. Kernels read `row_sum` only if the target has an instruction for 8-bit activations, such as
 // vpdpbusd of VNNI or SDOT of Arm. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no
 // alignment.
-template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
-struct Linear<Out, In, O, B, precision::Int8<Bits>> {
+//
+// With Rotated, row r of the float matrix times H is about 8 * scale[r] * weight[r] (detail/memory/rotation.hpp).
+// `quantise_rotated` computes the weights and the scales. Its scales are negative, to distinguish rotated weights from
+// other int8 weights in files.
+template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated>
+struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
   static_assert(
       O == Order::out_in,
       "ladon: int8 weights are (out, in): take layout::InProj or layout::SeparateQKV; ladon::quantise converts "
       "weights of any order");
   static_assert(In <= detail::most_int8_features, "ladon: an int8 linear has at most 65,536 inputs");
+  static_assert(!Rotated || In % detail::rotated_block == 0,
+                "ladon: the number of inputs of a rotated int8 linear is a multiple of 8");
+  static constexpr bool rotated = Rotated;
   using Rows = detail::Int8Rows<In, std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
   MatrixView<const std::int8_t, Out, In> weight;
   VectorView<const float, Out> scale;
@@ -317,6 +327,11 @@ using BFloat16 = typename Layout::template With<precision::BFloat16>;
 // levels for the engine (detail/simd/run_time_activations.hpp). With 7 bits, no sum saturates.
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
+
+// The layout `Layout` with rotated int8 weights. Results are more accurate than with Int8, and the run time is a few
+// percent longer (docs/precision.md).
+template <class Layout, int ActivationBits = 8>
+using RotatedInt8 = typename Layout::template With<precision::Int8<ActivationBits, true>>;
 
 }  // namespace layout
 }  // namespace ladon::inline LADON_ABI

@@ -168,7 +168,7 @@ struct Entry {
   template <class F>
   static ladon_status quantise(const F* from, W* to, void* memory) {
     constexpr std::size_t bytes = quantised_bytes<typename Kernel::Weights>();
-    return quantise_weights<typename Settings::FloatWeights>(from, to, memory, bytes);
+    return quantise_weights<typename Settings::FloatWeights, Settings::rotated>(from, to, memory, bytes);
   }
 
   // Returns whether a phase has a share, or true with ARGUMENT_CHECKS OFF. The number of shares is limited, so that the

@@ -137,6 +137,7 @@ constexpr void write_json(Writer& out) {
   Settings::Masks::each([&]<class Entry>(Entry) { commas.next() << "\"" << Entry::name << "\""; });
   out << "],\"precision\":\"" << Settings::precision << "\"";
   if (Settings::int8) out << ",\"activationBits\":" << Settings::activation_bits;
+  if (Settings::rotated) out << ",\"rotated\":true";
   out << ",\"capture\":\"" << (Settings::capture ? stage_name(Settings::stage) : "none") << "\",\"layout\":\""
       << Settings::layout << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
   write_json_weights<typename Kernel::Weights>(out);

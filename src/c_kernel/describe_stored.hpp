@@ -42,6 +42,7 @@ struct StoredLines {
       write_rows<S>(out, tensor, "+");
       if (tensor.extents[1] > 0) out << " " << tensor.extents[1];
       if (tensor.type.name != float32_type.name) out << " " << tensor.type.name;
+      if (tensor.rotated) out << " rotated";
       out << "\n";
     }
   }

@@ -34,14 +34,14 @@ template <class Layout>
 using none = ladon::layout::WithoutBias<Layout>;
 }  // namespace bias
 
-// The values of PRECISION. `Bits` is the value of ACTIVATION_BITS.
+// The values of PRECISION. `Bits` is the value of ACTIVATION_BITS. `Rotated` is true if ROTATED is given.
 namespace precision {
-template <int>
+template <int, bool>
 using float32 = ladon::precision::Float32;
-template <int>
+template <int, bool>
 using bfloat16 = ladon::precision::BFloat16;
-template <int Bits>
-using int8 = ladon::precision::Int8<Bits>;
+template <int Bits, bool Rotated>
+using int8 = ladon::precision::Int8<Bits, Rotated>;
 }  // namespace precision
 
 // The values of SCALE that are not numbers, and the default by_head_width.

@@ -56,22 +56,25 @@ struct PartsVisit {
 #undef LADON_VISIT
 };
 
-// Checks whether the weights of all linear maps are finite. Does not read the pointers of the int8 weights, which may
-// be uninitialised.
-template <class Floats>
+// Checks whether the weights of all linear maps are finite, and with Rotated also the rotated weights. Does not read
+// the pointers of the int8 weights, which may be uninitialised.
+template <bool Rotated>
 struct FiniteCheck {
   bool finite = true;
 
   template <class Linear>
   void linear(const Linear& from, const std::int8_t*&, const float*&, const std::int32_t*&) {
-    finite = finite && ladon::detail::all_finite(from.weight.data, from.weight.size);
+    const auto* const weights = from.weight.data;
+    constexpr std::size_t count = decltype(from.weight)::size;
+    finite = finite && (Rotated ? ladon::detail::all_finite_if_rotated(weights, count)
+                                : ladon::detail::all_finite(weights, count));
   }
   void keep(const float*, const float*&) {}
 };
 
 // Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The integers, scales
-// and row sums are equal to the results of ladon::quantise and ladon::row_sums.
-template <class Floats>
+// and row sums are equal to the results of ladon::quantise (with Rotated: ladon::quantise_rotated) and ladon::row_sums.
+template <bool Rotated>
 struct Quantiser {
   std::byte* next;
 
@@ -82,7 +85,11 @@ struct Quantiser {
     auto* const weights = take<std::int8_t>(Out * In);
     auto* const scales = take<float>(Out);
     auto* const sums = take<std::int32_t>(Out);
-    ladon::detail::quantise_rows(from.weight.data, Out, In, weights, scales, sums);
+    if constexpr (Rotated) {
+      ladon::detail::quantise_rotated_rows(from.weight.data, Out, In, weights, scales, sums);
+    } else {
+      ladon::detail::quantise_rows(from.weight.data, Out, In, weights, scales, sums);
+    }
     weight = weights;
     scale = scales;
     row_sum = sums;
@@ -98,8 +105,9 @@ struct Quantiser {
   }
 };
 
-// Implements NAME_quantise. `Floats` is the C++ type of the float weights. `memory` has `bytes` bytes.
-template <class Floats, class F, class W>
+// Implements NAME_quantise. `Floats` is the C++ type of the float weights. With Rotated, rotates the weights. `memory`
+// has `bytes` bytes.
+template <class Floats, bool Rotated, class F, class W>
 ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t bytes) {
   Check<2> check;
   check.expect(from != nullptr, LADON_NULL_WEIGHTS);
@@ -113,12 +121,12 @@ ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t by
   Floats floats;
   WeightsReader<Check<2>>{check, 0}.all(*from, floats);
   if (!check.ok()) return check.status();
-  FiniteCheck<Floats> finite;
-  PartsVisit<FiniteCheck<Floats>>{finite}.all(floats, *to);
+  FiniteCheck<Rotated> finite;
+  PartsVisit<FiniteCheck<Rotated>>{finite}.all(floats, *to);
   check.expect(finite.finite, LADON_NOT_FINITE);
   if (!check.ok()) return check.status();
-  Quantiser<Floats> quantiser{begin};
-  PartsVisit<Quantiser<Floats>>{quantiser}.all(floats, *to);
+  Quantiser<Rotated> quantiser{begin};
+  PartsVisit<Quantiser<Rotated>>{quantiser}.all(floats, *to);
   return LADON_OK;
 }
 

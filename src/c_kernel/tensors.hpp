@@ -33,6 +33,7 @@ struct Tensor {
   Type type;
   std::size_t count = 0;  // number of heads if each head has a separate tensor; 0 if all heads share one tensor
   Extents extents{};
+  bool rotated = false;             // rotated int8 weights
   std::size_t quantised_bytes = 0;  // size of the tensor in bytes if NAME_quantise makes the tensor, else 0
 };
 using Tensors = List<Tensor, 24>;
@@ -58,8 +59,8 @@ struct ViewOf<ladon::TensorView<Element, Sizes...>> {
 
 // Adds a tensor of a linear map with int8 weights.
 template <class View>
-constexpr void add_quantised(Tensors& list, std::string_view part, std::string_view member) {
-  list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, ViewOf<View>::bytes});
+constexpr void add_quantised(Tensors& list, std::string_view part, std::string_view member, bool rotated) {
+  list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, rotated, ViewOf<View>::bytes});
 }
 
 // Adds the tensors of one part. `Part` is a Linear, a Norm, or an array with a Linear for each head.
@@ -68,9 +69,9 @@ constexpr void add_part(Tensors& list, std::string_view name, std::size_t count 
   if constexpr (requires { Part::weight; }) {
     using Weight = ViewOf<decltype(Part::weight)>;
     if constexpr (requires { Part::scale; }) {
-      add_quantised<decltype(Part::weight)>(list, name, "_weight");
-      add_quantised<decltype(Part::scale)>(list, name, "_weight_scale");
-      add_quantised<decltype(Part::row_sum)>(list, name, "_weight_row_sum");
+      add_quantised<decltype(Part::weight)>(list, name, "_weight", Part::rotated);
+      add_quantised<decltype(Part::scale)>(list, name, "_weight_scale", Part::rotated);
+      add_quantised<decltype(Part::row_sum)>(list, name, "_weight_row_sum", Part::rotated);
     } else {
       list.add({name, "_weight", Weight::type, count, Weight::extents});
     }

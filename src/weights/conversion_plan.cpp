@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <ladon/detail/memory/rotation.hpp>
 #include <set>
 #include <span>
 #include <string_view>
@@ -56,7 +57,7 @@ class Planner {
       return;
     }
     ++plan_.copied;
-    plan_.tensors.push_back({{name, tensor}, &tensor, Making::copy});
+    plan_.tensors.push_back({{name, tensor}, &tensor, Making::copy, false});
   }
 
   ConversionPlan plan(const std::string& file_name) {
@@ -72,9 +73,12 @@ class Planner {
   void add_converted(const std::string& name, const Tensor& tensor) {
     ++plan_.converted;
     const bool is_int8 = plan_.target == Target::int8;
-    add_made(name, is_int8 ? "I8" : "BF16", tensor.shape, tensor, Making::weight);
+    const bool is_rotated = is_int8 && selection_.rotate && !is_embedding(name, tensor);
+    add_made(name, is_int8 ? "I8" : "BF16", tensor.shape, tensor, Making::weight, is_rotated);
+    if (is_rotated && tensor.shape[1] % ladon::detail::rotated_block != 0)
+      add_problem(name, "expected a multiple of 8 columns, found " + std::to_string(tensor.shape[1]));
     if (!is_int8) return;
-    add_made(scale_name(name), "F32", {tensor.shape[0], 1}, tensor, Making::scale);
+    add_made(scale_name(name), "F32", {tensor.shape[0], 1}, tensor, Making::scale, is_rotated);
     if (file_.tensors().contains(scale_name(name)))
       add_problem(name,
                   "expected no tensor " + in_quotes(scale_name(name)) + ", which would become its scale, found one");
@@ -84,13 +88,17 @@ class Planner {
   // overflow. The overflow does no harm, because `add` reports such a source as a problem, and a plan with problems is
   // never used.
   void add_made(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape,
-                const Tensor& source, Making making) {
+                const Tensor& source, Making making, bool is_rotated) {
     const std::uint64_t bytes = shape[0] * shape[1] * bytes_of_element(dtype);
-    plan_.tensors.push_back({{name, {dtype, shape, 0, bytes}}, &source, making});
+    plan_.tensors.push_back({{name, {dtype, shape, 0, bytes}}, &source, making, is_rotated});
+  }
+
+  [[nodiscard]] bool is_embedding(const std::string& name, const Tensor& tensor) const {
+    return is_embedding_name(name) || is_tied(tensor);
   }
 
   bool is_kept(const std::string& name, const Tensor& tensor) {
-    if (!selection_.embeddings && (is_embedding_name(name) || is_tied(tensor))) return true;
+    if (!selection_.embeddings && is_embedding(name, tensor)) return true;
     if (selection_.keep.empty()) return false;
     // The limit exists because std::regex_search needs stack space in proportion to the length of the text.
     constexpr std::size_t longest = 1000;
@@ -116,7 +124,8 @@ class Planner {
   }
 
   void check_scale(const std::string& name, std::uint64_t rows) {
-    const std::string what = scale_complaint(file_, file_.tensors().at(name), rows);
+    const Tensor& scale = file_.tensors().at(name);
+    const std::string what = scale_complaint(file_, scale, rows, sign_of_scales(file_, scale));
     if (!what.empty()) add_problem(name, what);
   }
 

@@ -23,10 +23,11 @@ struct ConversionWords {
 };
 ConversionWords words(Target target);
 
-// The user's choice of tensors: the options --keep and --embeddings.
+// The user's choice of tensors: the options --keep, --embeddings and --rotate.
 struct Selection {
   std::vector<std::regex> keep;  // a tensor whose name has a match is copied unchanged
   bool embeddings = false;       // if true, embeddings and heads of language models are converted, too
+  bool rotate = false;           // if true, int8 weights are rotated (ladon::layout::RotatedInt8), except embeddings
 };
 
 // The kind of an output tensor: a copy of its source, the rounded weight, or the scale of the int8 weight.
@@ -36,6 +37,7 @@ struct OutputTensor {
   files::NamedTensor named;     // name and place in the output
   const files::Tensor* source;  // the tensor of the input
   Making making;
+  bool rotated;  // the int8 weights are rotated, and the scales are negative
 };
 
 struct ConversionPlan {
@@ -62,7 +64,8 @@ struct ConversionPlan {
 // Throws files::Error, whose text begins with `file_name`, if no tensor is converted. Also throws files::Error, with a
 // line for each problem, if a tensor has a wrong number of bytes for its shape. A plan for int8 finds two more
 // problems. First, the name of a new scale exists in the file. Second, an int8 weight of the file has a scale with a
-// wrong shape or dtype, or a scale that is not positive and finite.
+// wrong shape or dtype, a scale that is 0 or not finite, or scales of both signs. With selection.rotate, a matrix whose
+// number of columns is no multiple of 8 is a problem, too.
 ConversionPlan plan_conversion(const files::Safetensors& file, const std::string& file_name, Target target,
                                const Selection& selection);
 

@@ -53,11 +53,15 @@ class Buffer {
   std::string bytes_;
 };
 
-// Reads a weight of the input as float32, one part of a row at a time.
+static_assert(values_at_once % detail::rotated_block == 0);
+
+// Reads a weight of the input as float32, one part of a row at a time. If `rotated` is true, rotates the rows
+// (ladon/detail/memory/rotation.hpp).
 class Matrix {
  public:
-  Matrix(const Safetensors& file, const Tensor& tensor)
-      : dtype_(tensor.dtype),
+  Matrix(const Safetensors& file, const Tensor& tensor, bool rotated)
+      : rotated_(rotated),
+        dtype_(tensor.dtype),
         bytes_(file.bytes(tensor)),
         rows_(static_cast<std::size_t>(tensor.shape[0])),
         columns_(static_cast<std::size_t>(tensor.shape[1])),
@@ -74,11 +78,13 @@ class Matrix {
     for (std::size_t column = 0; column < columns_; column += values_.size()) {
       const std::span values = std::span(values_).first(std::min(values_.size(), columns_ - column));
       read_floats(dtype_, bytes_.subspan((row * columns_ + column) * width, values.size() * width), values);
+      if (rotated_) detail::rotate(values.data(), values.size(), 1, values.data());
       if (!visit(std::span<const float>(values), column)) return;
     }
   }
 
  private:
+  bool rotated_;
   std::string_view dtype_;
   std::span<const std::byte> bytes_;
   std::size_t rows_, columns_;
@@ -100,30 +106,38 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
   return largest;
 }
 
-// Returns the largest magnitude of a weight that stays finite in the target type.
-float largest_weight(Target target) {
+// Returns the largest magnitude of a weight that stays finite in the target type. The limit of rotated weights keeps
+// sums of eight weights finite.
+float largest_weight(Target target, bool rotated) {
   constexpr float largest_bfloat16 = 0x1.fep127f;
   static_assert(ladon::to_float(ladon::to_bfloat16(largest_for_bfloat16)) == largest_bfloat16);
   static_assert(ladon::to_float(ladon::to_bfloat16(0x1.ffp127f)) == std::numeric_limits<float>::infinity());
-  return target == Target::bfloat16 ? largest_for_bfloat16 : std::numeric_limits<float>::max();
+  constexpr float most = std::numeric_limits<float>::max();
+  return target == Target::bfloat16 ? largest_for_bfloat16 : rotated ? most / detail::rotated_block : most;
 }
 
-// Rounds the weights of a row to int8 weights. `largest` is the largest magnitude of the row.
+// Rounds the weights of a row to int8 weights. `largest` is the largest magnitude of the row. If `rotated` is true, the
+// weights are rotated.
 class ToInt8 {
  public:
   using Element = std::int8_t;
-  explicit ToInt8(float largest) : scale_(detail::row_scale(largest)) {}
-  [[nodiscard]] Element round(float weight) const { return detail::quantised_weight(weight, scale_); }
-  [[nodiscard]] double value(Element element) const { return double{scale_} * element; }
+  ToInt8(float largest, bool rotated) : scale_(detail::row_scale(largest)), rotated_(rotated) {}
+  [[nodiscard]] Element round(float weight) const {
+    return rotated_ ? detail::rotated_weight(weight, scale_) : detail::quantised_weight(weight, scale_);
+  }
+  [[nodiscard]] double value(Element element) const { return double{rotated_ ? -scale_ : scale_} * element; }
+  // The scale that the output stores for the row.
+  [[nodiscard]] float stored_scale() const { return rotated_ ? detail::rotated_scale(scale_) : scale_; }
 
  private:
   float scale_;
+  bool rotated_;
 };
 
 // Rounds the weights of a row to bfloat16.
 struct ToBFloat16 {
   using Element = ladon::BFloat16;
-  explicit ToBFloat16(float /* largest */) {}
+  ToBFloat16(float /* largest */, bool /* rotated */) {}
   [[nodiscard]] static Element round(float weight) { return ladon::to_bfloat16(weight); }
   [[nodiscard]] static double value(Element element) { return ladon::to_float(element); }
 };
@@ -151,9 +165,9 @@ class Writer {
   void flush() { buffer_.flush(); }
 
   void write_scale(const OutputTensor& output) {
-    Matrix matrix(file_, *output.source);
+    Matrix matrix(file_, *output.source, output.rotated);
     for (std::size_t row = 0; row < matrix.rows(); ++row) {
-      const float scale = detail::row_scale(largest_magnitude(matrix, row));
+      const float scale = ToInt8(largest_magnitude(matrix, row), output.rotated).stored_scale();
       write(as_text(std::as_bytes(std::span(&scale, 1))));
     }
   }
@@ -169,14 +183,14 @@ class Writer {
 
   template <class Rounding>
   Deviation write_rounded(const OutputTensor& output) {
-    Matrix matrix(file_, *output.source);
+    Matrix matrix(file_, *output.source, output.rotated);
     std::vector<typename Rounding::Element> rounded(matrix.values_of_part());
     Sums sums;
     for (std::size_t row = 0; row < matrix.rows(); ++row) {
       const float largest = largest_magnitude(matrix, row);
-      const Rounding rounding(largest);
+      const Rounding rounding(largest, output.rotated);
       matrix.for_each_part(row, [&](std::span<const float> values, std::size_t) {
-        if (!(largest_magnitude(values) <= largest && largest <= largest_weight(target_)))
+        if (!(largest_magnitude(values) <= largest && largest <= largest_weight(target_, false)))
           fail(file_name_, output, "changed while it was read");
         write_part(values, rounding, std::span(rounded).first(values.size()), sums);
         return true;
@@ -233,10 +247,10 @@ std::string totals(const ConversionPlan& plan) {
 }  // namespace
 
 void check_values(const Safetensors& file, const std::string& file_name, const ConversionPlan& plan) {
-  const float most = largest_weight(plan.target);
   for (const OutputTensor& output : plan.tensors) {
     if (output.making != Making::weight) continue;
-    Matrix matrix(file, *output.source);
+    const float most = largest_weight(plan.target, output.rotated);
+    Matrix matrix(file, *output.source, false);
     for (std::size_t row = 0; row < matrix.rows(); ++row)
       if (!(largest_magnitude(matrix, row) <= most)) fail_value(file_name, output, matrix, row, most);
   }

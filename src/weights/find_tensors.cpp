@@ -78,7 +78,8 @@ class SourceCheck {
       add(member, piece.tensor, "expected the scales of its rows in " + in_quotes(scale) + ", found no such tensor");
       return;
     }
-    const std::string wrong_scale = scale_complaint(file_, found->second, piece.shape[0]);
+    const ScaleSign sign = member.rotated ? ScaleSign::negative : ScaleSign::positive;
+    const std::string wrong_scale = scale_complaint(file_, found->second, piece.shape[0], sign);
     add(member, scale, wrong_scale.empty() ? size_complaint(found->second) : wrong_scale);
   }
 

@@ -22,7 +22,15 @@ std::string int8_weight_in(const Safetensors& file) {
   return found == tensors.end() ? "" : found->first;
 }
 
-std::string scale_complaint(const Safetensors& file, const Tensor& scale, std::uint64_t rows) {
+ScaleSign sign_of_scales(const Safetensors& file, const Tensor& scale) {
+  const std::size_t width = bytes_of_float(scale.dtype);
+  const auto bytes = file.bytes(scale);
+  float first = 0;
+  if (width != 0 && bytes.size() >= width) read_floats(scale.dtype, bytes.first(width), {&first, 1});
+  return first < 0 ? ScaleSign::negative : ScaleSign::positive;
+}
+
+std::string scale_complaint(const Safetensors& file, const Tensor& scale, std::uint64_t rows, ScaleSign sign) {
   const std::vector<std::uint64_t> flat{rows}, column{rows, 1};
   const std::size_t width = bytes_of_float(scale.dtype);
   if (scale.shape != flat && scale.shape != column)
@@ -32,8 +40,11 @@ std::string scale_complaint(const Safetensors& file, const Tensor& scale, std::u
   for (std::size_t row = 0; row < bytes.size() / width; ++row) {
     float value = 0;
     read_floats(scale.dtype, bytes.subspan(row * width, width), {&value, 1});
-    if (!(value > 0 && std::isfinite(value)))
-      return "expected positive and finite scales, found " + std::to_string(value) + " at row " + std::to_string(row);
+    const bool is_negative = sign == ScaleSign::negative;
+    if (!((is_negative ? value < 0 : value > 0) && std::isfinite(value)))
+      return std::string(is_negative ? "expected negative and finite scales, as of rotated weights"
+                                     : "expected positive and finite scales") +
+             ", found " + std::to_string(value) + " at row " + std::to_string(row);
   }
   return "";
 }

@@ -19,9 +19,17 @@ std::string int8_weight_in(const files::Safetensors& file);
 
 // The following functions return the text of an error, or "" if there is no error.
 
-// Checks that the scale of each of `rows` rows is positive and finite. The tensor must have the dtype F32, F16 or BF16,
-// and the shape [rows,1] or [rows]. The caller checks that the tensor has as many bytes as its shape needs.
-std::string scale_complaint(const files::Safetensors& file, const files::Tensor& scale, std::uint64_t rows);
+// The sign of the scales of int8 weights. Rotated weights (ladon::layout::RotatedInt8) have negative scales.
+enum class ScaleSign { positive, negative };
+
+// Checks that the scale of each of `rows` rows is finite and has the sign `sign`. The tensor must have the dtype F32,
+// F16 or BF16, and the shape [rows,1] or [rows]. The caller checks that the tensor has as many bytes as its shape
+// needs.
+std::string scale_complaint(const files::Safetensors& file, const files::Tensor& scale, std::uint64_t rows,
+                            ScaleSign sign);
+
+// Returns ScaleSign::negative if the first scale is below 0. The tensor may be wrong in every other way.
+ScaleSign sign_of_scales(const files::Safetensors& file, const files::Tensor& scale);
 
 // Checks that the zero points of the weight are 0, if the file has zero points.
 std::string zero_point_complaint(const files::Safetensors& file, std::string_view weight);

@@ -42,8 +42,8 @@ struct Options {
 };
 
 constexpr const char* about_pack = R"(
-SPEC has a line for each tensor that the kernel needs: <member> <dim> [<dim>] [bfloat16|int8]. For example, the SPEC of
-an attention has the lines
+SPEC has a line for each tensor that the kernel needs: <member> <dim> [<dim>] [bfloat16|int8|int8 rotated]. For example,
+the SPEC of an attention has the lines
 
   in_proj_weight 384+384+384 384
   out_proj_bias 384
@@ -68,6 +68,7 @@ OUT.bin receives the tensors, little-endian, each at a multiple of 64 bytes:
   bfloat16   two bytes for each element; F32 and F16 are rounded, BF16 keeps its bits
   int8       a member X becomes three tensors: X (int8), X_scale (float32, one for each row) and X_row_sum (int32, the
              sum of each row of X)
+  int8 rotated   like int8, with rotated weights and negative scales
 
 A float weight of an int8 member is quantised as the command `quantise` does. If the file has int8 weights, as
 `quantise` and compressed-tensors write them, the file must have int8 weights for all int8 members.
@@ -82,8 +83,12 @@ feature). OUT has the names of compressed-tensors:
   X.weight        I8   [out,in]
   X.weight_scale  F32  [out,1]    weight = scale * int8
 
-A row of zeros stays a row of zeros, with the scale 1. Int8 weights with a scale are copied. An infinite weight or a NaN
-is an error.
+--rotate rotates each row before it is quantised, in blocks of eight weights, for kernels with rotated int8 weights (the
+argument ROTATED of ladon_add_kernel, layout::RotatedInt8 in C++). Kernels without rotation refuse the result, because
+the scales are negative. Embeddings are not rotated.
+
+A row of zeros stays a row of zeros, with the scale 1 (rotated: -1/8). Int8 weights with a scale are copied. An infinite
+weight or a NaN is an error.
 )";
 
 constexpr const char* about_convert = R"(
@@ -254,7 +259,7 @@ int main(int argc, char** argv) {
   CLI::App app{
       "ladon-weights list FILE.safetensors\n"
       "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
-      "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings]\n"
+      "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings] [--rotate]\n"
       "ladon-weights convert IN.safetensors OUT.safetensors --type bfloat16 [--keep REGEX]... [--embeddings]\n"
       "lists the tensors of a checkpoint, packs the tensors of a kernel, or converts the matrices to int8 or bfloat16",
       "ladon-weights"};
@@ -263,8 +268,10 @@ int main(int argc, char** argv) {
     auto* list_command = app.add_subcommand("list", "prints name, dtype, shape and bytes of each tensor");
     list_command->add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
     describe_pack(*app.add_subcommand("pack", "packs the tensors that a kernel needs"), options);
-    describe_conversion(*app.add_subcommand("quantise", "converts matrices to int8 weights, with a scale for each row"),
-                        options, about_quantise);
+    auto* quantise_command =
+        app.add_subcommand("quantise", "converts matrices to int8 weights, with a scale for each row");
+    describe_conversion(*quantise_command, options, about_quantise);
+    quantise_command->add_flag("--rotate", options.selection.rotate, "rotates the weights, for more accurate results");
     describe_convert(*app.add_subcommand("convert", "converts matrices to bfloat16 weights"), options);
     app.require_subcommand(1);
     app.footer(

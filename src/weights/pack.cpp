@@ -89,10 +89,12 @@ struct Int8Member {
 };
 
 // Quantises the rows of a float weight, and appends the result to the member.
-void append_quantised(const files::Safetensors& file, const Piece& piece, Int8Member& member) {
+void append_quantised(const files::Safetensors& file, const Piece& piece, bool rotated, Int8Member& member) {
   std::vector<std::int8_t> integers(static_cast<std::size_t>(piece.shape[1]));
-  for_finite_rows(file, piece, std::numeric_limits<float>::max(), [&](const std::vector<float>& values) {
-    append_bytes(ladon::detail::quantise_row(values.data(), values.size(), 1, integers.data()), member.scale);
+  constexpr float most = std::numeric_limits<float>::max();  // sums of eight rotated weights must stay finite
+  for_finite_rows(file, piece, rotated ? most / 8 : most, [&](const std::vector<float>& values) {
+    const auto quantise = rotated ? ladon::detail::quantise_rotated_row : ladon::detail::quantise_row;
+    append_bytes(quantise(values.data(), values.size(), 1, integers.data()), member.scale);
     member.weight.append(reinterpret_cast<const char*>(integers.data()), integers.size());
   });
 }
@@ -103,7 +105,7 @@ void append_row_sums(std::size_t columns, Int8Member& member) {
     append_bytes(ladon::detail::sum_of_row(weight + begin, columns), member.row_sum);
 }
 
-Int8Member int8_member(const files::Safetensors& file, const Source& source) {
+Int8Member int8_member(const files::Safetensors& file, const Source& source, bool rotated) {
   Int8Member member;
   for (const Piece& piece : source) {
     const files::Tensor& tensor = file.tensors().at(piece.tensor);
@@ -112,7 +114,7 @@ Int8Member int8_member(const files::Safetensors& file, const Source& source) {
       member.weight.append(reinterpret_cast<const char*>(rows.data()), rows.size());
       append_rows(file, scale_name(piece.tensor), piece, member.scale);
     } else {
-      append_quantised(file, piece, member);
+      append_quantised(file, piece, rotated, member);
     }
   }
   append_row_sums(static_cast<std::size_t>(source.front().shape[1]), member);
@@ -146,7 +148,7 @@ Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
     const Member& member = spec.members[i];
     if (member.element == Element::int8) {
-      const Int8Member int8 = int8_member(file, found.members[i]);
+      const Int8Member int8 = int8_member(file, found.members[i], member.rotated);
       packer.add(member.name, int8.weight, sizeof(std::int8_t));
       packer.add(member.name + "_scale", int8.scale, sizeof(float));
       packer.add(member.name + "_row_sum", int8.row_sum, sizeof(std::int32_t));

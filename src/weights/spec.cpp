@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ladon/detail/memory/rotation.hpp>
 #include <numeric>
 #include <sstream>
 #include <utility>
@@ -124,6 +125,11 @@ Member parse_line(const std::string& line) {
   words >> name;
   auto [member, role] = parse_name(name);
   while (words >> dim) {
+    if (dim == "rotated" && member.element == Element::int8 && !member.rotated) {
+      member.rotated = true;
+      type += " rotated";
+      continue;
+    }
     if (member.element != Element::float32)
       throw Error("expected the end of the line behind " + type + ", found " + in_quotes(dim));
     if (dim == "bfloat16" || dim == "int8") {
@@ -139,6 +145,8 @@ Member parse_line(const std::string& line) {
   if (member.shape.size() != role->dimensions)
     throw Error("expected " + std::string(role->dimensions == 1 ? "one dimension" : "two dimensions") + " of " + name +
                 ", found " + std::to_string(member.shape.size()));
+  if (member.rotated && member.shape.size() == 2 && member.shape[1] % ladon::detail::rotated_block != 0)
+    throw Error("expected a multiple of 8 columns of " + name + ", found " + std::to_string(member.shape[1]));
   if (member.element != Element::float32 && role->dimensions != 2)
     throw Error("only a weight of two dimensions can be " + type + ", and " + name + " has one");
   return member;

@@ -15,6 +15,7 @@
 #include "c_int8.h"
 #include "c_int8_grown.h"
 #include "c_int8_layer.h"
+#include "c_int8_rotated.h"
 #include "c_subject.hpp"
 #include "each_isa.hpp"
 #include "encoder_check.hpp"
@@ -44,6 +45,12 @@ void place(c_int8_layer_weights& weights) {
   place(weights.gate_weight, 21 * 12);
   place(weights.linear1_weight, 21 * 12);
   place(weights.linear2_weight, 12 * 21);
+}
+void place(c_int8_rotated_weights& weights) {
+  place(weights.attention.in_proj_weight, 48 * 16);
+  place(weights.attention.out_proj_weight, 16 * 16);
+  place(weights.linear1_weight, 24 * 16);
+  place(weights.linear2_weight, 16 * 24);
 }
 template <class W, class O, auto Run>
 ladon_status placed(const float* x, const W* given, float* y, void* workspace, const O* options) {
@@ -105,6 +112,37 @@ TEST_CASE("int8, every instruction set: an encoder layer with a gate") {
     subject.mask = {.padding = true};
     check_encoder(subject, {.layer = {.feed_forward = 21, .gated = true}, .activation_bits = 8});
   });
+}
+
+TEST_CASE("int8, rotated: an encoder layer, and weights that were quantised on the device") {
+  constexpr S shape{.queries = 19, .model = 16, .heads = 2};
+  each_isa<shape, C_INT8_ROTATED_WORKSPACE_BYTES, c_int8_rotated_weights, c_int8_rotated_options,
+           placed<c_int8_rotated_weights, c_int8_rotated_options, c_int8_rotated_run_with>>(1, [](Subject subject) {
+    subject.mask = {.padding = true};
+    check_encoder(subject, {.layer = {.feed_forward = 24}, .activation_bits = 8 + rotated});
+  });
+
+  Random random(15);
+  const Floating<c_int8_rotated_float_weights> floats(
+      random, {48 * 16, 48, 16 * 16, 16, 24 * 16, 24, 16 * 24, 16, 16, 16, 16, 16});
+  static Memory<C_INT8_ROTATED_QUANTISED_BYTES> memory;
+  c_int8_rotated_weights weights;
+  REQUIRE(c_int8_rotated_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
+  std::array<std::int8_t, 16 * 24> integers{};
+  std::array<float, 16> scale{};
+  std::array<std::int32_t, 16> sums{};
+  const ladon::Linear<16, 24> linear2{floats.weights.linear2_weight, floats.weights.linear2_bias};
+  REQUIRE(ladon::quantise_rotated(linear2, integers, scale));
+  ladon::row_sums<16, 24>(integers, sums);
+  CHECK(std::memcmp(weights.linear2_weight, integers.data(), sizeof(integers)) == 0);
+  CHECK(std::memcmp(weights.linear2_weight_scale, scale.data(), sizeof(scale)) == 0);
+  CHECK(std::memcmp(weights.linear2_weight_row_sum, sums.data(), sizeof(sums)) == 0);
+
+  c_int8_rotated_float_weights infinite = floats.weights;
+  std::array<float, 24 * 16> largest{};
+  largest[0] = largest[1] = std::numeric_limits<float>::max();
+  infinite.linear1_weight = largest.data();
+  CHECK(c_int8_rotated_quantise(&infinite, &weights, memory.bytes) == LADON_NOT_FINITE);
 }
 
 TEST_CASE("int8: every instruction set gives equal bits") {

@@ -52,6 +52,7 @@ ladon_add_wrong_arguments(precision_layout "LAYOUT is in_out. with PRECISION int
 ladon_add_wrong_arguments(precision_per_head "LAYOUT is per_head. with PRECISION int8, whose weights are .out, in.,"
   ${some} PRECISION int8 LAYOUT per_head)
 ladon_add_wrong_arguments(activation_bits "ACTIVATION_BITS is '9'. allowed: 8, 7" ${some} PRECISION int8 ACTIVATION_BITS 9)
+ladon_add_wrong_arguments(rotated_alone "ROTATED needs PRECISION int8" ${some} ROTATED)
 ladon_add_wrong_arguments(activation_bits_alone "ACTIVATION_BITS needs PRECISION int8" ${some} ACTIVATION_BITS 7)
 set(definitions -DEMSCRIPTEN=ON)
 ladon_add_wrong_arguments(precision_modules "modules of WebAssembly have float32 or int8 weights, so allowed: float32"

@@ -5,7 +5,7 @@
 # entry for the header or for a deeper folder.
 set(layers
   "version.hpp bfloat16.hpp detail/target/"
-  "detail/simd/"
+  "detail/simd/ detail/memory/rotation.hpp"
   "checks.hpp views.hpp detail/memory/range.hpp detail/memory/weight_rows.hpp detail/attention/rotary_table.hpp"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp layer_config.hpp"
   "detail/memory/"

@@ -1,6 +1,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -133,13 +134,29 @@ QuantisedToken quantised(std::span<const Real> features, int bits) {
   return token;
 }
 
+// Returns H x, added in the order of the library.
+std::vector<Real> rotated(std::span<const Real> x) {
+  std::vector<Real> result(x.begin(), x.end());
+  for (std::size_t half = 1; half < 8; half *= 2) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (i / half % 2 != 0) continue;
+      const Real a = result[i], b = result[i + half];
+      result[i] = a + b;
+      result[i + half] = a - b;
+    }
+  }
+  return result;
+}
+
 // Computes a linear map with int8 weights. The library adds the products of weights and integers of the token in
 // integer arithmetic, which rounds nothing. So the sum has a deviation only if an integer of the token is in doubt
 // (nearest_integer).
 Matrix linear_int8(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
-    const QuantisedToken token = quantised(std::span(x.data).subspan(t * x.columns, x.columns), w.activation_bits);
+    const auto features = std::span(x.data).subspan(t * x.columns, x.columns);
+    const QuantisedToken token =
+        w.rotated ? quantised(rotated(features), w.activation_bits) : quantised(features, w.activation_bits);
     for (std::size_t o = 0; o < w.out; ++o) {
       double sum = 0, variance = 0;
       for (std::size_t i = 0; i < w.in; ++i) {
@@ -203,6 +220,11 @@ Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
 }
 
 }  // namespace
+
+int hadamard(std::size_t row, std::size_t column) {
+  if (row / 8 != column / 8) return 0;
+  return std::popcount(row % 8 & column % 8) % 2 == 0 ? 1 : -1;
+}
 
 Matrix linear(const Linear& w, const Matrix& x) {
   if (w.activation_bits != 0) return linear_int8(w, x);

@@ -37,11 +37,15 @@ struct Linear {
   std::vector<float> weight;   // [out][in]
   std::vector<float> bias{};   // [out]; empty: no bias
   int activation_bits = 0;     // not 0: int8. `weight` then holds integers, and each row has a scale
+  bool rotated = false;        // int8: `weight` holds integers of W H, and the inputs x become H x (hadamard)
   bool bfloat16 = false;       // the library reads bfloat16 weights; `weight` holds the values of these weights
   bool rounds_inputs = false;  // the library rounds the inputs to bfloat16
   bool rounds_to_odd = false;  // in addition, the library rounds sums of products to odd
   std::vector<float> scale{};  // [out]
 };
+
+// Returns element (row, column) of H (ladon/detail/memory/rotation.hpp): 1, -1 or 0.
+int hadamard(std::size_t row, std::size_t column);
 
 struct AttentionWeights {
   Linear query;   // (heads * head_width, model)

@@ -65,6 +65,9 @@ struct Call : Lengths {
 // bfloat16_products, and to odd with bfloat16_products_to_odd (BFDOT in detail/simd/bfloat16_dot.hpp).
 inline constexpr int bfloat16_weights = 16, bfloat16_products = 17, bfloat16_products_to_odd = 18;
 
+// Added to the 7 or 8 bits of int8 weights that are rotated (layout::RotatedInt8).
+inline constexpr int rotated = 32;
+
 // Returns whether the inputs of linear maps are rounded to integers or to bfloat16. The rounding may depend on the last
 // bits of an input. The bounds of such a problem are therefore wider than the bounds of a float32 problem.
 constexpr bool rounds_inputs(int activation_bits) {

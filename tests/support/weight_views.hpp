@@ -26,8 +26,8 @@ constexpr int activation_bits<ladon::precision::BFloat16, Target> =
     : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT && std::is_base_of_v<ladon::detail::simd::NativeVectors, Target>
         ? bfloat16_products_to_odd
         : bfloat16_products;
-template <int Bits, class Target>
-constexpr int activation_bits<ladon::precision::Int8<Bits>, Target> = Bits;
+template <int Bits, bool Rotated, class Target>
+constexpr int activation_bits<ladon::precision::Int8<Bits, Rotated>, Target> = Rotated ? Bits + rotated : Bits;
 
 // Returns a pointer to the first of `count` elements in an array of floats. The last element ends where the array ends
 // (in_floats in weights.cpp).

@@ -57,6 +57,25 @@ void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias
   if (output == ladon::Bias::without) weights.output.bias.clear();
 }
 
+namespace {
+
+void quantise_rotated(Linear& linear) {
+  for (std::size_t o = 0; o < linear.out; ++o) {
+    float* const row = linear.weight.data() + o * linear.in;
+    std::vector<double> product(linear.in);
+    double largest = 0;
+    for (std::size_t i = 0; i < linear.in; ++i) {
+      for (std::size_t j = 0; j < linear.in; ++j) product[i] += oracle::hadamard(i, j) * static_cast<double>(row[j]);
+      largest = std::max(largest, std::abs(product[i]));
+    }
+    const double scale = -largest / 127;
+    for (std::size_t i = 0; i < linear.in; ++i) row[i] = static_cast<float>(std::nearbyint(product[i] / scale));
+    linear.scale[o] = static_cast<float>(scale / 8);
+  }
+}
+
+}  // namespace
+
 void quantise(Linear& linear, int activation_bits) {
   if (linear.weight.empty()) return;
   if (activation_bits >= bfloat16_weights) {
@@ -66,8 +85,10 @@ void quantise(Linear& linear, int activation_bits) {
     linear.rounds_to_odd = activation_bits == bfloat16_products_to_odd;
     return;
   }
-  linear.activation_bits = activation_bits;
+  linear.rotated = activation_bits > rotated;
+  linear.activation_bits = linear.rotated ? activation_bits - rotated : activation_bits;
   linear.scale.resize(linear.out);
+  if (linear.rotated) return quantise_rotated(linear);
   for (std::size_t o = 0; o < linear.out; ++o) {
     float* const row = linear.weight.data() + o * linear.in;
     float largest = 0;

@@ -98,6 +98,37 @@ TEST_CASE("float weights become the numbers of ladon::quantise") {
   check_quantised<2, 4>(apart, "value_proj_weight", counted(8, 24));
 }
 
+TEST_CASE("float weights of a rotated member become the numbers of ladon::quantise_rotated") {
+  Checkpoint checkpoint;
+  checkpoint.add("linear1.weight", 2, 16, 3);
+  const Result result = packed(checkpoint, "linear1_weight 2 16 int8 rotated\n", "");
+  const std::vector<float> weight = counted(32, 3);
+  const std::array<float, 2> bias{};
+  std::array<std::int8_t, 32> integers{};
+  std::array<float, 2> scale{};
+  REQUIRE(ladon::quantise_rotated(ladon::Linear<2, 16>{weight.data(), bias}, integers, scale));
+  check_int8<2, 16>(result, "linear1_weight", {integers.begin(), integers.end()}, {scale.begin(), scale.end()});
+  CHECK(complaint(checkpoint, "linear1_weight 2 12 int8 rotated\n", "")
+            .ends_with("line 1: expected a multiple of 8 columns of linear1_weight, found 12"));
+}
+
+TEST_CASE("the sign of the scales tells whether int8 weights are rotated") {
+  const std::string rotated = "linear1_weight 1 8 int8 rotated\n", plain = "linear1_weight 1 8 int8\n";
+  const auto with_scale = [](float scale) {
+    Checkpoint checkpoint;
+    checkpoint.add("linear1.weight", "I8", "[1,8]", "12345678")
+        .add("linear1.weight_scale", "F32", "[1]", floats({scale}));
+    return checkpoint;
+  };
+  const std::string tensor = refused + "linear1_weight: tensor \"linear1.weight_scale\": ";
+  CHECK(complaint(with_scale(1), plain, "").empty());
+  CHECK(complaint(with_scale(-1), rotated, "").empty());
+  CHECK(complaint(with_scale(-1), plain, "") ==
+        tensor + "expected positive and finite scales, found -1.000000 at row 0");
+  CHECK(complaint(with_scale(1), rotated, "") ==
+        tensor + "expected negative and finite scales, as of rotated weights, found 1.000000 at row 0");
+}
+
 TEST_CASE("F16 and BF16 weights are widened before they are quantised") {
   const std::string halves("\x00\x3c\x00\xc0\x00\x00\x00\x38", 8), brains("\x80\x3f\x00\xc0\x00\x00\x00\x3f", 8);
   for (const auto& [dtype, bytes] : {std::pair{"F16", halves}, std::pair{"BF16", brains}}) {

@@ -2,6 +2,7 @@
 // the output file.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -34,13 +35,19 @@ struct QuantisedFile : ConvertedFile {
   }
 };
 
-// Checks that the tensors NAME and NAME_scale of the output are the results of ladon::quantise for `weight`.
-template <std::size_t Out, std::size_t In>
+// Checks that the tensors NAME and NAME_scale of the output are the results of ladon::quantise for `weight`, or with
+// Rotated of ladon::quantise_rotated.
+template <std::size_t Out, std::size_t In, bool Rotated = false>
 void check_as_library(const QuantisedFile& result, const std::string& name, const std::vector<float>& weight) {
   const std::array<float, Out> bias{};
   std::vector<std::int8_t> expected(Out * In);
   std::array<float, Out> scale{};
-  REQUIRE(ladon::quantise(ladon::Linear<Out, In>{weight.data(), bias}, expected.data(), scale));
+  const ladon::Linear<Out, In> linear{weight.data(), bias};
+  if constexpr (Rotated) {
+    REQUIRE(ladon::quantise_rotated(linear, expected.data(), scale));
+  } else {
+    REQUIRE(ladon::quantise(linear, expected.data(), scale));
+  }
   CHECK(result.tensor(name).dtype == "I8");
   CHECK(result.tensor(name).shape == std::vector<std::uint64_t>{Out, In});
   CHECK(result.bytes(name) == std::string(reinterpret_cast<const char*>(expected.data()), expected.size()));
@@ -180,6 +187,36 @@ TEST_CASE("weights that are already int8 are copied with their scales") {
       "1 tensor quantised, 5 copied (among them 2 weights that already were int8); 37 bytes before, 33 after\n"));
 }
 
+TEST_CASE("rotated weights equal those of ladon::quantise_rotated; embeddings are not rotated") {
+  std::mt19937 random(2);
+  std::normal_distribution<float> normal;
+  std::vector<float> small(7 * 24), wide(2 * 70'008), embedding(3 * 5);  // the program reads a wide row in parts
+  for (auto* values : {&small, &wide, &embedding}) std::ranges::generate(*values, [&] { return normal(random); });
+  Checkpoint checkpoint;
+  checkpoint.add("small.weight", "F32", "[7,24]", floats(small)).add("wide.weight", "F32", "[2,70008]", floats(wide));
+  checkpoint.add("embed.weight", "F32", "[3,5]", floats(embedding));
+  checkpoint.add("old.weight", "I8", "[2,2]", "1234").add("old.weight_scale", "F32", "[2]", floats({-1, -2}));
+  Selection selection;
+  selection.embeddings = selection.rotate = true;
+  const QuantisedFile result(checkpoint, selection);
+  check_as_library<7, 24, true>(result, "small.weight", small);
+  check_as_library<2, 70'008, true>(result, "wide.weight", wide);
+  check_as_library<3, 5>(result, "embed.weight", embedding);
+  CHECK(result.bytes("old.weight_scale") == floats({-1, -2}));
+}
+
+TEST_CASE("rotated weights: a number of columns that is no multiple of 8, and sums that may be infinite") {
+  Selection selection;
+  selection.rotate = true;
+  Checkpoint narrow;
+  narrow.add("a.weight", 2, 12, 1);
+  CHECK(error_of_planning(narrow, selection) ==
+        "m.safetensors: cannot be quantised\n  tensor \"a.weight\": expected a multiple of 8 columns, found 12");
+  Checkpoint large;
+  large.add("a.weight", "F32", "[1,8]", floats({1, 2, 3, 1e38f, 5, 6, 7, 8}));
+  CHECK_THROWS_WITH_AS(QuantisedFile(large, selection), doctest::Contains("at row 0, column 3"), files::Error);
+}
+
 TEST_CASE("one error lists all scales that cannot be used") {
   Checkpoint checkpoint;
   const auto add = [&](const std::string& name, const std::string& dtype, const std::string& shape,
@@ -193,14 +230,16 @@ TEST_CASE("one error lists all scales that cannot be used") {
   add("e.weight", "I32", "[2]", floats({1, 1}));
   add("f.weight", "F32", "[2]", floats({-1, 1}));
   checkpoint.add("good.weight", 2, 2, 1);
-  CHECK(error_of_planning(checkpoint) ==
-        "m.safetensors: cannot be quantised\n"
-        "  tensor \"a.weight_scale\": expected positive and finite scales, found 0.000000 at row 1\n"
-        "  tensor \"b.weight_scale\": expected positive and finite scales, found nan at row 0\n"
-        "  tensor \"c.weight_scale\": expected positive and finite scales, found inf at row 1\n"
-        "  tensor \"d.weight_scale\": expected shape [2,1] or [2], found [2,2]\n"
-        "  tensor \"e.weight_scale\": expected dtype F32, F16 or BF16, found \"I32\"\n"
-        "  tensor \"f.weight_scale\": expected positive and finite scales, found -1.000000 at row 0");
+  CHECK(
+      error_of_planning(checkpoint) ==
+      "m.safetensors: cannot be quantised\n"
+      "  tensor \"a.weight_scale\": expected positive and finite scales, found 0.000000 at row 1\n"
+      "  tensor \"b.weight_scale\": expected positive and finite scales, found nan at row 0\n"
+      "  tensor \"c.weight_scale\": expected positive and finite scales, found inf at row 1\n"
+      "  tensor \"d.weight_scale\": expected shape [2,1] or [2], found [2,2]\n"
+      "  tensor \"e.weight_scale\": expected dtype F32, F16 or BF16, found \"I32\"\n"
+      "  tensor \"f.weight_scale\": expected negative and finite scales, as of rotated weights, found 1.000000 at row "
+      "1");
 }
 
 TEST_CASE("an output name that exists in the file and a wrong number of bytes are errors") {

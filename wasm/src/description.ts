@@ -93,6 +93,8 @@ export interface Description {
    * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
+  /** True if int8 weights are rotated (ROTATED). An int8 matrix of a checkpoint must then be rotated, too. */
+  readonly rotated?: boolean;
   /**
    * What `Instance.attention()` returns: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks.
    */
@@ -150,6 +152,7 @@ const checkDescription = (given: any): void => {
     mask: isNames(given?.mask ?? 0),
     precision: given?.precision === "float32" || given?.precision === "int8",
     activationBits: given?.precision !== "int8" || given?.activationBits === 7 || given?.activationBits === 8,
+    rotated: given?.rotated === undefined || given.rotated === true,
     weights: isListOf(isTensor, given?.weights),
     layers: isCount(given?.layers),
     layer: given?.layer === undefined || isListOf(isTensor, given?.layer, given?.layers),

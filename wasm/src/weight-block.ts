@@ -17,9 +17,13 @@ export class WeightBlock {
   /** The copies as float32 that `tensor` made of F16 and BF16 tensors, by name. */
   readonly #widened = new Map<string, Float32Array>();
 
+  /** Whether the int8 weights are rotated. Scales of rotated weights are negative. */
+  readonly #rotated: boolean;
+
   /** Finds a place for the weights. Before bytes of a tensor are written, a call of `reach` must make them usable. */
-  constructor(memory: ModuleMemory, plan: WeightPlan) {
+  constructor(memory: ModuleMemory, plan: WeightPlan, rotated: boolean) {
     this.#memory = memory;
+    this.#rotated = rotated;
     this.#plan = plan;
     const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
     // `allocate` makes all memory below the end of the row usable. If the row were behind the block, the memory would
@@ -60,7 +64,8 @@ export class WeightBlock {
 
   /**
    * Completes the weights after all tensors were written: computes the row sums of the int8 matrices that `quantiseRow`
-   * did not make, and writes the pointers. Throws "weights" if a scale is not a positive number.
+   * did not make, and writes the pointers. Throws "weights" if a scale is not a positive number, or, for
+   * rotated weights, not a negative number.
    */
   finish(): void {
     const first = this.#tensorsAt;
@@ -96,8 +101,10 @@ export class WeightBlock {
 
   #checkScales(name: string): void {
     const scales = this.tensor(name, "float32");
-    const row = scales.findIndex((scale) => !(scale > 0 && scale < Infinity));
-    if (row >= 0) fail("weights", `${name} of row ${row}`, "a positive number", scales[row]);
+    const sign = this.#rotated ? -1 : 1;
+    const row = scales.findIndex((scale) => !(sign * scale > 0 && sign * scale < Infinity));
+    const expected = this.#rotated ? "a negative number, as of rotated weights" : "a positive number";
+    if (row >= 0) fail("weights", `${name} of row ${row}`, expected, scales[row]);
   }
 
   #releaseRow(): void {

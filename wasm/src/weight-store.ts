@@ -16,12 +16,14 @@ export class WeightStore {
   readonly #memory: ModuleMemory;
   readonly plan: PlanWeights;
   readonly #onChange: () => void;
+  readonly #rotated: boolean;
   #block: WeightBlock | undefined;
 
   /** Calls `onChange` when new weights replace the old weights. */
   constructor(memory: ModuleMemory, description: Description, onChange: () => void) {
     this.#memory = memory;
     this.plan = weightPlanner(description);
+    this.#rotated = description.rotated ?? false;
     this.#onChange = onChange;
   }
 
@@ -62,7 +64,7 @@ export class WeightStore {
 
   /** Finds a place for new weights. The caller releases the block, or passes the block to `adopt`. */
   reserve(plan: WeightPlan): WeightBlock {
-    return new WeightBlock(this.#memory, plan);
+    return new WeightBlock(this.#memory, plan, this.#rotated);
   }
 
   /** Makes a block the weights of the instance. If the block is invalid, throws and keeps the old weights. */

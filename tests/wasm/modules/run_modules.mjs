@@ -43,6 +43,8 @@ function placeTensor(loaded, {type, shape, values}) {
   assert.equal(loaded.exports.quantise_rows(from, rows, columns, ...made), status.ok);
   const sums = loaded.take(4 * rows);
   loaded.exports.sum_rows(made[0], rows, columns, sums);
+  const scales = new Float32Array(loaded.exports.memory.buffer, made[1], rows);
+  assert.ok(scales.every((scale) => (loaded.description.rotated ? scale < 0 : scale > 0)));
   const integers = (at) => new Int32Array(loaded.exports.memory.buffer, at, rows);
   assert.deepEqual(integers(sums), integers(made[2]));
   return made;
@@ -153,10 +155,10 @@ const digest = (floats) => [...new Uint8Array(floats.buffer, floats.byteOffset, 
 
 // Checks that quantise_rows returns notFinite for a weight that is NaN, and writes nothing.
 function checkQuantise(m) {
-  const from = m.floats([1, 2, NaN, 4]);
-  const made = [m.take(4), m.take(8), m.take(8)];
+  const from = m.floats(Array.from({length: 16}, (_, i) => (i === 9 ? NaN : i)));
+  const made = [m.take(16), m.take(8), m.take(8)];
   const before = m.view(made[0], 1)[0];
-  assert.equal(m.exports.quantise_rows(from, 2, 2, ...made), status.notFinite);
+  assert.equal(m.exports.quantise_rows(from, 2, 8, ...made), status.notFinite);
   assert.ok(Object.is(m.view(made[0], 1)[0], before));
 }
 

@@ -23,6 +23,9 @@
 // this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126, the
 // token gets the scale 0, and every q of the token is 0.
 //
+// If the template parameter Rotated is true, the features are rotated before their range is computed and before they
+// are quantised (rotation.hpp).
+//
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
@@ -31,6 +34,7 @@
 #include <type_traits>
 
 #include <ladon/detail/memory/panels.hpp>
+#include <ladon/detail/memory/rotation.hpp>
 #include <ladon/detail/simd/int8_kernels.hpp>
 #include <ladon/detail/simd/token_scale.hpp>
 
@@ -72,10 +76,18 @@ class FeatureRanges {
  public:
   // Adds a feature of each token to range `i` of the four ranges.
   LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
+    extend(i, x);
+    check(x, i);
+  }
+  // Adds a feature like `add`, but does not check whether the feature is finite.
+  LADON_INLINE constexpr void extend(std::size_t i, const Pack& x) noexcept {
     Pack* const range = ranges_[i];
     range[0] = min(x, range[0]);
     range[1] = max(x, range[1]);
-    range[2] = fma(x, zeros(), range[2]);
+  }
+  // Checks whether a feature of each token is finite.
+  LADON_INLINE constexpr void check(const Pack& x, std::size_t i = 0) noexcept {
+    ranges_[i][2] = fma(x, zeros(), ranges_[i][2]);
   }
   // low() returns the lowest feature of each token, but at most 0. high() returns the highest feature of each token,
   // but at least 0. nan_if_not_finite() returns 0 if all features of a token are finite, otherwise NaN.
@@ -97,44 +109,84 @@ class FeatureRanges {
                         {zeros(), zeros(), zeros()}};
 };
 
-// Computes the scales of the tokens in one pack of a panel. `features` points to the first feature of the pack.
-template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits>
-LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(const float* features) noexcept {
-  FeatureRanges<Pack> ranges;
-  constexpr std::size_t whole = Features / 4 * 4;
-  for (std::size_t i = 0; i < whole; i += 4) {
-    LADON_UNROLL
-    for (std::size_t j = 0; j < 4; ++j) ranges.add(j, Pack::load(features + (i + j) * Width));
+// Reads the features of the tokens in one pack of a panel [Features][Width].
+template <class Pack, std::size_t Features, std::size_t Width, bool Rotated>
+struct PackFeatures {
+  static_assert(!Rotated || Features % rotated_block == 0);
+  static constexpr std::size_t block = Rotated ? rotated_block : 4;
+  static constexpr std::size_t whole = Features / block * block;
+
+  const float* features;
+
+  // Calls visit(i, packs) for each whole block. The packs hold the features i .. i + block - 1, rotated if Rotated.
+  template <class Visit>
+  LADON_INLINE constexpr void for_whole_blocks(const Visit& visit) const noexcept {
+    for (std::size_t i = 0; i < whole; i += block) {
+      Pack packs[block];
+      LADON_UNROLL
+      for (std::size_t j = 0; j < block; ++j) packs[j] = at(i + j);
+      if constexpr (Rotated) rotate_block(packs);
+      visit(i, packs);
+    }
   }
-  for (std::size_t i = whole; i < Features; ++i) ranges.add(0, Pack::load(features + i * Width));
+  LADON_INLINE constexpr Pack at(std::size_t i) const noexcept { return Pack::load(features + i * Width); }
+};
+
+// Computes the scales of the tokens in one pack of a panel.
+template <int ActivationBits, class Pack, std::size_t Features, std::size_t Width, bool Rotated>
+LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
+    PackFeatures<Pack, Features, Width, Rotated> features) noexcept {
+  using From = PackFeatures<Pack, Features, Width, Rotated>;
+  FeatureRanges<Pack> ranges;
+  features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
+    // The first rotated feature is the sum of the block. The sum is finite only if all features are finite.
+    if constexpr (Rotated) ranges.check(packs[0]);
+    LADON_UNROLL
+    for (std::size_t j = 0; j < From::block; ++j) {
+      if constexpr (Rotated) {
+        ranges.extend(j % 4, packs[j]);
+      } else {
+        ranges.add(j % 4, packs[j]);
+      }
+    }
+  });
+  for (std::size_t i = From::whole; i < Features; ++i) ranges.add(0, features.at(i));
+  if constexpr (Rotated) {  // differences of finite features may overflow
+    ranges.check(ranges.low());
+    ranges.check(ranges.high());
+  }
   return simd::scale_of_range<ActivationBits>(ranges.low(), ranges.high(),
                                               ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
 }
 
-// Quantises the tokens of one pack of a panel. `features` points to the first feature of the pack, `to` to its first
+// Quantises the tokens of one pack of a panel. `first` points to the first feature of the pack, `to` to its first
 // integer, and `tokens` to its first scale.
-template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits, class Element>
-LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, float* tokens) noexcept {
+template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits, bool Rotated, class Element>
+LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float* tokens) noexcept {
   using Dot = simd::GroupDot<Element, Pack>;
-  const auto token = token_scale<Pack, Features, Width, ActivationBits>(features);
+  using From = PackFeatures<Pack, Features, Width, Rotated>;
+  static_assert(From::block % Dot::group == 0);
+  const From features{first};
+  const auto token = token_scale<ActivationBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
   // Only token.most needs a clamp: the rounded product is never below token.least (quantised_feature in
   // detail/simd/token_scale.hpp gives the reason).
-  const auto integer = [&](std::size_t i) LADON_INLINE_LAMBDA {
-    return min(select(usable, Pack::load(features + i * Width), zeros) * token.reciprocal, token.most);
-  };
-  constexpr std::size_t whole = Features / Dot::group * Dot::group;
+  const auto integer = [&](const Pack& x)
+                           LADON_INLINE_LAMBDA { return min(select(usable, x, zeros) * token.reciprocal, token.most); };
   Pack group[Dot::group];
-  for (std::size_t i = 0; i < whole; i += Dot::group) {
+  features.for_whole_blocks([&](std::size_t i, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLL
-    for (std::size_t j = 0; j < Dot::group; ++j) group[j] = integer(i + j);
+    for (std::size_t g = 0; g < From::block; g += Dot::group) {
+      LADON_UNROLL
+      for (std::size_t j = 0; j < Dot::group; ++j) group[j] = integer(packs[g + j]);
+      Dot::store_group(group, zero, to + (i + g) * Width);
+    }
+  });
+  for (std::size_t i = From::whole; i < Features; i += Dot::group) {
+    LADON_UNROLL
+    for (std::size_t j = 0; j < Dot::group; ++j) group[j] = i + j < Features ? integer(features.at(i + j)) : zeros;
     Dot::store_group(group, zero, to + i * Width);
-  }
-  if constexpr (whole < Features) {
-    LADON_UNROLL
-    for (std::size_t j = 0; j < Dot::group; ++j) group[j] = whole + j < Features ? integer(whole + j) : zeros;
-    Dot::store_group(group, zero, to + whole * Width);
   }
   token.scale.store(tokens);
   if constexpr (simd::adds_zero<Element>) zero.store(tokens + Width);
@@ -142,8 +194,13 @@ LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, fl
 
 // Quantises a single token. Each lane of a pack holds one feature. The last loop, which rounds the features, uses
 // single floats, because compilers vectorise this loop. The result equals the result of quantise_pack.
-template <class Simd, std::size_t Features, int ActivationBits, class Element>
+template <class Simd, std::size_t Features, int ActivationBits, bool Rotated, class Element>
 LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* tokens) noexcept {
+  if constexpr (Rotated) {
+    float rotated[Features];
+    rotate(features, Features, 1, rotated);
+    return quantise_single_token<Simd, Features, ActivationBits, false>(rotated, to, tokens);
+  }
   using Pack = typename Simd::template Pack<Simd::lanes>;
   using One = simd::ArrayPack<1>;
   constexpr std::size_t rest = Features % Pack::lanes;
@@ -170,7 +227,8 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
 
 // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data` and `tokens`. The
 // tokens of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, class Element>
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, bool Rotated,
+          class Element>
 LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t first, std::size_t count, Element* data,
                                             float* tokens, std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
@@ -178,21 +236,27 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t fir
   if constexpr (simd::quantises_panels<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
       for (std::size_t p = first; p < first + count; ++p) {
+        const float* panel = panels + p * Features * width;
+        [[maybe_unused]] alignas(16) float rotated[Rotated ? Features * width : 1];
+        if constexpr (Rotated) {
+          for (std::size_t t = 0; t < width; ++t) rotate(panel + t, Features, width, rotated + t);
+          panel = rotated;
+        }
         simd::quantise_panel<Features, width, Packs, ActivationBits>(
-            panels + p * Features * width, data + p * stride, tokens + p * token_numbers<Element> * width, stride);
+            panel, data + p * stride, tokens + p * token_numbers<Element> * width, stride);
       }
       return;
     }
   }
   if constexpr (is_single_token<Simd, T>) {
-    if (count > 0) quantise_single_token<Simd, Features, ActivationBits>(panels, data, tokens);
+    if (count > 0) quantise_single_token<Simd, Features, ActivationBits, Rotated>(panels, data, tokens);
     return;
   }
   for (std::size_t p = first; p < first + count; ++p) {
     for (std::size_t v = 0; v < Packs; ++v) {
-      quantise_pack<Pack, Features, width, ActivationBits>(panels + p * Features * width + v * T.lanes,
-                                                           data + p * stride + group * v * T.lanes,
-                                                           tokens + p * token_numbers<Element> * width + v * T.lanes);
+      quantise_pack<Pack, Features, width, ActivationBits, Rotated>(
+          panels + p * Features * width + v * T.lanes, data + p * stride + group * v * T.lanes,
+          tokens + p * token_numbers<Element> * width + v * T.lanes);
     }
   }
 }

@@ -65,8 +65,8 @@ struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures
   LADON_INLINE constexpr BFloat16PanelsView view(const float*) const noexcept { return {data, stride}; }
 };
 
-template <int Bits, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
-struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatures, T> {
+template <int Bits, bool Rotated, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
   using Element = typename Target::Int8Element;
   static constexpr std::size_t group =
@@ -80,7 +80,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatur
   template <class Simd, std::size_t Packs, std::size_t Features>
   constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
-    quantise_panels<Simd, T, Packs, Features, Bits>(panels, first, count, data, tokens, stride);
+    quantise_panels<Simd, T, Packs, Features, Bits, Rotated>(panels, first, count, data, tokens, stride);
     return view(panels);
   }
   LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept { return {data, tokens, stride}; }

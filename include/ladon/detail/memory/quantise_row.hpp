@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include <ladon/detail/memory/rotation.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
@@ -47,6 +48,45 @@ constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
 }
 
+// Computes a block of the row of W H (rotation.hpp).
+constexpr void load_rotated_block(const float* weights, std::size_t stride, float (&block)[rotated_block]) noexcept {
+  for (std::size_t j = 0; j < rotated_block; ++j) block[j] = weights[j * stride];
+  rotate_block(block);
+}
+
+// Returns the largest magnitude of a row of W H, or NaN if a number of this row is infinite or NaN. This is the case if
+// a weight is infinite or NaN, or if the magnitude of a number is above the largest float.
+constexpr float largest_rotated_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
+  float largest = 0;
+  for (std::size_t i = 0; i < size; i += rotated_block) {
+    float block[rotated_block]{};
+    load_rotated_block(weights + i * stride, stride, block);
+    const float of_block = largest_magnitude(block, rotated_block, 1);
+    if (!(of_block <= largest)) largest = of_block;
+    if (!(largest <= std::numeric_limits<float>::max())) return largest;
+  }
+  return largest;
+}
+
+// Returns the int8 weight of a number of W H. The sign is changed, because the scales of rotated weights are negative.
+constexpr std::int8_t rotated_weight(float rotated, float scale) noexcept {
+  return static_cast<std::int8_t>(-quantised_weight(rotated, scale));
+}
+// Returns the scale to store for a row of rotated weights, from the result of row_scale.
+constexpr float rotated_scale(float scale) noexcept { return scale * (-1.0f / rotated_block); }
+
+// Quantises a row of W H. Otherwise like quantise_row.
+constexpr float quantise_rotated_row(const float* weights, std::size_t size, std::size_t stride,
+                                     std::int8_t* to) noexcept {
+  const float scale = row_scale(largest_rotated_magnitude(weights, size, stride));
+  for (std::size_t i = 0; i < size; i += rotated_block) {
+    float block[rotated_block]{};
+    load_rotated_block(weights + i * stride, stride, block);
+    for (std::size_t j = 0; j < rotated_block; ++j) to[i + j] = rotated_weight(block[j], scale);
+  }
+  return rotated_scale(scale);
+}
+
 // Quantises a row of `size` finite weights, `stride` floats apart. Writes `size` integers to `to`, and returns the
 // scale of the row.
 constexpr float quantise_row(const float* weights, std::size_t size, std::size_t stride, std::int8_t* to) noexcept {
@@ -70,6 +110,9 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
 LADON_NOINLINE constexpr bool all_finite(const float* weights, std::size_t count) noexcept {
   return largest_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
 }
+LADON_NOINLINE constexpr bool all_finite_if_rotated(const float* weights, std::size_t count) noexcept {
+  return largest_rotated_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
+}
 
 // Quantises finite weights [rows][columns]. Writes int8 weights [rows][columns], and a scale and a row sum for each
 // row.
@@ -77,6 +120,14 @@ LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows,
                                             std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
   for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {
     scale[r] = quantise_row(from, columns, 1, weight);
+    row_sum[r] = sum_of_row(weight, columns);
+  }
+}
+// Like quantise_rows, but rotates the rows.
+LADON_NOINLINE constexpr void quantise_rotated_rows(const float* from, std::size_t rows, std::size_t columns,
+                                                    std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
+  for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {
+    scale[r] = quantise_rotated_row(from, columns, 1, weight);
     row_sum[r] = sum_of_row(weight, columns);
   }
 }
