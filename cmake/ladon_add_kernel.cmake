@@ -12,9 +12,13 @@
 # The computation
 #   QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL <n>
 #                      the shape; QUERIES and MODEL are required, the other sizes have the defaults of ladon::Shape
+#   PROJECTIONS with|without    `without` makes attention without projections and without weights: <name>_run takes
+#                      queries, keys and values. MODEL is used only for the default of HEAD_WIDTH. Excludes CONTEXT,
+#                      CACHE, FEED_FORWARD, and all arguments about weights
 #   CONTEXT            keys and values are computed from other tokens than x
 #   CACHE              a cache stores keys and values: <name>_extend, or with CONTEXT <name>_project_keys and
-#                      <name>_attend; KEYS is the capacity of the cache
+#                      <name>_attend, or with MEMORY <name>_project_memory and <name>_extend; KEYS is the capacity
+#                      of the cache
 #   CACHE_PRECISION float32|bfloat16|int8     the type of the keys and values in the cache
 #   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
 #                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key
@@ -25,7 +29,11 @@
 #   FEED_FORWARD <n>   makes an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
 #                      NORM_KIND layer|rms, NORM_BIAS with|without, GATED, FEED_FORWARD_BIAS with|without,
 #                      EPSILON <number>
-#   LAYERS <n>         makes a stack of encoder layers; with FINAL_NORM, a norm follows the last layer
+#   MEMORY <n>         makes a decoder layer of the encoder layer: x also attends to a memory of at most n tokens, the
+#                      output of an encoder. MASK is for self-attention, with the default causal. MEMORY_MASK <kind>...
+#                      is for the attention to the memory: none padding bits boolean boolean_per_head additive
+#                      additive_per_head. Excludes WebAssembly modules
+#   LAYERS <n>         makes a stack of layers; with FINAL_NORM, a norm follows the last layer
 # The weights
 #   LAYOUT in_proj|separate_qkv|per_head|in_out
 #   BIAS all|projections|output|none  the projections of the attention that have biases. `projections` stands for the
@@ -53,7 +61,8 @@
 #                      installed program. LADON_WEIGHTS_TOOL=<file> names another program
 # The code
 #   CAPTURE weights|none|scaled|capped|masked     what a call writes to options.attention: the attention weights, or the
-#                      scores after the scale, the softcap or the mask. With none, there is no options.attention
+#                      scores after the scale, the softcap or the mask. With none, there is no options.attention.
+#                      The default is weights, and with CACHE and FEED_FORWARD none
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|avx512_bf16|neon|neon_dot|neon_i8mm|neon_bf16|<-march>
 #   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. With PRECISION int8 also AVX-512 VNNI and
 #                      AVX-VNNI, which need g++ 11 or clang++ 12. With PRECISION bfloat16 also AVX512_BF16. For 64-bit
@@ -116,6 +125,10 @@ function(ladon_add_kernel NAME)
   ladon_kernel_check_written()
 
   ladon_kernel_definition()
+  set(weights_type ${NAME}_weights)
+  if(arg_PROJECTIONS STREQUAL "without")
+    set(weights_type c_kernel::NoWeights)
+  endif()
   ladon_kernel_header()
   set(objects "")
   set(compiled "")

@@ -187,6 +187,46 @@ void check_extend_in_phases(const std::vector<std::size_t>& pieces, std::size_t 
   }
 }
 
+// Checks that extend_phase captures the same scores as `extend` in every layer of a stack.
+template <class Stack>
+void check_captured_scores() {
+  constexpr S shape = Stack::shape;
+  constexpr std::size_t shares = 2;
+  const RandomWeights<typename Stack::Weights> random;
+  const std::vector<float> x = Random(4).normals(shape.queries * shape.model);
+  const auto captures_in = [](Text<Stack>& text) {
+    typename Stack::template Captures<ladon::Stage::masked> captures;
+    for (std::size_t i = 0; i < text.layers; ++i) {
+      if constexpr (Text<Stack>::decoder) {
+        captures[i] = {{text.arrays[2 * i].data()}, {text.arrays[2 * i + 1].data()}};
+      } else {
+        captures[i] = {text.arrays[2 * i].data()};
+      }
+    }
+    return captures;
+  };
+  const auto expected = std::make_unique<Text<Stack>>(), actual = std::make_unique<Text<Stack>>();
+  const auto workspace = std::make_unique<typename Stack::CachedWorkspace>();
+  const auto team = std::make_unique<typename Stack::template CachedTeamWorkspace<shares>>();
+  std::vector<float> y(x.size()), in_phases(x.size());
+  const auto options = Text<Stack>::options(shape.queries);
+  std::apply(
+      [&](auto&... kept) {
+        Stack::extend(x.data(), kept..., random.weights, y.data(), *workspace, options, captures_in(*expected));
+      },
+      expected->arguments());
+  InTurn<shares>::drive(Stack::phases, [&](std::size_t phase, ladon::Share share) {
+    std::apply(
+        [&](auto&... kept) {
+          Stack::extend_phase(phase, share, x.data(), kept..., random.weights, in_phases.data(), team->shared,
+                              team->scratch[share.index], options, captures_in(*actual));
+        },
+        actual->arguments());
+  });
+  CHECK(same_numbers(in_phases, y));
+  CHECK(same_numbers(actual->written(), expected->written()));
+}
+
 }  // namespace
 
 TEST_CASE("extend in phases: attention, grouped heads, a NaN that leaves the window") {
@@ -230,6 +270,12 @@ TEST_CASE("extend in phases: an int8 cache, a bfloat16 cache") {
       memory_tokens, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, mask::None,
       FinalNorm::with>;
   check_extend_in_phases<Decoder, 1, 2>({6, 1, 5, 6}, 7);
+}
+TEST_CASE("extend in phases: the scores of each layer") {
+  check_captured_scores<ladon::Encoder<2, S{.queries = 6, .keys = 20, .model = 12, .heads = 3},
+                                       LayerConfig{.feed_forward = 14}, mask::Causal>>();
+  check_captured_scores<ladon::Decoder<2, S{.queries = 6, .keys = 20, .model = 12, .heads = 3}, memory_tokens,
+                                       LayerConfig{.feed_forward = 14}>>();
 }
 TEST_CASE("extend in phases: a single token") {
   using Stack = ladon::Encoder<2, S{.queries = 1, .keys = 20, .model = 12, .heads = 3},

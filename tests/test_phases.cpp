@@ -47,6 +47,35 @@ void check_attention_in_phases(bool cross) {
   in(std::integral_constant<std::size_t, too_many>{});
 }
 
+// Checks attention without projections, whose threads share no memory.
+template <S Shape, class Mask, std::size_t... Shares>
+void check_given_in_phases() {
+  using Attention = ladon::Attention<Shape, Mask>;
+  const Subject whole = given_subject<Shape, Mask>();
+  const auto in = [&]<std::size_t Count>(std::integral_constant<std::size_t, Count>) {
+    using Workspace = typename Attention::template TeamWorkspace<Count>;
+    Subject parts = whole;
+    parts.workspace_bytes = parts.cross_workspace_bytes = sizeof(Workspace);
+    parts.run = [](const Call& call) {
+      auto& workspace = *static_cast<Workspace*>(call.workspace);
+      run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
+        InTurn<Count>::drive(Attention::phases, [&](std::size_t phase, Share share) {
+          auto& scratch = workspace.scratch[share.index];
+          spoil(scratch, poison());
+          Attention::run_phase(phase, share, call.x, call.context, call.weights[0], call.y, scratch,
+                               options_of<Attention, Mask>(call), where...);
+        });
+      });
+    };
+    for (const Variation& variation : variations(whole)) {
+      CAPTURE(Count);
+      CAPTURE(to_string(whole, variation));
+      check_same(whole, parts, task_of(whole, random_given(whole.shape, 5), variation));
+    }
+  };
+  (in(std::integral_constant<std::size_t, Shares>{}), ...);
+}
+
 // Checks an encoder layer or a stack. `subject_of` makes the Subject (subject.hpp).
 template <class Layer, std::size_t... Shares, class SubjectOf>
 void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
@@ -107,6 +136,7 @@ constexpr S grouped{.queries = 3, .keys = 300, .model = 8, .heads = 4, .kv_heads
 using Cross = ladon::MultiHeadAttention<grouped>;
 using L = ladon::detail::PanelLayout<Cross::shape, ladon::detail::simd::NativeVectors>;
 static_assert(Cross::phases == 3);
+static_assert(ladon::Attention<grouped>::phases == 1 && ladon::Attention<grouped>::parts(0) == 4);
 static_assert(Cross::parts(0) == L::keys.panels(300) && Cross::parts(1) == 2 &&
               Cross::parts(2) == L::queries.panels(3));
 using Stack = ladon::Encoder<2, S{.queries = 3, .model = 6, .heads = 3}, LayerConfig{.feed_forward = 2}>;
@@ -131,6 +161,10 @@ TEST_CASE("keys from a context, grouped heads, values of another width, separate
 }
 TEST_CASE("one query and many keys") {
   check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::None>(true);
+}
+TEST_CASE("given q, k, v: grouped heads, causal") {
+  check_given_in_phases<S{.queries = 19, .keys = 40, .model = 1, .heads = 6, .kv_heads = 2, .head_width = 5},
+                        mask::Causal, 1, 2, 4, 7>();
 }
 TEST_CASE("layer: post-LN, causal") {
   check_layer_in_phases<S{.queries = 66, .model = 12, .heads = 4, .kv_heads = 2}, LayerConfig{.feed_forward = 20},

@@ -7,13 +7,14 @@
 macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED ROTATED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
-  set(ladon_kernel_sizes ${ladon_kernel_shape} FEED_FORWARD LAYERS)
-  set(ladon_kernel_choices LAYOUT BIAS PRECISION ACTIVATION_BITS CACHE_PRECISION ACTIVATION NORM NORM_KIND NORM_BIAS
-    FEED_FORWARD_BIAS CAPTURE ARGUMENT_CHECKS)
+  set(ladon_kernel_sizes ${ladon_kernel_shape} FEED_FORWARD LAYERS MEMORY)
+  set(ladon_kernel_choices PROJECTIONS LAYOUT BIAS PRECISION ACTIVATION_BITS CACHE_PRECISION ACTIVATION NORM NORM_KIND
+    NORM_BIAS FEED_FORWARD_BIAS CAPTURE ARGUMENT_CHECKS)
   set(ladon_kernel_values OFFSET SCALE SOFTCAP EPSILON KEY_BLOCK ARCH OPTIMIZE WEIGHTS PREFIX)
-  set(ladon_kernel_lists MASK WINDOW ROTARY)
+  set(ladon_kernel_lists MASK WINDOW MEMORY_MASK ROTARY)
 
   # The first value of each list is the default.
+  set(ladon_kernel_PROJECTIONS with without)
   set(ladon_kernel_LAYOUT in_proj separate_qkv per_head in_out)
   set(ladon_kernel_BIAS all projections output none)
   set(ladon_kernel_PRECISION float32 bfloat16 int8)
@@ -149,8 +150,9 @@ macro(ladon_kernel_read_arguments)
     ladon_kernel_truth(${argument}_given DEFINED arg_${argument})
   endforeach()
   ladon_kernel_check_words()
-  ladon_kernel_needs(FEED_FORWARD "only an encoder layer has it"
-    LAYERS ACTIVATION NORM NORM_KIND NORM_BIAS FEED_FORWARD_BIAS GATED EPSILON)
+  ladon_kernel_needs(FEED_FORWARD "only an encoder or decoder layer has it"
+    LAYERS MEMORY ACTIVATION NORM NORM_KIND NORM_BIAS FEED_FORWARD_BIAS GATED EPSILON)
+  ladon_kernel_needs(MEMORY "only a decoder layer has it" MEMORY_MASK)
   ladon_kernel_needs(LAYERS "only a stack has it" FINAL_NORM)
   ladon_kernel_needs(WEIGHTS "the file that has the tensors" PREFIX)
   ladon_kernel_needs(CACHE "the precision is that of the keys and values in the cache" CACHE_PRECISION)
@@ -161,6 +163,13 @@ macro(ladon_kernel_read_arguments)
       list(GET ladon_kernel_${choice} 0 arg_${choice})
     endif()
   endforeach()
+  if(MEMORY_given AND NOT MASK_given)
+    set(arg_MASK causal)
+  endif()
+  if(CACHE_given AND FEED_FORWARD_given AND NOT CAPTURE_given)
+    set(arg_CAPTURE none)
+  endif()
+  ladon_kernel_check_projections()
   ladon_kernel_complete_shape()
   ladon_kernel_check_shape()
   ladon_kernel_check_mask()
@@ -206,14 +215,23 @@ macro(ladon_kernel_complete_shape)
   ladon_kernel_truth(other_widths NOT (S_KEY_MODEL EQUAL S_MODEL AND S_VALUE_MODEL EQUAL S_MODEL))
 endmacro()
 
+# Refuses each argument that attention without projections does not have.
+function(ladon_kernel_check_projections)
+  foreach(argument CONTEXT CACHE FEED_FORWARD KEY_MODEL VALUE_MODEL LAYOUT BIAS PRECISION ACTIVATION_BITS WEIGHTS)
+    ladon_kernel_refuse("${argument} is given; with PROJECTIONS without, the caller gives queries, keys and values, so \
+allowed: no ${argument}" ${argument}_given AND arg_PROJECTIONS MATCHES "^without$")
+  endforeach()
+endfunction()
+
 function(ladon_kernel_check_shape)
   math(EXPR rest "${S_MODEL} % ${S_HEADS}")
   ladon_kernel_refuse("HEADS is ${S_HEADS} and MODEL ${S_MODEL}; allowed: HEADS that divide MODEL, or a HEAD_WIDTH"
     NOT arg_HEAD_WIDTH AND rest)
   math(EXPR rest "${S_HEADS} % ${S_KV_HEADS}")
   ladon_kernel_refuse("KV_HEADS is ${S_KV_HEADS} and HEADS ${S_HEADS}; allowed: KV_HEADS that divide HEADS" rest)
-  ladon_kernel_refuse("KEYS is ${S_KEYS} and QUERIES ${S_QUERIES}; they may differ with CONTEXT (keys from other tokens) \
-or CACHE (KEYS is its capacity)" NOT arg_CONTEXT AND NOT arg_CACHE AND NOT S_KEYS EQUAL S_QUERIES)
+  ladon_kernel_refuse("KEYS is ${S_KEYS} and QUERIES ${S_QUERIES}; they may differ with CONTEXT (keys from other tokens), \
+CACHE (KEYS is its capacity) or PROJECTIONS without (the caller gives the keys)"
+    NOT arg_CONTEXT AND NOT arg_CACHE AND NOT arg_PROJECTIONS MATCHES "^without$" AND NOT S_KEYS EQUAL S_QUERIES)
   ladon_kernel_refuse("QUERIES is ${S_QUERIES} and KEYS ${S_KEYS}; a cache has room for KEYS tokens, so allowed: at \
 most KEYS queries" arg_CACHE AND NOT arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
   ladon_kernel_refuse("KEY_MODEL and VALUE_MODEL are widths of the tokens of a context, so they need CONTEXT"
@@ -221,22 +239,19 @@ most KEYS queries" arg_CACHE AND NOT arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
   ladon_kernel_refuse("KEY_MODEL is ${S_KEY_MODEL} and VALUE_MODEL ${S_VALUE_MODEL}; allowed: equal widths, or, \
 if keys and values come from different tokens, CONTEXT CACHE"
     NOT S_KEY_MODEL EQUAL S_VALUE_MODEL AND NOT arg_CACHE)
-  ladon_kernel_refuse("an encoder layer attends to itself: with FEED_FORWARD allowed: no CONTEXT, KEY_MODEL, VALUE_MODEL"
+  ladon_kernel_refuse("an encoder layer attends to itself: with FEED_FORWARD allowed: no CONTEXT, KEY_MODEL, \
+VALUE_MODEL; MEMORY makes a decoder layer, which also attends to the output of an encoder"
     arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
 endfunction()
 
-# Checks LAYOUT, CAPTURE, ACTIVATION_BITS, ROTATED and NORM_BIAS, because other arguments limit their values.
+# Checks LAYOUT, ACTIVATION_BITS, ROTATED and NORM_BIAS, because other arguments limit their values.
 function(ladon_kernel_check_choices)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)
-  set(of_stack weights none)
   ladon_kernel_limit(LAYOUT out_in "PRECISION ${arg_PRECISION}, whose weights are (out, in),"
     NOT arg_PRECISION MATCHES "^float32$")
   ladon_kernel_limit(LAYOUT out_in "WEIGHTS, whose tensors are (out, in)," DEFINED arg_WEIGHTS)
   ladon_kernel_limit(LAYOUT of_two_widths "KEY_MODEL or VALUE_MODEL, tokens of another width," other_widths)
-  ladon_kernel_limit(CAPTURE of_stack LAYERS arg_LAYERS)
-  ladon_kernel_refuse("CAPTURE is ${arg_CAPTURE}; with CACHE and FEED_FORWARD allowed: none"
-    CAPTURE_given AND NOT arg_CAPTURE MATCHES "^none$" AND arg_CACHE AND arg_FEED_FORWARD)
   ladon_kernel_refuse("ACTIVATION_BITS needs PRECISION int8: with ${arg_PRECISION} weights activations are not quantised"
     ACTIVATION_BITS_given AND NOT arg_PRECISION MATCHES "^int8$")
   ladon_kernel_refuse("ROTATED needs PRECISION int8: only int8 weights are rotated"
@@ -245,19 +260,35 @@ function(ladon_kernel_check_choices)
     NORM_BIAS_given AND arg_NORM_KIND MATCHES "^rms$")
 endfunction()
 
-function(ladon_kernel_check_mask)
+# ladon_kernel_check_mask_list(<argument>): checks the masks of <argument>, which is MASK or MEMORY_MASK
+function(ladon_kernel_check_mask_list argument)
   set(kinds "")
-  foreach(mask IN LISTS arg_MASK)
-    ladon_kernel_check_one(MASK ${mask})
+  foreach(mask IN LISTS arg_${argument})
+    list(JOIN ladon_kernel_MASK ", " allowed)
+    ladon_kernel_refuse("${argument} is '${mask}'; allowed: ${allowed}" NOT mask IN_LIST ladon_kernel_MASK)
     string(REPLACE "_per_head" "" kind ${mask})
-    ladon_kernel_refuse("MASK names ${kind} twice; allowed: each kind once" kind IN_LIST kinds)
+    ladon_kernel_refuse("${argument} names ${kind} twice; allowed: each kind once" kind IN_LIST kinds)
     list(APPEND kinds ${kind})
   endforeach()
-  foreach(mask none causal window)
+  list(LENGTH kinds count)
+  list(FIND kinds none at)
+  ladon_kernel_refuse("${argument} none stands alone" at GREATER -1 AND count GREATER 1)
+endfunction()
+
+function(ladon_kernel_check_mask)
+  ladon_kernel_check_mask_list(MASK)
+  ladon_kernel_check_mask_list(MEMORY_MASK)
+  set(still ${ladon_kernel_MASK})
+  list(REMOVE_ITEM still ${ladon_kernel_moved_masks})
+  list(JOIN still ", " still)
+  foreach(mask IN LISTS arg_MEMORY_MASK)
+    ladon_kernel_refuse("MEMORY_MASK is ${mask}, which compares positions, but tokens of the memory are not tokens of \
+the text; allowed: ${still}" mask IN_LIST ladon_kernel_moved_masks)
+  endforeach()
+  foreach(mask causal window)
     list(FIND arg_MASK ${mask} at)
     ladon_kernel_truth(has_${mask} at GREATER -1)
   endforeach()
-  ladon_kernel_refuse("MASK none stands alone" has_none AND NOT arg_MASK MATCHES "^none$")
   ladon_kernel_refuse("MASK names causal and window; a window that ends at the query is causal: WINDOW <left> 0"
     has_causal AND has_window)
   ladon_kernel_refuse("WINDOW is given; allowed with MASK window only" DEFINED arg_WINDOW AND NOT has_window)
@@ -303,7 +334,7 @@ function(ladon_kernel_check_score)
     ladon_kernel_refuse("ROTARY has ${positions} positions; allowed: at least one for each query and key"
       positions LESS S_QUERIES OR (positions LESS S_KEYS AND NOT arg_CACHE))
     ladon_kernel_refuse("ROTARY puts query i at position i + KEYS - QUERIES; with more queries than keys the first have none"
-      arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
+      (arg_CONTEXT OR arg_PROJECTIONS MATCHES "^without$") AND S_QUERIES GREATER S_KEYS)
   endif()
 endfunction()
 
@@ -317,6 +348,9 @@ function(ladon_kernel_check_build)
   ladon_kernel_refuse("PRECISION is bfloat16; modules of WebAssembly have float32 or int8 weights, so allowed: float32, \
 int8, or the library alone, by LADON_WASM_MODULES=OFF"
     arg_PRECISION MATCHES "^bfloat16$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
+  ladon_kernel_refuse("modules of WebAssembly have neither decoders (MEMORY) nor attention without projections \
+(PROJECTIONS without); allowed: the library alone, by LADON_WASM_MODULES=OFF"
+    (arg_MEMORY OR arg_PROJECTIONS MATCHES "^without$") AND EMSCRIPTEN AND LADON_WASM_MODULES)
   ladon_kernel_refuse("PRECISION is bfloat16, whose instructions flush subnormals to zero; with DETERMINISTIC allowed: \
 float32, int8" arg_PRECISION MATCHES "^bfloat16$" AND arg_DETERMINISTIC)
   ladon_kernel_refuse("OPTIMIZE is '${arg_OPTIMIZE}'; allowed: 0, 1, 2, 3, s, z"

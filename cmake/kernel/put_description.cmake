@@ -4,21 +4,22 @@
 # into a file: PATH and the name of the block. The descriptions in the objects may differ only in the sizes of memory.
 # Each size in the output is the largest size of all objects.
 cmake_minimum_required(VERSION 3.25)
-set(sizes workspace shared scratch cache)
+set(sizes workspace shared scratch cache memory_cache)
 foreach(size IN LISTS sizes)
   set(${size}_bytes 0)
 endforeach()
 foreach(object IN LISTS OBJECTS)
   file(STRINGS ${object} text NEWLINE_CONSUME REGEX "LADON_DESCRIPTION")
   string(REPLACE "\\;" ";" text "${text}") # file(STRINGS) escapes semicolons
-  if(NOT text MATCHES "LADON_DESCRIPTION workspace=([0-9]+) shared=([0-9]+) scratch=([0-9]+) cache=([0-9]+)\n(.*)LADON_END")
+  if(NOT text MATCHES "LADON_DESCRIPTION workspace=([0-9]+) shared=([0-9]+) scratch=([0-9]+) cache=([0-9]+) \
+memory_cache=([0-9]+)\n(.*)LADON_END")
     message(FATAL_ERROR "${object} does not contain the description of a kernel")
   endif()
-  set(found ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3} ${CMAKE_MATCH_4})
-  if(DEFINED rest AND NOT rest STREQUAL CMAKE_MATCH_5)
+  set(found ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3} ${CMAKE_MATCH_4} ${CMAKE_MATCH_5})
+  if(DEFINED rest AND NOT rest STREQUAL CMAKE_MATCH_6)
     message(FATAL_ERROR "${object} describes another kernel than the previous objects")
   endif()
-  set(rest "${CMAKE_MATCH_5}")
+  set(rest "${CMAKE_MATCH_6}")
   foreach(size number IN ZIP_LISTS sizes found)
     if(number GREATER ${size}_bytes)
       set(${size}_bytes ${number})

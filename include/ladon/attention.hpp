@@ -12,12 +12,14 @@
 #include <ladon/detail/attention/attention_steps.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
+#include <ladon/detail/memory/call_part.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/threads.hpp>
 #include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -34,11 +36,24 @@ struct Attention {
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
+  // The workspaces of run and run_phase. The threads of a call share no memory, so each thread has only a Scratch.
   using Workspace = AttentionWorkspace<shape, detail::WholePacks<Target>>;
+  using Scratch = Workspace;
+  template <std::size_t Threads>
+  struct TeamWorkspace {
+    static_assert(Threads > 0, "ladon: a call needs at least one thread");
+    Scratch scratch[Threads];
+  };
   using Queries = TensorView<const float, shape.heads, shape.queries, shape.head_width>;
   using Keys = TensorView<const float, shape.kv_heads, shape.keys, shape.head_width>;
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
+
+  // How many phases run_phase has. The single phase computes the attention of all heads.
+  static constexpr std::size_t phases = 1;
+  // Returns into how many parts the work of a phase is divided (threads.hpp): into the query heads. If the phase has
+  // more shares than heads, the additional shares have no work.
+  static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
   // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query in a head, the query's row of `out`
   // in this head is 0.
@@ -60,24 +75,41 @@ struct Attention {
   template <class To = detail::CaptureNothing>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
                             To&& to = {}) noexcept {
+    compute(detail::WholeCall{}, q, k, v, out, workspace, options, to);
+  }
+  // Computes one share of one phase of `run`: the attention of some of the query heads. Precondition: `phase` < phases.
+  //
+  // Each thread has a separate `scratch` (threads.hpp). The result is bit-identical to `run` for any number of shares.
+  // If several query heads use one head of keys and values, several shares may convert this head into panels.
+  template <class To = detail::CaptureNothing>
+  static constexpr void run_phase(std::size_t phase, Share share, Queries q, Keys k, Values v, Output out,
+                                  Scratch& scratch, const Options& options = {}, To&& to = {}) noexcept {
+    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), q, k, v, out, scratch, options, to);
+  }
+
+  LADON_REJECT_OPTIONS(run(Queries, Keys, Values, Output, const Workspace&, ...));
+  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, Keys, Values, Output, const Scratch&, ...));
+  LADON_REJECT_CALL(run, "q, k, v, out, workspace, options, map");
+
+ private:
+  // Computes the part of a run that `part` selects: the whole run, or one share of the phase (threads.hpp).
+  template <class Part, class To>
+  static constexpr void compute(Part part, Queries q, Keys k, Values v, Output out, Scratch& scratch,
+                                const Options& options, To& to) noexcept {
     const Lengths lengths = options.lengths();
     detail::expect_memory(detail::caller_of(options),
                           {.y = active(out, lengths.queries),
                            .x = active(q, lengths.queries),
                            .inputs = {active(k, lengths.keys), active(v, lengths.keys)}},
-                          workspace);
+                          scratch);
     const detail::AttentionCall call{
         q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(to)};
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::AttentionSteps<shape, Score, Position, detail::WholePacks<Target>, Simd>;
-      Steps::run(call, workspace);
+      Steps::run(call, scratch, part);
     });
   }
 
-  LADON_REJECT_OPTIONS(run(Queries, Keys, Values, Output, const Workspace&, ...));
-  LADON_REJECT_CALL(run, "q, k, v, out, workspace, options, map");
-
- private:
   // Returns the part of `array` that a call with `count` active tokens may use. The part begins at element 0, and ends
   // after token `count` - 1 of the last head.
   template <class T, std::size_t Heads, std::size_t Tokens, std::size_t Width>

@@ -150,6 +150,14 @@ struct Decoder {
     compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
                    weights, y, shared, scratch, options, in(maps));
   }
+  template <Stage G>
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
+                                     const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
+                                     ExtendScratch& scratch, const Options& options,
+                                     const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
+    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
+                   weights, y, shared, scratch, options, in(maps));
+  }
 
   LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));
   LADON_REJECT_CALL(run, "x, memory, weights, y, workspace, options, maps");

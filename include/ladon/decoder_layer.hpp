@@ -263,6 +263,13 @@ struct DecoderLayer {
     compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
                    weights, y, shared, scratch, options, captures_of(maps));
   }
+  template <Stage G>
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
+                                     const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
+                                     const Options& options, const DecoderCaptures<G>& maps) noexcept {
+    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
+                   weights, y, shared, scratch, options, captures_of(maps));
+  }
 
   // The members from here to `captures_of` are for the class Decoder.
 

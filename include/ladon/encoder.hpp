@@ -144,6 +144,13 @@ struct Encoder {
     compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
                    shared, scratch, options, capture_in(attention));
   }
+  template <Stage G>
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
+                                     Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
+                                     const std::array<Capture<G>, Layers>& captures) noexcept {
+    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
+                   shared, scratch, options, capture_in(captures));
+  }
 
   LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
   LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Input, const Weights&, Output, Shared&, const Scratch&, ...));

@@ -102,7 +102,7 @@ struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
     check.reads(reinterpret_cast<const std::byte*>(given.cache), bytes.cache);
     call.take_options(check, options);
     call.take_weights(check, given.weights);
-    Prepared::positions(check, options, Kernel::Options::bottom_right(), call.lengths.queries);
+    Prepared::positions(check, options, Prepared::bottom_right(), call.lengths.queries);
     return check.status();
   }
 

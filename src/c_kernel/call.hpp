@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/ladon.hpp>
 
@@ -24,21 +25,24 @@ template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
   static constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
+  static constexpr bool has_memory = Settings::memory > 0;
   // A call writes at most the following pieces of memory: `y`, the workspace, the cache, and the arrays of
-  // options->attention. A stack has one such array for each layer. Other kernels have at most one such array.
-  using Checked = Check<3 + (layers > 0 ? layers : 1)>;
+  // options->attention. A stack has one such array for each layer. Other kernels have at most one such array. A decoder
+  // has as many arrays again in options->memory.attention.
+  using Checked = Check<3 + (layers > 0 ? layers : 1) * (has_memory ? 2 : 1)>;
   using Reader = OptionsReader<shape, Settings, Checked>;
 
   typename Kernel::Weights weights;
   typename Kernel::Options options;
   ladon::Lengths lengths;
+  std::size_t memory_keys = 0;  // number of active tokens of a decoder's memory
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
   // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array, because the layers
   // before the last layer of a stack may write the rows of more queries than options->queries.
   static void attention(Checked& check, const O& from) {
-    each_attention(from, [&](float* to) {
-      if (to != nullptr) check.writes(to, shape.heads * shape.queries * shape.keys);
+    each_attention(from, [&](float* to, std::size_t keys) {
+      if (to != nullptr) check.writes(to, shape.heads * shape.queries * keys);
     });
   }
 
@@ -47,13 +51,29 @@ struct Call {
   void take_lengths(Checked& check, const O& from) {
     lengths = lengths_of<Settings>(from, shape);
     check.expect(lengths.queries <= shape.queries && lengths.keys <= shape.keys, LADON_LENGTH_BEYOND_SHAPE);
-    options.queries = lengths.queries;
-    options.keys = lengths.keys;
+    own_options().queries = lengths.queries;
+    own_options().keys = lengths.keys;
+    if constexpr (has_memory) {
+      const std::size_t keys = from.memory.keys;
+      memory_keys = keys == 0 ? Settings::memory : keys == LADON_NONE ? 0 : keys;
+      check.expect(memory_keys <= Settings::memory, LADON_LENGTH_BEYOND_SHAPE);
+      options.memory.keys = memory_keys;
+    }
   }
   void take_options(Checked& check, const O& from) {
     const Reader reader{check};
-    reader.mask(from, options.mask);
-    reader.score(from, options);
+    reader.mask(from, own_options().mask);
+    reader.score(from, own_options());
+    if constexpr (has_memory) {
+      constexpr ladon::Shape cross = ladon::memory_shape<shape, Settings::memory>();
+      const OptionsReader<cross, MemorySettings<Settings>, Checked> of_memory{check};
+      of_memory.mask(from.memory, options.memory.mask);
+      of_memory.score(from.memory, options.memory);
+    }
+  }
+  // Returns the position of query 0 among the keys, for calls that do not extend a cache.
+  static constexpr std::ptrdiff_t bottom_right() {
+    return static_cast<std::ptrdiff_t>(shape.keys) - static_cast<std::ptrdiff_t>(shape.queries);
   }
   void take_weights(Checked& check, const W* from) {
     check.expect(from != nullptr, LADON_NULL_WEIGHTS);
@@ -70,47 +90,77 @@ struct Call {
   // Calls `f` with an object that says where the kernel writes the attention weights or scores that the C program
   // requested. The type of the object depends on options->attention:
   //
-  //     an array with one pointer for each layer       std::array of these pointers
   //     one pointer, Settings::stage is `weights`      AttentionMap
   //     one pointer, Settings::stage is not `weights`  Capture<Settings::stage>
+  //     a decoder, Settings::stage is `weights`        DecoderMaps, also with the pointers of options->memory.attention
+  //     a decoder, Settings::stage is not `weights`    DecoderCaptures<Settings::stage>
   //
-  // If options->attention does not exist or has only null pointers, calls `f` without an argument.
+  // For a stack, the type is a std::array with an element for each layer. If Settings::stage is `weights`, the elements
+  // for an encoder are pointers. If options->attention does not exist or has only null pointers, calls `f` without an
+  // argument.
   template <class F>
   static void with_attention(const O& from, F f) {
     bool wanted = false;
-    each_attention(from, [&](const float* to) { wanted = wanted || to != nullptr; });
+    each_attention(from, [&](const float* to, std::size_t) { wanted = wanted || to != nullptr; });
     if constexpr (Settings::capture) {
-      if (wanted) return f(target(from.attention));
+      if (wanted) return f(target(from));
     }
     f();
   }
 
  private:
-  // Calls `f` with each pointer of options->attention: one pointer, or one pointer for each layer of a stack.
+  // Returns the options of the attention to the kernel's own tokens.
+  auto& own_options() {
+    if constexpr (has_memory) {
+      return options.self;
+    } else {
+      return options;
+    }
+  }
+
+  // Calls `f` with each pointer of options->attention and, for a decoder, of options->memory.attention. The second
+  // argument of `f` is the number of keys in a row of the array.
   template <class F>
   static void each_attention([[maybe_unused]] const O& from, [[maybe_unused]] F f) {
-    if constexpr (Settings::capture && layers > 0) {
-      for (float* const to : from.attention) f(to);
-    } else if constexpr (Settings::capture) {
-      f(from.attention);
+    if constexpr (Settings::capture) {
+      each_pointer(from.attention, shape.keys, f);
+      if constexpr (has_memory) each_pointer(from.memory.attention, Settings::memory, f);
     }
   }
-  static auto target(float* to) {
-    if constexpr (Settings::stage == ladon::Stage::weights) {
-      return ladon::AttentionMap<shape>(to);
+  template <class F>
+  static void each_pointer(float* to, std::size_t keys, F f) {
+    f(to, keys);
+  }
+  template <std::size_t Layers, class F>
+  static void each_pointer(float* const (&maps)[Layers], std::size_t keys, F f) {
+    for (float* const to : maps) f(to, keys);
+  }
+
+  static auto target(const O& from) {
+    if constexpr (has_memory && layers > 0) {
+      std::array<DecoderTarget, layers> to{};
+      for (std::size_t i = 0; i < layers; ++i) to[i] = {{from.attention[i]}, {from.memory.attention[i]}};
+      return to;
+    } else if constexpr (has_memory) {
+      return DecoderTarget{{from.attention}, {from.memory.attention}};
+    } else if constexpr (layers > 0) {
+      std::array<LayerTarget, layers> to{};
+      for (std::size_t i = 0; i < layers; ++i) to[i] = {from.attention[i]};
+      return to;
+    } else if constexpr (Settings::stage == ladon::Stage::weights) {
+      return ladon::AttentionMap<shape>(from.attention);
     } else {
-      return ladon::Capture<Settings::stage>{to};
+      return ladon::Capture<Settings::stage>{from.attention};
     }
   }
-  template <std::size_t Layers>
-  static std::array<float*, Layers> target(float* const (&maps)[Layers]) {
-    std::array<float*, Layers> to{};
-    for (std::size_t i = 0; i < Layers; ++i) to[i] = maps[i];
-    return to;
-  }
+  // The elements of the array that with_attention passes for a stack, and for a decoder.
+  using LayerTarget =
+      std::conditional_t<Settings::stage == ladon::Stage::weights, float*, ladon::Capture<Settings::stage>>;
+  using DecoderTarget = std::conditional_t<Settings::stage == ladon::Stage::weights, ladon::DecoderMaps,
+                                           ladon::DecoderCaptures<Settings::stage>>;
 };
 
-// The base class of RunEntry and CacheEntry. AttendEntry and ExtendEntry are derived from CacheEntry.
+// The base class of RunEntry, GivenEntry and CacheEntry. AttendEntry and ExtendEntry are derived from CacheEntry.
 template <class Kernel, class Settings, class W, class O>
 struct Entry {
   using Prepared = Call<Kernel, W, O, Settings>;
@@ -119,6 +169,13 @@ struct Entry {
   static ladon_status quantise(const F* from, W* to, void* memory) {
     constexpr std::size_t bytes = quantised_bytes<typename Kernel::Weights>();
     return quantise_weights<typename Settings::FloatWeights, Settings::rotated>(from, to, memory, bytes);
+  }
+
+  // Returns whether a phase has a share, or true with ARGUMENT_CHECKS OFF. The number of shares is limited, so that the
+  // size of the workspace cannot overflow.
+  static constexpr bool has_share(std::size_t phase, std::size_t share, std::size_t shares) {
+    constexpr std::size_t most_shares = 1 << 16;
+    return !LADON_ARGUMENT_CHECKS || (phase < Kernel::phases && share < shares && shares <= most_shares);
   }
 
   // Returns the options of a call. A null pointer stands for default options.

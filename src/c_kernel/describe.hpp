@@ -26,7 +26,7 @@ struct Description {
   static constexpr void write(Writer& out) {
     constexpr Sizes sizes = sizes_of<Kernel, Settings>();
     out << "LADON_DESCRIPTION workspace=" << sizes.workspace << " shared=" << sizes.shared
-        << " scratch=" << sizes.scratch << " cache=" << sizes.cache << "\n";
+        << " scratch=" << sizes.scratch << " cache=" << sizes.cache << " memory_cache=" << sizes.memory_cache << "\n";
     write_constants<Kernel, Settings>(out << "LADON_BLOCK constants\n");
     write_memory<Settings>(out << "LADON_BLOCK memory\n");
     write_weights<Kernel, Settings>(out << "LADON_BLOCK weights\n");
@@ -34,7 +34,7 @@ struct Description {
     write_options<Kernel, Settings>(out << "LADON_BLOCK options\n");
     write_declarations<Kernel, Settings>(out << "LADON_BLOCK declarations\n");
     write_functions<Kernel, Settings>(out << "LADON_BLOCK functions\n");
-    write_json<Kernel, Settings>(out << "LADON_BLOCK json\n");
+    if constexpr (has_module<Settings>) write_json<Kernel, Settings>(out << "LADON_BLOCK json\n");
     if constexpr (Settings::stored) {
       write_stored<Weights>(StoredLines<Kernel::shape>{out << "LADON_BLOCK tensors\n"});
       write_stored<Weights>(StoredInitialiser{out << "LADON_BLOCK initialiser\n"});

@@ -15,28 +15,41 @@
 
 namespace c_kernel {
 
-// Writes a #define for each size of the shape. Also writes the width of the feed-forward network, the number of layers
-// and the number of phases, if the kernel has them.
+// Returns whether the kernel has functions for several threads: NAME_run_phase or NAME_extend_phase.
+template <class Settings>
+constexpr bool has_phases() {
+  return !(Settings::cache && Settings::context);
+}
+
+// Writes a #define for each size of the shape. Also writes the number of tokens in a decoder's memory, the width of the
+// feed-forward network, the number of layers and the number of phases, if the kernel has them.
 template <class Kernel, class Settings>
 constexpr void write_constants(Writer& out) {
   out << "#define @NAME@_QUERIES @queries@\n#define @NAME@_KEYS @keys@\n#define @NAME@_MODEL @model@\n"
          "#define @NAME@_HEADS @heads@\n#define @NAME@_KV_HEADS @kv_heads@\n#define @NAME@_HEAD_WIDTH @head_width@\n"
          "#define @NAME@_VALUE_WIDTH @value_width@\n#define @NAME@_KEY_MODEL @key_model@\n"
          "#define @NAME@_VALUE_MODEL @value_model@\n";
+  if (Settings::memory > 0) out << "#define @NAME@_MEMORY " << Settings::memory << "\n";
   if (Settings::feed_forward > 0) out << "#define @NAME@_FEED_FORWARD " << Settings::feed_forward << "\n";
   constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
   if (layers > 0) out << "#define @NAME@_LAYERS " << layers << "\n";
-  if constexpr (!Settings::cache) out << "#define @NAME@_PHASES " << Kernel::phases << "\n";
+  if constexpr (has_phases<Settings>()) out << "#define @NAME@_PHASES " << Kernel::phases << "\n";
 }
 
-// Writes NAME_CACHE_BYTES for a kernel with a cache, and NAME_TEAM_WORKSPACE_BYTES for a kernel without a cache.
-// put_description.cmake replaces @cache_bytes@, @shared_bytes@ and @scratch_bytes@ by numbers.
+// Writes NAME_CACHE_BYTES for a kernel with a cache, NAME_MEMORY_CACHE_BYTES for a decoder with a cache, and
+// NAME_TEAM_WORKSPACE_BYTES for a kernel with functions for several threads. put_description.cmake replaces
+// @cache_bytes@, @memory_cache_bytes@, @shared_bytes@ and @scratch_bytes@ by numbers.
 template <class Settings>
 constexpr void write_memory(Writer& out) {
   if (Settings::cache) {
     out << "/* A cache is aligned like a workspace. Only the functions below know the content of a cache. */\n"
            "#define @NAME@_CACHE_BYTES @cache_bytes@\n";
-  } else {
+  }
+  if (Settings::cache && Settings::memory > 0) {
+    out << "/* The cache that @name@_project_memory fills. */\n"
+           "#define @NAME@_MEMORY_CACHE_BYTES @memory_cache_bytes@\n";
+  }
+  if (has_phases<Settings>()) {
     out << "/* The workspace of a call that several threads compute in @NAME@_PHASES phases. */\n"
            "#define @NAME@_TEAM_WORKSPACE_BYTES(threads) (@shared_bytes@u + (threads) * @scratch_bytes@u)\n";
   }
@@ -83,7 +96,10 @@ constexpr void write_weight_structs(Writer& out, std::string_view name) {
   out << "} " << name << attention << ";\n";
   if (is_attention) return;
   const std::string_view layer = Parts::layers > 0 ? "layer_weights" : "weights";
-  out << "\ntypedef struct " << name << layer << " {\n  " << name << "attention_weights attention;\n";
+  out << "\ntypedef struct " << name << layer << " {\n";
+  for (const std::string_view member : attention_names<typename Parts::Layer>()) {
+    out << "  " << name << "attention_weights " << member << ";\n";
+  }
   write_tensor_members<S>(out, layer_tensors<typename Parts::Layer>());
   out << "} " << name << layer << ";\n";
   if (Parts::layers == 0) return;
@@ -92,12 +108,14 @@ constexpr void write_weight_structs(Writer& out, std::string_view name) {
   out << "} " << name << "weights;\n";
 }
 
-// Writes NAME_weights. For int8 weights, also writes NAME_float_weights and the size of the memory that NAME_quantise
-// needs.
+// Writes NAME_weights, unless the kernel has no weights. For int8 weights, also writes NAME_float_weights and the size
+// of the memory that NAME_quantise needs.
 template <class Kernel, class Settings>
 constexpr void write_weights(Writer& out) {
   constexpr ladon::Shape shape = Kernel::shape;
   using Weights = typename Kernel::Weights;
+  if constexpr (Settings::given) return;
+  out << "/* Pointers to the caller's tensors. A tensor is a row-major array, with the alignment of its elements. */\n";
   if (Settings::bfloat16) {
     out << "/* The weights of linear maps are bfloat16: an element is the upper 16 bits of a float. */\n";
   }
@@ -130,14 +148,24 @@ constexpr void write_rotary(Writer& out) {
   }
 }
 
-template <class Kernel, class Settings>
-constexpr void write_options(Writer& out) {
-  for (const Option& option : options_of<Kernel, Settings>()) {
-    out << "  " << option.type.c_type << option.name;
+constexpr void write_option_members(Writer& out, const Options& options, std::string_view indent) {
+  for (const Option& option : options) {
+    out << indent << option.type.c_type << option.name;
     if (option.count > 0) out << "[" << option.count << "]";
     out << "; /* " << option.before;
     write_extents(out, option.extents);
     out << option.after << " */\n";
+  }
+}
+
+// Writes the members of NAME_options. The last member of a decoder's options is the struct `memory`.
+template <class Kernel, class Settings>
+constexpr void write_options(Writer& out) {
+  write_option_members(out, options_of<Kernel, Settings>(), "  ");
+  if constexpr (Settings::memory > 0) {
+    out << "  struct {\n";
+    write_option_members(out, memory_options_of<Kernel, Settings>(), "    ");
+    out << "  } memory; /* the options of the attention to the memory */\n";
   }
 }
 

@@ -16,6 +16,11 @@
 
 namespace c_kernel {
 
+// Whether a WebAssembly module can have the kernel. Modules have neither kernels without projections nor
+// decoders, because the programs that load modules do not know these kernels.
+template <class Settings>
+inline constexpr bool has_module = !Settings::given && Settings::memory == 0;
+
 // Writes the commas of a JSON array or object: next() writes a comma before every item except the first item.
 class Commas {
  public:

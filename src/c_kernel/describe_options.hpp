@@ -14,11 +14,14 @@
 namespace c_kernel {
 
 // has_tokens states whether NAME_options has the member `tokens`. has_queries_and_keys states whether NAME_options has
-// the members `queries` and `keys`.
+// the members `queries` and `keys`. takes_context states whether NAME_run takes tokens besides x: a context, or the
+// memory of a decoder.
 template <class Settings>
 inline constexpr bool has_tokens = !Settings::context;
 template <class Settings>
 inline constexpr bool has_queries_and_keys = Settings::context || !Settings::cache;
+template <class Settings>
+inline constexpr bool takes_context = Settings::context || Settings::memory > 0;
 
 template <class Settings>
 constexpr void add_lengths(Options& options) {
@@ -29,7 +32,9 @@ constexpr void add_lengths(Options& options) {
     constexpr bool context = Settings::context;
     options.add({.name = "queries",
                  .type = size_type,
-                 .before = context ? "number of rows of x; 0: all" : "number of rows of y; 0: as many as tokens"});
+                 .before = Settings::given ? "number of queries; 0: all"
+                           : context       ? "number of rows of x; 0: all"
+                                           : "number of rows of y; 0: as many as tokens"});
     options.add({.name = "keys",
                  .type = size_type,
                  .before = context ? "number of tokens that may be seen; 0: all"
@@ -65,36 +70,68 @@ constexpr void add_position(Options& options) {
 }
 
 // Adds the option `attention`: the array, or for a stack one array for each layer, that receives attention weights or
-// scores.
-template <class Kernel, class Settings>
+// scores of an attention of shape S.
+template <ladon::Shape S, class Kernel, class Settings>
 constexpr void add_attention(Options& options) {
-  constexpr ladon::Shape shape = Kernel::shape;
   constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
   Option option{.name = "attention",
                 .type = float32_output_type,
-                .extents = {shape.heads, shape.queries, shape.keys},
+                .extents = {S.heads, S.queries, S.keys},
                 .axes = {"heads", "queries", "keys"}};
   if (layers > 0) {
     option.before = "one pointer for each layer, to ";
-    option.after = ": receives the attention weights of the layer, or NULL";
     option.count = layers;
-  } else {
-    switch (Settings::stage) {
-      case ladon::Stage::scaled:
-        option.after = ": receives the scores before softcap and mask, or NULL";
-        break;
-      case ladon::Stage::capped:
-        option.after = ": receives the scores before the mask, or NULL";
-        break;
-      case ladon::Stage::masked:
-        option.after = ": receives the masked scores, or NULL";
-        break;
-      case ladon::Stage::weights:
-        option.after = ": receives the attention weights, or NULL";
-        break;
-    }
+  }
+  switch (Settings::stage) {
+    case ladon::Stage::scaled:
+      option.after = ": receives the scores before softcap and mask, or NULL";
+      break;
+    case ladon::Stage::capped:
+      option.after = ": receives the scores before the mask, or NULL";
+      break;
+    case ladon::Stage::masked:
+      option.after = ": receives the masked scores, or NULL";
+      break;
+    case ladon::Stage::weights:
+      option.after = ": receives the attention weights, or NULL";
+      break;
   }
   options.add(option);
+}
+
+template <ladon::Shape S, class Settings>
+constexpr void add_sinks(Options& options) {
+  if (!Settings::Score::sinks) return;
+  options.add({.name = "sinks",
+               .type = float32_type,
+               .extents = {S.heads},
+               .axes = {"heads"},
+               .after = "; required",
+               .required = true});
+}
+
+// The settings of a decoder's attention to the memory, as far as add_masks and OptionsReader (options.hpp) use them.
+template <class DecoderSettings>
+struct MemorySettings {
+  using Masks = typename DecoderSettings::MemoryMasks;
+  using Score = typename DecoderSettings::Score;
+  using Position = ladon::position::None;
+  static constexpr bool offset = false;
+};
+
+// Returns the members of the struct `memory` in the options of a decoder.
+template <class Kernel, class Settings>
+constexpr Options memory_options_of() {
+  constexpr ladon::Shape shape = ladon::memory_shape<Kernel::shape, Settings::memory>();
+  Options options;
+  options.add({.name = "keys",
+               .type = size_type,
+               .before = Settings::cache ? "number of tokens that may be seen; 0: all tokens in the cache"
+                                         : "number of tokens that may be seen; 0: all"});
+  add_masks<shape, MemorySettings<Settings>>(options);
+  add_sinks<shape, Settings>(options);
+  if (Settings::capture) add_attention<shape, Kernel, Settings>(options);
+  return options;
 }
 
 template <class Kernel, class Settings>
@@ -103,16 +140,9 @@ constexpr Options options_of() {
   Options options;
   add_lengths<Settings>(options);
   add_masks<shape, Settings>(options);
-  if (Settings::Score::sinks) {
-    options.add({.name = "sinks",
-                 .type = float32_type,
-                 .extents = {shape.heads},
-                 .axes = {"heads"},
-                 .after = "; required",
-                 .required = true});
-  }
+  add_sinks<shape, Settings>(options);
   add_position<typename Settings::Position>(options);
-  if (Settings::capture) add_attention<Kernel, Settings>(options);
+  if (Settings::capture) add_attention<shape, Kernel, Settings>(options);
   if (Settings::dispatch) {
     options.add({.name = "isa", .type = isa_type, .before = "0: the fastest instruction set of this machine"});
   }

@@ -18,12 +18,12 @@ namespace c_kernel {
 // this text for each layer.
 struct Place {
   bool in_stack = false;
-  bool in_attention = false;
+  std::string_view attention = "";  // the attention of the layer, or "" if the tensor belongs to no attention
 
   // Writes the path of the place: "layers.@layer@.attention." if `separator` is ".".
   constexpr void write(Writer& out, std::string_view separator) const {
     if (in_stack) out << "layers" << separator << "@layer@" << separator;
-    if (in_attention) out << "attention" << separator;
+    if (!attention.empty()) out << attention << separator;
   }
 };
 
@@ -46,7 +46,8 @@ struct StoredLines {
       out << "\n";
     }
   }
-  constexpr void open(std::string_view) const {}
+  constexpr void open_member(std::string_view) const {}
+  constexpr void open() const {}
   constexpr void close() const {}
 };
 
@@ -62,17 +63,20 @@ struct StoredInitialiser {
       out << tensor.part << tensor.member << ",\n";
     }
   }
-  constexpr void open(std::string_view member) const { out << member << "{\n"; }
+  constexpr void open_member(std::string_view member) const { out << "." << member << " = {\n"; }
+  constexpr void open() const { out << "{\n"; }
   constexpr void close() const { out << "},\n"; }
 };
 
 template <class Layer, class Format>
 constexpr void write_stored_layer(const Format& format, Place place) {
-  format.open(".attention = ");
-  place.in_attention = true;
-  format.tensors(place, attention_tensors<decltype(Layer::attention)>());
-  format.close();
-  place.in_attention = false;
+  for (const std::string_view attention : attention_names<Layer>()) {
+    format.open_member(attention);
+    place.attention = attention;
+    format.tensors(place, attention_tensors<typename Structure<Layer>::Attention>());
+    format.close();
+  }
+  place.attention = "";
   format.tensors(place, layer_tensors<Layer>());
 }
 
@@ -82,12 +86,12 @@ constexpr void write_stored(const Format& format) {
   using Parts = Structure<Weights>;
   if constexpr (Parts::kind == "attention") {
     format.tensors({}, attention_tensors<Weights>());
-  } else if constexpr (Parts::kind == "encoder_layer") {
+  } else if constexpr (Parts::layers == 0) {
     write_stored_layer<Weights>(format, {});
   } else {
-    format.open(".layers = ");
+    format.open_member("layers");
     format.out << "LADON_REPEAT " << Parts::layers << "\n";
-    format.open("");
+    format.open();
     write_stored_layer<typename Parts::Layer>(format, {.in_stack = true});
     format.close();
     format.out << "LADON_REPEATED\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements NAME_extend, the C function of a kernel that appends tokens to a text. The base class CacheEntry
-// implements NAME_cache_clear and NAME_cache_length. call.hpp describes `Kernel`, `Settings`, `W` and `O`.
+// Implements the C functions of a kernel that appends tokens to a text: NAME_extend, NAME_extend_phase, and for a
+// decoder NAME_project_memory. The base class CacheEntry implements NAME_cache_clear and NAME_cache_length. call.hpp
+// describes `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +14,83 @@ template <class Kernel, class Settings, class W, class O>
 struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   static constexpr ladon::Shape shape = Kernel::shape;
   using Workspace = typename Kernel::CachedWorkspace;
+  using Shared = typename ExtendMemory<Kernel>::Shared;
+  using Scratch = typename ExtendMemory<Kernel>::Scratch;
   using Base = CacheEntry<Kernel, Settings, W, O>;
   using Base::bytes;
   using typename Base::Stored;
 
+  // The functions of a kernel without a memory. Each function passes a null pointer as `memory`.
   static ladon_status extend(const float* x, void* cache, const W* weights, float* y, void* workspace,
                              const O* options) {
+    return extend(x, cache, nullptr, weights, y, workspace, options);
+  }
+  static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
+                                   void* cache, const W* weights, float* y, void* workspace, const O* options) {
+    return extend_phase(phase, share, shares, x, cache, nullptr, weights, y, workspace, options);
+  }
+
+  // The functions of a decoder. The functions above call these functions, too.
+  static ladon_status extend(const float* x, void* cache, const void* memory, const W* weights, float* y,
+                             void* workspace, const O* options) {
     const O& chosen = Base::given(options);
-    const Given given{x, cache, weights, y, workspace};
+    const Given given{x, cache, memory, weights, y, workspace, bytes.workspace, true};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
     if (status != LADON_OK) return status;
     Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
     return status;
   }
+  // All shares of a phase may run at the same time. Only the last phase writes the members `mark` and `length` of the
+  // cache, so only the earlier phases check the cache.
+  static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
+                                   void* cache, const void* memory, const W* weights, float* y, void* workspace,
+                                   const O* options) {
+    if (!Base::has_share(phase, share, shares)) return LADON_NO_SUCH_PHASE;
+    const O& chosen = Base::given(options);
+    const std::size_t workspace_bytes = bytes.shared + shares * bytes.scratch;
+    const Given given{x, cache, memory, weights, y, workspace, workspace_bytes, phase + 1 < Kernel::phases};
+    Prepared call;
+    const ladon_status status = prepare(given, chosen, call);
+    if (status != LADON_OK) return status;
+    Prepared::with_attention(chosen, [&](auto&&... to) { compute_share(phase, {share, shares}, given, call, to...); });
+    return status;
+  }
+
+  // Stores the keys and values of a decoder's memory in a cache. Unlike the cache of a text, this cache need not be
+  // cleared before.
+  static ladon_status project_memory(const float* memory, void* cache, const W* weights, void* workspace,
+                                     const O* options)
+    requires(Settings::memory > 0)
+  {
+    Prepared call;
+    const ladon_status status =
+        prepare_memory(memory, static_cast<std::byte*>(cache), weights, workspace, Base::given(options), call);
+    if (status != LADON_OK) return status;
+    auto& stored = *static_cast<StoredMemory*>(cache);
+    stored.clear(memory_mark);
+    Kernel::project_memory(memory, call.weights, stored.content,
+                           *static_cast<typename Kernel::MemoryWorkspace*>(workspace), call.options);
+    stored.length = call.memory_keys;
+    return status;
+  }
 
  private:
   using typename Base::Prepared;
+  using StoredMemory = StoredCache<std::conditional_t<(Settings::memory > 0), ProjectedMemory<Kernel>, Kernel>>;
+  // The mark of a cache that project_memory has filled. The mark differs from the mark of a text's cache.
+  static constexpr std::uint32_t memory_mark = Settings::cache_mark + 8;
   struct Given {
     const float* x;
     void* cache;
+    const void* memory;  // the cache of a decoder's memory
     const W* weights;
     float* y;
     void* workspace;
+    std::size_t workspace_bytes;
+    bool checks_cache;
     Stored& stored() const { return *static_cast<Stored*>(cache); }
+    const StoredMemory& stored_memory() const { return *static_cast<const StoredMemory*>(memory); }
   };
 
   static LADON_NOINLINE ladon_status prepare(const Given& given, const O& options, Prepared& call) {
@@ -45,21 +99,54 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     check.expect(given.y != nullptr, LADON_NULL_OUTPUT);
     check.aligned(given.workspace, LADON_NULL_WORKSPACE);
     check.aligned(given.cache, LADON_NULL_WORKSPACE);
+    if constexpr (Prepared::has_memory) check.aligned(given.memory, LADON_NULL_WORKSPACE);
     call.take_lengths(check, options);
     if (!check.ok()) return check.status();
 
-    const std::size_t tokens = call.lengths.queries, before = given.stored().length;
-    check.expect(Base::usable(given.stored()), LADON_CACHE_NOT_CLEARED);
+    const std::size_t tokens = call.lengths.queries;
     check.expect(tokens <= shape.keys, LADON_LENGTH_BEYOND_SHAPE);
-    check.expect(Stored::ring || before <= shape.keys - tokens, LADON_CACHE_FULL);
+    if (given.checks_cache) check_cache(given.stored(), tokens, check);
+    if constexpr (Prepared::has_memory) take_memory(given, options, call, check);
     check.writes(given.y, tokens * shape.model);
-    check.writes(static_cast<const std::byte*>(given.workspace), bytes.workspace);
+    check.writes(static_cast<const std::byte*>(given.workspace), given.workspace_bytes);
     check.writes(static_cast<const std::byte*>(given.cache), bytes.cache);
     Prepared::attention(check, options);
     check.reads_x(given.x, tokens * shape.model);
+    if constexpr (Prepared::has_memory) check.reads(static_cast<const std::byte*>(given.memory), bytes.memory_cache);
     call.take_options(check, options);
     call.take_weights(check, given.weights);
-    Prepared::positions(check, options, static_cast<std::ptrdiff_t>(before), tokens);
+    if (given.checks_cache) {
+      Prepared::positions(check, options, static_cast<std::ptrdiff_t>(given.stored().length), tokens);
+    }
+    return check.status();
+  }
+
+  // Checks that the cache of the text is usable and has room for `tokens` tokens.
+  static void check_cache(const Stored& stored, std::size_t tokens, typename Prepared::Checked& check) {
+    check.expect(Base::usable(stored), LADON_CACHE_NOT_CLEARED);
+    check.expect(Stored::ring || stored.length <= shape.keys - tokens, LADON_CACHE_FULL);
+  }
+
+  // Checks the cache of a decoder's memory. By default, all tokens of this cache are active.
+  static void take_memory(const Given& given, const O& options, Prepared& call, typename Prepared::Checked& check) {
+    const StoredMemory& stored = given.stored_memory();
+    check.expect(stored.mark == memory_mark, LADON_CACHE_NOT_CLEARED);
+    if (options.memory.keys == 0) call.options.memory.keys = call.memory_keys = stored.length;
+    check.expect(call.memory_keys <= stored.length, LADON_LENGTH_BEYOND_SHAPE);
+  }
+
+  static LADON_NOINLINE ladon_status prepare_memory(const float* memory, const std::byte* cache, const W* weights,
+                                                    const void* workspace, const O& options, Prepared& call) {
+    typename Prepared::Checked check;
+    check.expect(memory != nullptr, LADON_NULL_INPUT);
+    check.aligned(workspace, LADON_NULL_WORKSPACE);
+    check.aligned(cache, LADON_NULL_WORKSPACE);
+    call.take_lengths(check, options);
+    if (!check.ok()) return check.status();
+    check.writes(static_cast<const std::byte*>(workspace), bytes.workspace);
+    check.writes(cache, bytes.memory_cache);
+    check.reads(memory, call.memory_keys * shape.model);
+    call.take_weights(check, weights);
     return check.status();
   }
 
@@ -67,9 +154,35 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   static LADON_NOINLINE void compute(const Given& given, const Prepared& call, To&&... to) {
     Stored& stored = given.stored();
     Base::open(stored);
-    Kernel::extend(given.x, stored.content, call.weights, given.y, *static_cast<Workspace*>(given.workspace),
-                   call.options, to...);
+    auto& workspace = *static_cast<Workspace*>(given.workspace);
+    if constexpr (Prepared::has_memory) {
+      Kernel::extend(given.x, stored.content, given.stored_memory().content, call.weights, given.y, workspace,
+                     call.options, to...);
+    } else {
+      Kernel::extend(given.x, stored.content, call.weights, given.y, workspace, call.options, to...);
+    }
     stored.length += call.lengths.queries;
+  }
+
+  template <class... To>
+  static LADON_NOINLINE void compute_share(std::size_t phase, ladon::Share share, const Given& given,
+                                           const Prepared& call, To&&... to) {
+    Stored& stored = given.stored();
+    if (phase == 0 && share.index == 0 && !Base::filled(stored)) stored.clear_content();
+    auto* const memory = static_cast<std::byte*>(given.workspace);
+    auto& shared = *reinterpret_cast<Shared*>(memory);
+    auto& scratch = *reinterpret_cast<Scratch*>(memory + sizeof(Shared) + share.index * sizeof(Scratch));
+    if constexpr (Prepared::has_memory) {
+      Kernel::extend_phase(phase, share, given.x, stored.content, given.stored_memory().content, call.weights, given.y,
+                           shared, scratch, call.options, to...);
+    } else {
+      Kernel::extend_phase(phase, share, given.x, stored.content, call.weights, given.y, shared, scratch, call.options,
+                           to...);
+    }
+    if (phase + 1 == Kernel::phases && share.index == 0) {
+      stored.mark = Settings::cache_mark;
+      stored.length += call.lengths.queries;
+    }
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the C functions of a kernel: names, parameters and comments. describe_c.hpp writes the functions into NAME.h,
 // and describe_json.hpp writes their names into the description of a WebAssembly module. run_entry.hpp,
-// attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the functions.
+// given_entry.hpp, attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the functions.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,13 @@ inline constexpr Parameter workspace{"void *", "workspace"};
 inline constexpr Parameter options{"const @name@_options *", "options"};
 inline constexpr Parameter cache{"void *", "cache"};
 inline constexpr Parameter filled_cache{"const void *", "cache"};
+inline constexpr Parameter memory_tokens{"const float *", "memory"};
+inline constexpr Parameter memory_cache{"void *", "memory_cache"};
+inline constexpr Parameter filled_memory_cache{"const void *", "memory_cache"};
+inline constexpr Parameter q{"const float *", "q"};
+inline constexpr Parameter k{"const float *", "k"};
+inline constexpr Parameter v{"const float *", "v"};
+inline constexpr Parameter out{"float *", "out"};
 inline constexpr Parameter table{"@name@_rotary_table *", "table"};
 inline constexpr Parameter base{"double ", "base"};
 inline constexpr Parameter scaling{"double ", "scaling"};
@@ -51,7 +58,7 @@ struct Function {
     return *this;
   }
 };
-using Functions = List<Function, 6>;
+using Functions = List<Function, 8>;
 
 // Adds NAME_run, NAME_run_with and NAME_run_phase, the functions of a kernel without a cache. A WebAssembly module has
 // no run_phase, because modules cannot share memory between threads. A module exports NAME_run_with under the name
@@ -77,15 +84,29 @@ constexpr void add_run(Functions& functions) {
                          "workspace has @NAME@_TEAM_WORKSPACE_BYTES(shares), and must not change\n * between "
                          "phases."};
   run_phase << phase << share << shares;
-  if constexpr (Settings::context) {
+  if constexpr (Settings::given) {
+    run.comment =
+        "Computes out from q [@heads@][@queries@][@head_width@], k [@kv_heads@][@keys@][@head_width@] and v "
+        "[@kv_heads@][@keys@][@value_width@]. out is\n * [@heads@][@queries@][@value_width@]; out may be q itself if "
+        "a value is as wide as a query.";
+  } else if constexpr (Settings::memory > 0) {
+    run.comment =
+        "Computes y from x and memory, the output of an encoder. x and y are [@queries@][@model@]; y may be x itself. "
+        "memory is\n * [@NAME@_MEMORY][@model@].";
+  } else if constexpr (Settings::context) {
     run.comment =
         "Computes y from x and context. x and y are [@queries@][@model@]; y may be x itself. context is "
         "[@keys@][@key_model@].";
   }
   for (Function* function : {&run, &run_with, &run_phase}) {
-    *function << x;
-    if (Settings::context) *function << context;
-    *function << weights << y << workspace;
+    if constexpr (Settings::given) {
+      *function << q << k << v << out << workspace;
+    } else {
+      *function << x;
+      if (Settings::memory > 0) *function << memory_tokens;
+      if (Settings::context) *function << context;
+      *function << weights << y << workspace;
+    }
     if (function != &run) *function << options;
     functions.add(*function);
   }
@@ -121,15 +142,49 @@ constexpr void add_attend(Functions& functions) {
   functions.add(attend << x << filled_cache << weights << y << workspace << options);
 }
 
-inline constexpr void add_extend(Functions& functions) {
+// Adds NAME_extend and NAME_extend_phase, and for a decoder NAME_project_memory. A WebAssembly module has no
+// extend_phase.
+template <class Settings>
+constexpr void add_extend(Functions& functions) {
   using namespace parameter;
+  constexpr bool has_memory = Settings::memory > 0;
+  if constexpr (has_memory) {
+    Function project_memory{.name = "project_memory",
+                            .exported = "project_memory",
+                            .result = "ladon_status",
+                            .comment =
+                                "Replaces the content of memory_cache by the keys and values of the first "
+                                "options->memory.keys tokens of\n * memory [@NAME@_MEMORY][@model@], the output of an "
+                                "encoder. memory_cache has @NAME@_MEMORY_CACHE_BYTES, aligned like\n * a workspace. "
+                                "Any number of texts may use one memory_cache at the same time."};
+    functions.add(project_memory << memory_tokens << memory_cache << weights << workspace << options);
+  }
   Function extend{.name = "extend",
                   .exported = "extend",
                   .result = "ladon_status",
-                  .comment =
-                      "Appends the first options->tokens tokens of x to the cache, and computes their attention "
-                      "to all tokens in the\n * cache. x and y are [@queries@][@model@]; y may be x itself."};
-  functions.add(extend << x << cache << weights << y << workspace << options);
+                  .comment = has_memory
+                                 ? "Appends the first options->tokens tokens of x to the cache. Computes their "
+                                   "attention to all tokens in the cache and\n * to the memory that "
+                                   "@name@_project_memory has stored. x and y are [@queries@][@model@]; y may be x "
+                                   "itself."
+                                 : "Appends the first options->tokens tokens of x to the cache, and computes their "
+                                   "attention to all tokens in the\n * cache. x and y are [@queries@][@model@]; y "
+                                   "may be x itself."};
+  Function extend_phase{.name = "extend_phase",
+                        .exported = "",
+                        .result = "ladon_status",
+                        .comment =
+                            "Computes one share of one phase of @name@_extend. Each thread calls the phases 0 to "
+                            "@NAME@_PHASES - 1\n * in this order, with its own share of `shares`; all other "
+                            "arguments are equal. After each phase, a thread waits\n * for all other threads. The "
+                            "workspace has @NAME@_TEAM_WORKSPACE_BYTES(shares). Between phases, neither the\n * "
+                            "workspace nor the cache may change."};
+  extend_phase << phase << share << shares;
+  for (Function* function : {&extend, &extend_phase}) {
+    *function << x << cache;
+    if (has_memory) *function << filled_memory_cache;
+    functions.add(*function << weights << y << workspace << options);
+  }
 }
 
 // Adds NAME_cache_clear and NAME_cache_length, which every kernel with a cache has.
@@ -181,7 +236,7 @@ constexpr Functions functions_of() {
   } else if constexpr (Settings::context) {
     add_attend<Kernel>(functions);
   } else {
-    add_extend(functions);
+    add_extend<Settings>(functions);
   }
   if (Settings::cache) add_cache(functions);
   if (Settings::Position::rotates) add_rotary_fill(functions);

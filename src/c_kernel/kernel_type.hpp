@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/ladon.hpp>
 
@@ -52,23 +53,45 @@ using by_model = ladon::score::ScaledByModel;
 
 // NOLINTEND(readability-identifier-naming)
 
-// The C++ type of a kernel: ladon::Encoder if `Layers` is above 0, ladon::EncoderLayer if `Layers` is 0, or
-// ladon::MultiHeadAttention if Config.feed_forward is 0, too.
-template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout,
-          class Mask, class Score, class Position>
-struct KernelType {
-  using Type = ladon::Encoder<Layers, S, Config, Mask, Final, Layout, Score, Position>;
+// Attention without projections, which has no weights.
+template <ladon::Shape S, class Mask, class Score, class Position>
+struct GivenAttention : ladon::Attention<S, Mask, Score, Position> {
+  struct Weights {};
 };
-template <ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout, class Mask, class Score,
-          class Position>
-struct KernelType<0, S, Config, Final, Layout, Mask, Score, Position> {
-  using Type = ladon::EncoderLayer<S, Config, Mask, Layout, Score, Position>;
+
+// Stands for NAME_weights if the kernel has no weights.
+struct NoWeights {};
+
+// The arguments of ladon_add_kernel that determine which C++ type a kernel has:
+//
+//     given   the caller gives queries, keys and values (PROJECTIONS without)
+//     memory  number of tokens in the memory of a decoder (MEMORY), or 0
+//     layers  number of layers of a stack (LAYERS), or 0
+struct Kind {
+  bool given = false;
+  std::size_t memory = 0;
+  std::size_t layers = 0;
 };
-template <ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout, class Mask, class Score,
-          class Position>
-  requires(Config.feed_forward == 0)
-struct KernelType<0, S, Config, Final, Layout, Mask, Score, Position> {
-  using Type = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;
-};
+
+// Returns the C++ type of a kernel, as a std::type_identity. A kernel is an attention, or, if Config.feed_forward is
+// above 0, a layer or a stack. A layer or a stack with a memory is a decoder, and otherwise an encoder.
+template <Kind K, ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout, class Mask,
+          class MemoryMask, class Score, class Position>
+constexpr auto kernel_type() {
+  if constexpr (K.given) {
+    return std::type_identity<GivenAttention<S, Mask, Score, Position>>{};
+  } else if constexpr (Config.feed_forward == 0) {
+    return std::type_identity<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>>{};
+  } else if constexpr (K.memory > 0 && K.layers > 0) {
+    return std::type_identity<
+        ladon::Decoder<K.layers, S, K.memory, Config, Mask, MemoryMask, Final, Layout, Score, Position>>{};
+  } else if constexpr (K.memory > 0) {
+    return std::type_identity<ladon::DecoderLayer<S, K.memory, Config, Mask, MemoryMask, Layout, Score, Position>>{};
+  } else if constexpr (K.layers > 0) {
+    return std::type_identity<ladon::Encoder<K.layers, S, Config, Mask, Final, Layout, Score, Position>>{};
+  } else {
+    return std::type_identity<ladon::EncoderLayer<S, Config, Mask, Layout, Score, Position>>{};
+  }
+}
 
 }  // namespace c_kernel

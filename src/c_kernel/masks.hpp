@@ -117,7 +117,7 @@ template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
 template <bool PerHead>
 inline constexpr Axes pair_axes = PerHead ? Axes{"heads", "queries", "keys"} : Axes{"queries", "keys"};
-inline constexpr std::string_view columns_before = "number of columns; 0: @keys@. Keys without a column are hidden";
+inline constexpr std::string_view columns_before = "number of columns; 0: all. Keys without a column are hidden";
 
 template <bool PerHead>
 struct BooleanEntry : WithoutOptions {

@@ -37,14 +37,29 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
+// The caches that hold the keys and values of a decoder's memory, with the names of members that CacheOf expects.
+template <class Kernel>
+struct ProjectedMemory {
+  using Cache = typename Kernel::MemoryCache;
+};
+template <class Kernel>
+  requires requires { typename Kernel::MemoryCaches; }
+struct ProjectedMemory<Kernel> {
+  using Caches = typename Kernel::MemoryCaches;
+  struct Layer {
+    using Cache = typename Kernel::Layer::MemoryCache;
+  };
+};
+
 // The cache of a C kernel. NAME.h declares only the size of a cache in bytes. `mark` is `cleared`, or the mark of the
 // kernel variant that filled the cache (cache_entry.hpp). Only this variant may use `content`, because the layout of
-// `content` depends on the instruction set of the variant.
+// `content` depends on the instruction set of the variant. With ProjectedMemory<Kernel> in place of `Kernel`, the cache
+// holds the keys and values of a decoder's memory.
 template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
   static constexpr bool ring = CacheOf<Kernel>::One::ring;
-  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from all marks of kernels, which end in 1 to 5
+  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from all marks of kernels, which end in 1 to 13
 
   std::uint32_t mark;
   std::size_t length;  // number of stored tokens, including tokens that a ring has replaced
@@ -53,42 +68,73 @@ struct alignas(64) StoredCache {
   // Initialises an empty `content`, sets `length` to 0, and writes `by`, the mark of the kernel variant that will fill
   // the cache.
   void clear(std::uint32_t by) {
+    clear_content();
+    length = 0;
+    mark = by;
+  }
+  void clear_content() {
     if constexpr (requires { content.clear(); }) {
       content.clear();
     } else {
       for (auto& layer : content) layer.clear();
     }
-    length = 0;
-    mark = by;
   }
 };
 
 // The sizes of a kernel's memory in bytes. If a kernel does not need a kind of memory, the size is 0.
 struct Sizes {
-  std::size_t workspace;
-  std::size_t shared;   // part of the workspace that all threads of a call share
-  std::size_t scratch;  // part of the workspace that each thread has for itself
-  std::size_t cache;
+  std::size_t workspace = 0;
+  std::size_t shared = 0;   // part of the workspace that all threads of a call share
+  std::size_t scratch = 0;  // part of the workspace that each thread has for itself
+  std::size_t cache = 0;
+  std::size_t memory_cache = 0;  // the cache of a decoder's memory
 };
 
-// Returns the size of the workspace of a kernel with NAME_project_keys and NAME_attend. Both functions use one
-// workspace, which is large enough for a KeyWorkspace (project_keys) and for a CachedWorkspace (attend).
-template <class Kernel>
-constexpr std::size_t workspace_of_attend() {
-  constexpr std::size_t attend = sizeof(typename Kernel::CachedWorkspace),
-                        project = sizeof(typename Kernel::KeyWorkspace);
-  return attend > project ? attend : project;
+// Returns the size of a workspace that is large enough for two functions of a kernel with a cache: NAME_project_keys
+// and NAME_attend, or NAME_project_memory and NAME_extend. `Project` is the workspace of the function that projects.
+template <class Kernel, class Project>
+constexpr std::size_t workspace_of_both() {
+  constexpr std::size_t cached = sizeof(typename Kernel::CachedWorkspace), project = sizeof(Project);
+  return cached > project ? cached : project;
 }
+
+// The parts of the workspace of `extend` that are named Shared and Scratch in encoders, and ExtendShared and
+// ExtendScratch in attention and decoders.
+template <class Kernel>
+struct ExtendMemory {
+  using Shared = typename Kernel::Shared;
+  using Scratch = typename Kernel::ExtendScratch;
+};
+template <class Kernel>
+  requires requires { typename Kernel::ExtendShared; }
+struct ExtendMemory<Kernel> {
+  using Shared = typename Kernel::ExtendShared;
+  using Scratch = typename Kernel::ExtendScratch;
+};
 
 template <class Kernel, class Settings>
 constexpr Sizes sizes_of() {
-  if constexpr (!Settings::cache) {
+  if constexpr (Settings::given) {
+    return {.workspace = sizeof(typename Kernel::Workspace), .scratch = sizeof(typename Kernel::Scratch)};
+  } else if constexpr (!Settings::cache) {
     using Memory = MemoryOf<Kernel, Settings::context>;
-    return {sizeof(typename Memory::Workspace), sizeof(typename Memory::Shared), sizeof(typename Kernel::Scratch), 0};
+    return {.workspace = sizeof(typename Memory::Workspace),
+            .shared = sizeof(typename Memory::Shared),
+            .scratch = sizeof(typename Kernel::Scratch)};
   } else if constexpr (Settings::context) {
-    return {workspace_of_attend<Kernel>(), 0, 0, sizeof(StoredCache<Kernel>)};
+    return {.workspace = workspace_of_both<Kernel, typename Kernel::KeyWorkspace>(),
+            .cache = sizeof(StoredCache<Kernel>)};
   } else {
-    return {sizeof(typename Kernel::CachedWorkspace), 0, 0, sizeof(StoredCache<Kernel>)};
+    using Memory = ExtendMemory<Kernel>;
+    Sizes sizes{.workspace = sizeof(typename Kernel::CachedWorkspace),
+                .shared = sizeof(typename Memory::Shared),
+                .scratch = sizeof(typename Memory::Scratch),
+                .cache = sizeof(StoredCache<Kernel>)};
+    if constexpr (Settings::memory > 0) {
+      sizes.workspace = workspace_of_both<Kernel, typename Kernel::MemoryWorkspace>();
+      sizes.memory_cache = sizeof(StoredCache<ProjectedMemory<Kernel>>);
+    }
+    return sizes;
   }
 }
 

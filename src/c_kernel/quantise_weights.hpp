@@ -34,17 +34,20 @@ struct PartsVisit {
   void attention(const From& from, To& to) const {
     LADON_ATTENTION_PARTS(LADON_VISIT)
   }
+#define LADON_VISIT_ATTENTION(name) \
+  if constexpr (requires { to.name; }) attention(from.name, to.name);
   template <class From, class To>
   void layer(const From& from, To& to) const {
-    attention(from.attention, to.attention);
+    LADON_ATTENTIONS(LADON_VISIT_ATTENTION)
     LADON_LAYER_PARTS(LADON_VISIT)
   }
+#undef LADON_VISIT_ATTENTION
   template <class From, class To>
   void all(const From& from, To& to) const {
     if constexpr (requires { to.layers; }) {
       for (std::size_t i = 0; i < from.layers.size(); ++i) layer(from.layers[i], to.layers[i]);
       LADON_STACK_PARTS(LADON_VISIT)
-    } else if constexpr (requires { to.attention; }) {
+    } else if constexpr (requires { to.norm1_weight; }) {
       layer(from, to);
     } else {
       attention(from, to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. call.hpp
-// describes `Kernel`, `Settings`, `W` and `O`.
+// Implements the C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. For a decoder,
+// `context` is the memory, the output of an encoder. call.hpp describes `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,6 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
   static constexpr Sizes bytes = checked_sizes<Kernel, Settings>();
-  // Limits `shares`, so that the size of the workspace cannot overflow.
-  static constexpr std::size_t most_shares = 1 << 16;
-
   // The three functions of a kernel for self-attention. Each function passes a null pointer as `context`.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
     return run(x, nullptr, weights, y, workspace);
@@ -33,8 +30,8 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     return run_phase(phase, share, shares, x, nullptr, weights, y, workspace, options);
   }
 
-  // The three functions of a kernel for attention to a context. The functions for self-attention call these functions,
-  // too.
+  // The three functions of a kernel for attention to a context, or of a decoder. The functions for self-attention call
+  // these functions, too.
   static ladon_status run(const float* x, const float* context, const W* weights, float* y, void* workspace) {
     const Given given{x, context, weights, y, workspace, bytes.workspace};
     Prepared call;
@@ -54,9 +51,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   }
   static ladon_status run_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                 const float* context, const W* weights, float* y, void* workspace, const O* options) {
-    if (LADON_ARGUMENT_CHECKS && (phase >= Kernel::phases || share >= shares || shares > most_shares)) {
-      return LADON_NO_SUCH_PHASE;
-    }
+    if (!Base::has_share(phase, share, shares)) return LADON_NO_SUCH_PHASE;
     const O& chosen = Base::given(options);
     const Given given{x, context, weights, y, workspace, bytes.shared + shares * bytes.scratch};
     Prepared call;
@@ -70,7 +65,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using typename Base::Prepared;
   struct Given {
     const float* x;
-    const float* context;  // null in self-attention
+    const float* context;  // null in self-attention and in encoders
     const W* weights;
     float* y;
     void* workspace;
@@ -79,7 +74,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
 
   static LADON_NOINLINE ladon_status prepare(const Given& given, const O& options, Prepared& call) {
     typename Prepared::Checked check;
-    check.expect(given.x != nullptr && (!Settings::context || given.context != nullptr), LADON_NULL_INPUT);
+    check.expect(given.x != nullptr && (!takes_context<Settings> || given.context != nullptr), LADON_NULL_INPUT);
     check.expect(given.y != nullptr, LADON_NULL_OUTPUT);
     check.aligned(given.workspace, LADON_NULL_WORKSPACE);
     call.take_lengths(check, options);
@@ -90,18 +85,18 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     check.writes(static_cast<const std::byte*>(given.workspace), given.workspace_bytes);
     Prepared::attention(check, options);
     check.reads_x(given.x, (Settings::context ? lengths.queries : lengths.longer()) * shape.model);
-    check.reads(given.context, lengths.keys * shape.key_model);
+    check.reads(given.context, (Prepared::has_memory ? call.memory_keys : lengths.keys) * shape.key_model);
     call.take_options(check, options);
     call.take_weights(check, given.weights);
     Prepared::positions(check, options, 0, lengths.keys);
-    Prepared::positions(check, options, Kernel::Options::bottom_right(), lengths.queries);
+    Prepared::positions(check, options, Prepared::bottom_right(), lengths.queries);
     return check.status();
   }
 
   template <class... To>
   static LADON_NOINLINE void compute(const Given& given, const Prepared& call, To&&... to) {
     auto& workspace = *static_cast<Workspace*>(given.workspace);
-    if constexpr (Settings::context) {
+    if constexpr (takes_context<Settings>) {
       Kernel::run(given.x, given.context, call.weights, given.y, workspace, call.options, to...);
     } else {
       Kernel::run(given.x, call.weights, given.y, workspace, call.options, to...);
@@ -114,7 +109,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     auto* const memory = static_cast<std::byte*>(given.workspace);
     auto& shared = *reinterpret_cast<Shared*>(memory);
     auto& scratch = *reinterpret_cast<Scratch*>(memory + sizeof(Shared) + share.index * sizeof(Scratch));
-    if constexpr (Settings::context) {
+    if constexpr (takes_context<Settings>) {
       Kernel::run_phase(phase, share, given.x, given.context, call.weights, given.y, shared, scratch, call.options,
                         to...);
     } else {

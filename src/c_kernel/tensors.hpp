@@ -16,10 +16,13 @@
 #include "element_types.hpp"
 #include "text.hpp"
 
-// Lists of all parts of weights, in the order of the C structs. LADON_LAYER_PARTS does not contain the attention of a
-// layer, and LADON_STACK_PARTS does not contain the layers of a stack. weights.hpp converts the parts in this order.
+// Lists of all parts of weights, in the order of the C structs. LADON_ATTENTIONS lists the attentions of a layer: an
+// encoder layer has the first, and a decoder layer has the other two. LADON_LAYER_PARTS does not contain the attentions
+// of a layer, and LADON_STACK_PARTS does not contain the layers of a stack. weights.hpp converts the parts in this
+// order.
+#define LADON_ATTENTIONS(ATTENTION) ATTENTION(attention) ATTENTION(self_attention) ATTENTION(cross_attention)
 #define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
-#define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2)
+#define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2) PART(norm3)
 #define LADON_STACK_PARTS(PART) PART(norm)
 
 namespace c_kernel {
@@ -84,7 +87,7 @@ constexpr void add_part(Tensors& list, std::string_view name, std::size_t count 
 #define LADON_ADD(part) \
   if constexpr (requires { Weights::part; }) add_part<decltype(Weights::part)>(list, #part);
 // attention_tensors returns the tensors of an attention. layer_tensors returns the tensors of a layer except the
-// tensors of its attention. stack_tensors returns the tensors of a stack except the tensors of its layers.
+// tensors of its attentions. stack_tensors returns the tensors of a stack except the tensors of its layers.
 template <class Weights>
 constexpr Tensors attention_tensors() {
   Tensors list;
@@ -105,8 +108,21 @@ constexpr Tensors stack_tensors() {
 }
 #undef LADON_ADD
 
+// The names of a layer's attentions. An attention that is not part of a layer has no name.
+using AttentionNames = List<std::string_view, 2>;
+template <class Layer>
+constexpr AttentionNames attention_names() {
+  AttentionNames names;
+#define LADON_ADD_NAME(attention) \
+  if constexpr (requires { Layer::attention; }) names.add(#attention);
+  LADON_ATTENTIONS(LADON_ADD_NAME)
+#undef LADON_ADD_NAME
+  return names;
+}
+
 // The structure of a kernel's weights. `Layer` is the type of a layer's weights, and `Attention` is the type of an
-// attention's weights. `layers` is the number of layers of a stack.
+// attention's weights. Both attentions of a decoder layer have weights of this type. `layers` is the number of layers
+// of a stack.
 template <class Weights>
 struct Structure {  // an attention
   static constexpr std::string_view kind = "attention";
@@ -123,13 +139,22 @@ struct Structure<Weights> {
   using Attention = decltype(Weights::attention);
 };
 template <class Weights>
+  requires requires { Weights::self_attention; }
+struct Structure<Weights> {
+  static constexpr std::string_view kind = "decoder_layer";
+  static constexpr std::size_t layers = 0;
+  using Layer = Weights;
+  using Attention = decltype(Weights::self_attention);
+  static_assert(std::is_same_v<Attention, decltype(Weights::cross_attention)>);
+};
+template <class Weights>
   requires requires { Weights::layers; }
 struct Structure<Weights> {
   using Layers = decltype(Weights::layers);
-  static constexpr std::string_view kind = "encoder";
   static constexpr std::size_t layers = std::tuple_size_v<Layers>;
   using Layer = typename Layers::value_type;
-  using Attention = decltype(Layer::attention);
+  using Attention = typename Structure<Layer>::Attention;
+  static constexpr std::string_view kind = Structure<Layer>::kind == "decoder_layer" ? "decoder" : "encoder";
 };
 
 // NAME_quantise places its tensors one behind the other, each at a multiple of 64 bytes.
@@ -146,7 +171,9 @@ constexpr std::size_t quantised_bytes() {
   const auto add = [&](const Tensors& tensors) {
     for (const Tensor& tensor : tensors) bytes += aligned_size(tensor.quantised_bytes);
   };
-  add(attention_tensors<typename Parts::Attention>());
+  constexpr std::size_t attentions = attention_names<typename Parts::Layer>().count;
+  for (std::size_t i = 0; i < attentions; ++i) add(attention_tensors<typename Parts::Attention>());
+  if (attentions == 0) add(attention_tensors<typename Parts::Attention>());
   add(layer_tensors<typename Parts::Layer>());
   return Parts::layers > 0 ? Parts::layers * bytes : bytes;
 }

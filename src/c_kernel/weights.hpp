@@ -53,19 +53,24 @@ struct WeightsReader {
   void attention(const From& from, To& to) const {
     LADON_ATTENTION_PARTS(LADON_TAKE)
   }
+// Converts one of a layer's attentions, if the layer has it.
+#define LADON_TAKE_ATTENTION(name) \
+  if constexpr (requires { to.name; }) attention(from.name, to.name);
   template <class From, class To>
   void layer(const From& from, To& to) const {
-    attention(from.attention, to.attention);
+    LADON_ATTENTIONS(LADON_TAKE_ATTENTION)
     LADON_LAYER_PARTS(LADON_TAKE)
     to.norm1.epsilon = to.norm2.epsilon = epsilon;
+    if constexpr (requires { to.norm3; }) to.norm3.epsilon = epsilon;
   }
+#undef LADON_TAKE_ATTENTION
   template <class From, class To>
   void all(const From& from, To& to) const {
     if constexpr (requires { to.layers; }) {
       for (std::size_t i = 0; i < to.layers.size(); ++i) layer(from.layers[i], to.layers[i]);
       LADON_STACK_PARTS(LADON_TAKE)
       if constexpr (requires { to.norm; }) to.norm.epsilon = epsilon;
-    } else if constexpr (requires { to.attention; }) {
+    } else if constexpr (requires { to.norm1; }) {
       layer(from, to);
     } else {
       attention(from, to);

@@ -12,13 +12,14 @@ constexpr Row pytorch_attention[] = {
     {"value_proj_weight", "v_proj_weight"}, {"out_proj_weight", "out_proj.weight"},
     {"out_proj_bias", "out_proj.bias"},
 };
-// The tensor names of torch.nn.TransformerEncoderLayer.
+// The tensor names of torch.nn.TransformerEncoderLayer. TransformerDecoderLayer also has norm3.
 constexpr Row pytorch_layer[] = {
     {"linear1_weight", "linear1.weight"}, {"linear1_bias", "linear1.bias"}, {"linear2_weight", "linear2.weight"},
     {"linear2_bias", "linear2.bias"},     {"norm1_weight", "norm1.weight"}, {"norm1_bias", "norm1.bias"},
-    {"norm2_weight", "norm2.weight"},     {"norm2_bias", "norm2.bias"},
+    {"norm2_weight", "norm2.weight"},     {"norm2_bias", "norm2.bias"},     {"norm3_weight", "norm3.weight"},
+    {"norm3_bias", "norm3.bias"},
 };
-// The tensor names of torch.nn.TransformerEncoder.
+// The tensor names of torch.nn.TransformerEncoder and TransformerDecoder.
 constexpr Row pytorch_stack[] = {{"norm_weight", "norm.weight"}, {"norm_bias", "norm.bias"}};
 
 // The tensor names of BertAttention in Hugging Face's library transformers.
@@ -69,9 +70,9 @@ constexpr Row llama_layer[] = {
 constexpr Row llama_stack[] = {{"norm_weight", "norm.weight"}, {"norm_bias", "norm.bias"}};
 
 constexpr Convention all[] = {
-    {"PyTorch", "layers", "self_attn", pytorch_attention, pytorch_layer, pytorch_stack},
-    {"Hugging Face BERT", "encoder.layer", "attention", bert_attention, bert_layer, {}},
-    {"Hugging Face Llama", "layers", "self_attn", llama_attention, llama_layer, llama_stack},
+    {"PyTorch", "layers", "self_attn", "multihead_attn", pytorch_attention, pytorch_layer, pytorch_stack},
+    {"Hugging Face BERT", "encoder.layer", "attention", "", bert_attention, bert_layer, {}},
+    {"Hugging Face Llama", "layers", "self_attn", "", llama_attention, llama_layer, llama_stack},
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ struct Row {
 struct Convention {
   std::string_view title;
   std::string_view layers;     // name of a stack's list of layers; the user's prefix for a stack ends with this name
-  std::string_view attention;  // name of the attention in a layer
+  std::string_view attention;  // name of the attention in a layer; in a decoder, of self-attention
+  std::string_view cross_attention;  // name of the attention to the memory; empty if the convention has no decoder
   std::span<const Row> of_attention;
   std::span<const Row> of_layer;
   std::span<const Row> beside_layers;  // tensors of a stack beside its list of layers

@@ -49,7 +49,8 @@ the SPEC of an attention has the lines
   out_proj_bias 384
 
 An encoder layer has the members attention.in_proj_weight, linear1_weight, norm2_bias and so on. A stack has the members
-layers.0.attention.in_proj_weight, layers.0.linear1_weight, norm_weight and so on.
+layers.0.attention.in_proj_weight, layers.0.linear1_weight, norm_weight and so on. In place of attention, a decoder
+layer has self_attention and cross_attention.
 
 P is the text before the names of the tensors in the file:
 
@@ -57,8 +58,8 @@ P is the text before the names of the tensors in the file:
   of a layer        such as encoder.layer.0
   of a stack        the text before the numbers of the layers, such as encoder.layer
 
-The file may have the names of PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder) or the names of
-Hugging Face's BERT and Llama. For in_proj_*, `pack` joins the tensors of query, key and value. For query_proj_*,
+The file may have the names of PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder,
+TransformerDecoderLayer, TransformerDecoder) or the names of Hugging Face's BERT and Llama. For in_proj_*, `pack` joins the tensors of query, key and value. For query_proj_*,
 key_proj_* and value_proj_*, `pack` can take rows of in_proj_*.
 
 OUT.bin receives the tensors, little-endian, each at a multiple of 64 bytes:

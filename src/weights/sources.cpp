@@ -21,6 +21,7 @@ std::string base(const Spec& spec, const Member& member, const Convention& conve
     return dot == prefix.npos ? "" : prefix.substr(0, dot);
   }
   const std::string layer = member.layer ? joined(prefix, std::to_string(*member.layer)) : prefix;
+  if (member.in_cross_attention) return joined(layer, convention.cross_attention);
   return member.in_attention ? joined(layer, convention.attention) : layer;
 }
 
@@ -80,6 +81,7 @@ void add_part(const Spec& spec, const Member& member, std::string_view tensor, c
 
 std::vector<Source> sources(const Spec& spec, const Member& member, const Convention& convention,
                             const std::string& prefix) {
+  if (member.in_cross_attention && convention.cross_attention.empty()) return {};
   const Names names{rows_for(member, convention, spec.kind), base(spec, member, convention, prefix)};
   std::vector<Source> found;
   for (const std::string& name : names.of(member.role)) found.push_back({{name, member.shape, 0, member.shape[0]}});

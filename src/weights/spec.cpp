@@ -36,6 +36,7 @@ constexpr Role roles[] = {
     {"gate_weight", Place::layer, 2},           {"gate_bias", Place::layer, 1},
     {"norm1_weight", Place::layer, 1},          {"norm1_bias", Place::layer, 1},
     {"norm2_weight", Place::layer, 1},          {"norm2_bias", Place::layer, 1},
+    {"norm3_weight", Place::layer, 1},          {"norm3_bias", Place::layer, 1},
     {"norm_weight", Place::beside_layers, 1},   {"norm_bias", Place::beside_layers, 1},
 };
 
@@ -59,14 +60,24 @@ std::optional<std::size_t> take_layer(std::string_view& name) {
   return layer;
 }
 
+// Removes "attention.", "self_attention." or "cross_attention." from the beginning of the name, and returns the removed
+// text, or "" if the name begins differently.
+std::string_view take_attention(std::string_view& name) {
+  for (const std::string_view attention : {"attention.", "self_attention.", "cross_attention."}) {
+    if (!name.starts_with(attention)) continue;
+    name.remove_prefix(attention.size());
+    return attention;
+  }
+  return "";
+}
+
 std::pair<Member, const Role*> parse_name(const std::string& name) {
-  constexpr std::string_view attention = "attention.";
   Member member;
   member.name = name;
   std::string_view rest = name;
   member.layer = take_layer(rest);
-  const bool says_attention = rest.starts_with(attention);
-  if (says_attention) rest.remove_prefix(attention.size());
+  const std::string_view attention = take_attention(rest);
+  const bool says_attention = !attention.empty();
   member.role = rest;
   const auto* role = std::ranges::find(roles, rest, &Role::name);
   if (role == std::end(roles) || (says_attention && role->place != Place::attention) ||
@@ -76,6 +87,7 @@ std::pair<Member, const Role*> parse_name(const std::string& name) {
         ", found " +
         in_quotes(name));
   member.in_attention = role->place == Place::attention;
+  member.in_cross_attention = attention == "cross_attention.";
   return {member, role};
 }
 
@@ -141,7 +153,7 @@ Member parse_line(const std::string& line) {
 }
 
 void add_line(Spec& spec, const std::string& line) {
-  constexpr const char* names[] = {"an attention", "an encoder layer", "a stack of them"};
+  constexpr const char* names[] = {"an attention", "a layer", "a stack of layers"};
   const Member member = parse_line(line);
   const Kind kind = kind_of(member);
   if (spec.members.empty()) spec.kind = kind;

@@ -15,11 +15,13 @@ namespace ladon::weights {
 // The type of a member. An int8 weight has a scale and a sum for each row.
 enum class Element { float32, bfloat16, int8 };
 
-// One tensor of the kernel. Its name in the SPEC is [layers.N.][attention.]role.
+// One tensor of the kernel. Its name in the SPEC is [layers.N.][A.]role, where A is attention,
+// or in a decoder self_attention or cross_attention.
 struct Member {
   std::string name;
   std::optional<std::size_t> layer;  // the number of the layer in a stack
   bool in_attention = false;
+  bool in_cross_attention = false;  // then in_attention is true, too
   std::string role;                 // in_proj_weight, norm1_bias, ..
   std::vector<std::uint64_t> rows;  // the parts of the first dimension: three for in_proj, else one
   std::vector<std::uint64_t> shape;

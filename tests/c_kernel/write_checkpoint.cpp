@@ -1,16 +1,49 @@
-// ladon_write_checkpoint bert|keywords FILE: writes small_bert() or small_keywords() as a safetensors file: the length
-// of a JSON header in 8 bytes, the header, the data.
+// ladon_write_checkpoint bert|keywords|CASES FILE: writes small_bert() or small_keywords() as a safetensors file: the
+// length of a JSON header in 8 bytes, the header, the data. With the name of a JSON file, writes the weights of the
+// last case of this file, a state dict of PyTorch (tests/conformance/make_decoding_cases.py).
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "json_numbers.hpp"
 #include "small_bert.hpp"
 #include "small_keywords.hpp"
 
+namespace {
+
+std::vector<ladon_test::NamedTensor> state_dict(const std::string& file) {
+  std::vector<ladon_test::NamedTensor> tensors;
+  std::ifstream stream(file);
+  const nlohmann::json document = nlohmann::json::parse(stream);
+  const nlohmann::json& weights = document.at("cases").back().at("weights");
+  for (const auto& [name, values] : weights.items()) {
+    ladon_test::NamedTensor tensor{name, {}, {}};
+    ladon_test::add_numbers(values, tensor.data);
+    // The file has no shapes. A weight of a linear map has as many rows as its bias has elements.
+    constexpr std::string_view weight = "weight";
+    const std::size_t size = tensor.data.size();
+    const std::string bias = name.substr(0, name.size() - weight.size()) + "bias";
+    const std::size_t rows = name.ends_with(weight) ? weights.at(bias).size() : size;
+    tensor.shape.push_back(rows);
+    if (rows < size) tensor.shape.push_back(size / rows);
+    tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+std::vector<ladon_test::NamedTensor> tensors_of(const std::string& name) {
+  if (name == "bert") return ladon_test::small_bert();
+  return name == "keywords" ? ladon_test::small_keywords() : state_dict(name);
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
   if (count != 3) return 1;
-  const auto tensors = arguments[1] == std::string("bert") ? ladon_test::small_bert() : ladon_test::small_keywords();
+  const auto tensors = tensors_of(arguments[1]);
   nlohmann::json header;
   std::size_t end = 0;
   for (const auto& tensor : tensors) {

@@ -98,8 +98,40 @@ ladon_add_wrong_arguments(two_contexts "CONTEXT CACHE" ${some} CONTEXT KEY_MODEL
 ladon_add_wrong_arguments(cache_offset "no other offset is allowed" ${some} CACHE MASK causal OFFSET 1)
 ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, none, scaled, capped, masked"
   ${some} CAPTURE everything)
+ladon_add_wrong_arguments(memory_alone "MEMORY needs FEED_FORWARD" ${some} MEMORY 4)
+ladon_add_wrong_arguments(memory "MEMORY is '0'. allowed: an integer above 0" ${some} FEED_FORWARD 8 MEMORY 0)
+ladon_add_wrong_arguments(memory_mask_alone "MEMORY_MASK needs MEMORY" ${some} FEED_FORWARD 8 MEMORY_MASK padding)
+ladon_add_wrong_arguments(memory_mask "MEMORY_MASK is 'paddin'. allowed: none, causal, window"
+  ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK paddin)
+ladon_add_wrong_arguments(memory_mask_position
+  "MEMORY_MASK is causal, which compares positions.* allowed: none, padding, bits, boolean"
+  ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK causal)
+ladon_add_wrong_arguments(memory_mask_twice "MEMORY_MASK names additive twice"
+  ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK additive additive_per_head)
+ladon_add_wrong_arguments(memory_mask_none "MEMORY_MASK none stands alone"
+  ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK padding none)
+ladon_add_wrong_arguments(memory_context "attends to itself" ${some} FEED_FORWARD 8 MEMORY 4 CONTEXT)
+ladon_add_wrong_arguments(memory_keys "KEYS is 9 and QUERIES 8. they may differ with CONTEXT"
+  ${some} FEED_FORWARD 8 MEMORY 4 KEYS 9)
+ladon_add_wrong_arguments(memory_per_head "with PRECISION int8, whose weights are .out, in., allowed: in_proj"
+  ${some} FEED_FORWARD 8 MEMORY 4 LAYOUT per_head PRECISION int8)
+ladon_add_wrong_arguments(projections "PROJECTIONS is 'none'. allowed: with, without" ${some} PROJECTIONS none)
+foreach(other "CONTEXT" "CACHE" "FEED_FORWARD 8" "LAYOUT in_proj" "BIAS none" "PRECISION float32" "KEY_MODEL 4")
+  separate_arguments(other)
+  list(GET other 0 argument)
+  string(TOLOWER ${argument} name)
+  ladon_add_wrong_arguments(projections_${name} "with PROJECTIONS without, .* so allowed: no ${argument}"
+    ${some} PROJECTIONS without ${other})
+endforeach()
+ladon_add_wrong_arguments(projections_rotary "with more queries than keys the first have none"
+  one QUERIES 8 KEYS 4 MODEL 16 PROJECTIONS without ROTARY halves 8 64)
+set(definitions -DEMSCRIPTEN=ON)
+ladon_add_wrong_arguments(memory_modules "modules of WebAssembly have neither decoders .MEMORY. nor attention"
+  ${some} FEED_FORWARD 8 MEMORY 4)
+ladon_add_wrong_arguments(projections_modules "modules of WebAssembly have neither decoders .MEMORY. nor attention"
+  ${some} PROJECTIONS without)
+unset(definitions)
 ladon_add_wrong_arguments(argument_checks "ARGUMENT_CHECKS is 'off'. allowed: ON, OFF" ${some} ARGUMENT_CHECKS off)
-ladon_add_wrong_arguments(capture_stack "with LAYERS allowed: weights, none" ${some} FEED_FORWARD 8 LAYERS 2 CAPTURE scaled)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)
 ladon_add_wrong_arguments(weights_prefix "PREFIX needs WEIGHTS" ${some} PREFIX a)

@@ -111,6 +111,40 @@ TEST_CASE("PyTorch's encoder layer whose attention has a bias only in its output
             .find("attention.in_proj_bias: there is no \"layers.0.self_attn.in_proj_bias\"") != std::string::npos);
 }
 
+TEST_CASE("PyTorch's decoder layer, and a stack of decoder layers") {
+  // Returns the SPEC of a layer. The names of all members begin with `before`.
+  const auto decoder_spec = [](const std::string& before) {
+    return below(before + "self_attention.", in_proj_spec) + below(before + "cross_attention.", in_proj_spec) +
+           below(before, rest_of_layer + "norm3_weight 4\nnorm3_bias 4\n");
+  };
+  const auto check_cross = [](const Result& result, const std::string& before) {
+    check_packed_attention(result, before + "self_attention_");
+    CHECK(result.values(before + "cross_attention_in_proj_weight", 32) == counted(32, 1000));
+    CHECK(result.values(before + "cross_attention_in_proj_bias", 8) == counted(8, 1100));
+    CHECK(result.values(before + "cross_attention_out_proj_weight", 16) == counted(16, 1200));
+    CHECK(result.values(before + "cross_attention_out_proj_bias", 4) == counted(4, 1300));
+    CHECK(result.values(before + "norm3_weight", 4) == counted(4, 540));
+    CHECK(result.values(before + "norm3_bias", 4) == counted(4, 550));
+    CHECK(result.left_out.empty());
+  };
+  Checkpoint checkpoint;
+  for (const std::string layer : {"decoder.layers.0.", "decoder.layers.1."}) {
+    add_pytorch_layer(checkpoint, layer);
+    const std::string cross = layer + "multihead_attn.";
+    checkpoint.add(cross + "in_proj_weight", 8, 4, 1000).add(cross + "in_proj_bias", 8, 1100);
+    checkpoint.add(cross + "out_proj.weight", 4, 4, 1200).add(cross + "out_proj.bias", 4, 1300);
+    checkpoint.add(layer + "norm3.weight", 4, 540).add(layer + "norm3.bias", 4, 550);
+  }
+  check_cross(packed(checkpoint, decoder_spec(""), "decoder.layers.1"), "");
+  const std::string stack = decoder_spec("layers.0.") + decoder_spec("layers.1.");
+  check_cross(packed(checkpoint, stack, "decoder.layers"), "layers_1_");
+
+  Checkpoint bert;
+  add_bert_layer(bert, "layer.0.");
+  CHECK(complaint(bert, decoder_spec(""), "layer.0")
+            .find("there is no such tensor among the names of Hugging Face BERT") != std::string::npos);
+}
+
 TEST_CASE("BERT's layer, with the names of norms in new and in early checkpoints") {
   for (const auto& [gain, shift] : {std::pair{"weight", "bias"}, std::pair{"gamma", "beta"}}) {
     Checkpoint checkpoint;

@@ -93,7 +93,7 @@ TEST_CASE("members of one attention may belong to different layers") {
 
 TEST_CASE("a name that is no member is reported with its line") {
   for (const std::string name :
-       {"foo", "in_proj", "norm3_weight", "attention.linear1_bias", "attention.norm_bias", "layers.0.out_proj_bias",
+       {"foo", "in_proj", "norm4_weight", "attention.linear1_bias", "attention.norm_bias", "layers.0.out_proj_bias",
         "layers.0.norm_bias", "layers.01.norm1_bias", "layers.norm1_bias", "layers.-1.norm1_bias", "layers..norm1_bias",
         "layers.x.norm1_bias", "layers.0.layers.0.norm1_bias", "attention.attention.out_proj_bias", "In_proj_weight",
         "layers.99999999999999999999.norm1_bias"})
@@ -122,10 +122,10 @@ TEST_CASE("a kernel has one kind, and each member occurs once") {
   CHECK(error_of_spec("out_proj_bias 4\nlinear1_bias 4\n") ==
         "  line 2: expected members of an attention, as out_proj_bias is one, found linear1_bias");
   CHECK(error_of_spec("linear1_bias 4\nnorm_bias 4\n") ==
-        "  line 2: expected members of an encoder layer, as linear1_bias is one, found norm_bias");
+        "  line 2: expected members of a layer, as linear1_bias is one, found norm_bias");
   CHECK(
       error_of_spec("layers.0.linear1_bias 4\nattention.out_proj_bias 4\n") ==
-      "  line 2: expected members of a stack of them, as layers.0.linear1_bias is one, found attention.out_proj_bias");
+      "  line 2: expected members of a stack of layers, as layers.0.linear1_bias is one, found attention.out_proj_bias");
   CHECK(error_of_spec("out_proj_bias 4\nout_proj_bias 4\n") == "  line 2: out_proj_bias appears twice");
 }
 

@@ -15,6 +15,8 @@
 
 #include <ladon/detail/attention/attend.hpp>
 #include <ladon/detail/attention/rotate.hpp>
+#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/shape.hpp>
 
@@ -51,19 +53,22 @@ struct AttentionSteps {
   static constexpr Tiling q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  // Computes the attention of every head.
-  template <class Call>
-  static constexpr void run(const Call& call, AttentionWorkspace<S, Target>& workspace) noexcept {
+  // Computes the attention of every head that belongs to `part`. The parts of a call are the query heads.
+  template <class Call, class Part = WholeCall>
+  static constexpr void run(const Call& call, AttentionWorkspace<S, Target>& workspace, Part part = {}) noexcept {
     float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
     const std::size_t active = call.lengths.keys;
+    const Range wanted = part.of(S.heads);
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      const Range heads = Range{g * S.heads_per_group(), (g + 1) * S.heads_per_group()} & wanted;
+      if (!Part::whole && heads.begin >= heads.end) continue;
       to_panels<KeyPack, k, S.head_width>(call.keys + g * S.keys * S.head_width, active, keys);
       to_panels<KeyPack, k, S.value_width>(call.values + g * S.keys * S.value_width, active, values);
       if constexpr (Position::rotates) {
         rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(call.options.position, active, keys);
       }
       const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
-      for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
+      for (std::size_t h = heads.begin; h < heads.end; ++h) {
         attend_head(call, Head<>{keys, values, finite, h, sink_of<Score>(call.options, h)}, workspace);
       }
     }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <ladon/bfloat16.hpp>
+#include <ladon/decoder.hpp>
 #include <ladon/encoder.hpp>
 #include <ladon/multi_head_attention.hpp>
 #include <ladon/safetensors/file.hpp>
@@ -83,12 +84,18 @@ void for_each_tensor_of_attention(const std::string& beginning, Weights& weights
 
 template <Shape S, class Weights, class Visit>
 void for_each_tensor_of_layer(const std::string& beginning, Weights& weights, const Visit& visit) {
-  for_each_tensor_of_attention<S>(beginning + "attention.", weights.attention, visit);
+  if constexpr (requires { weights.self_attention; }) {
+    for_each_tensor_of_attention<S>(beginning + "self_attention.", weights.self_attention, visit);
+    for_each_tensor_of_attention<S>(beginning + "cross_attention.", weights.cross_attention, visit);
+  } else {
+    for_each_tensor_of_attention<S>(beginning + "attention.", weights.attention, visit);
+  }
   if constexpr (requires { weights.gate; }) for_each_tensor(beginning + "gate", weights.gate, visit);
   for_each_tensor(beginning + "linear1", weights.linear1, visit);
   for_each_tensor(beginning + "linear2", weights.linear2, visit);
   for_each_tensor(beginning + "norm1", weights.norm1, visit);
   for_each_tensor(beginning + "norm2", weights.norm2, visit);
+  if constexpr (requires { weights.norm3; }) for_each_tensor(beginning + "norm3", weights.norm3, visit);
 }
 
 template <Shape S, class Weights, class Visit>
@@ -97,7 +104,7 @@ void for_each_tensor_of(Weights& weights, const Visit& visit) {
     for (std::size_t i = 0; i < weights.layers.size(); ++i)
       for_each_tensor_of_layer<S>("layers." + std::to_string(i) + ".", weights.layers[i], visit);
     if constexpr (requires { weights.norm; }) for_each_tensor("norm", weights.norm, visit);
-  } else if constexpr (requires { weights.attention; }) {
+  } else if constexpr (requires { weights.norm1; }) {
     for_each_tensor_of_layer<S>("", weights, visit);
   } else {
     for_each_tensor_of_attention<S>("", weights, visit);
@@ -124,15 +131,17 @@ void set_epsilon(Weights& weights, float epsilon) {
     if constexpr (requires { weights.norm; }) weights.norm.epsilon = epsilon;
   } else if constexpr (requires { weights.norm1; }) {
     weights.norm1.epsilon = weights.norm2.epsilon = epsilon;
+    if constexpr (requires { weights.norm3; }) weights.norm3.epsilon = epsilon;
   }
 }
 
 }  // namespace detail
 
-// Returns the weights of a MultiHeadAttention, an EncoderLayer or an Encoder with layout::InProj or
-// layout::SeparateQKV, of float32 or bfloat16. `load` knows the tensor names of
+// Returns the weights of a MultiHeadAttention, an encoder or decoder layer, or a stack of layers, with layout::InProj
+// or layout::SeparateQKV, of float32 or bfloat16. `load` knows the tensor names of
 //
-//     PyTorch        MultiheadAttention, TransformerEncoderLayer, TransformerEncoder
+//     PyTorch        MultiheadAttention, TransformerEncoderLayer, TransformerEncoder, TransformerDecoderLayer,
+//                    TransformerDecoder
 //     Hugging Face   BERT, and Llama and its relatives
 //
 // `prefix` is the text before the names, without the last dot. The prefix of a stack ends before the number of a layer:
@@ -145,9 +154,9 @@ template <class Layer>
 [[nodiscard]] typename Layer::Weights load(const File& file, const std::string& prefix,
                                            const LoadOptions& options = {}) {
   static_assert(
-      requires { Layer::Weights::attention; } || requires { Layer::Weights::layers; } ||
+      requires { Layer::Weights::norm1; } || requires { Layer::Weights::layers; } ||
           requires { Layer::Weights::out_proj; },
-      "ladon: load reads MultiHeadAttention, EncoderLayer and Encoder");
+      "ladon: load reads MultiHeadAttention, EncoderLayer, Encoder, DecoderLayer and Decoder");
   typename Layer::Weights weights{};
   std::string members;
   detail::for_each_tensor_of<Layer::shape>(weights, [&](const std::string& name, auto& view, const std::string& rows) {

@@ -1,0 +1,93 @@
+// Tests kernels that contain the weights of a decoder stack of PyTorch (torch.nn.TransformerDecoder). The outputs must
+// be those of PyTorch, which computed the whole target at once: in one call, token by token, and in pieces.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "c_torch_decoder.h"
+#include "c_torch_decoding.h"
+#include "c_torch_int8.h"
+#include "json_numbers.hpp"
+#include "stored.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+constexpr std::size_t model = C_TORCH_DECODER_MODEL, tokens = C_TORCH_DECODER_QUERIES;
+
+// The last case of tests/data/pytorch-extra/decoding.json.
+struct TorchCase {
+  std::vector<float> target, memory, expected;
+
+  TorchCase() {
+    std::ifstream stream(LADON_DECODING_CASES);
+    const nlohmann::json all = nlohmann::json::parse(stream), test = all.at("cases").back();
+    REQUIRE(test.at("activation") == "gelu");
+    REQUIRE(test.at("norm_first") == true);
+    add_numbers(test.at("target"), target);
+    add_numbers(test.at("memory"), memory);
+    add_numbers(test.at("expected"), expected);
+    REQUIRE(target.size() == tokens * model);
+    REQUIRE(memory.size() == C_TORCH_DECODER_MEMORY * model);
+  }
+  // Returns the largest difference of a number of `y` from PyTorch's number.
+  double distance(const std::vector<float>& y) const {
+    double largest = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      largest = std::fmax(largest, std::abs(static_cast<double>(y[i]) - static_cast<double>(expected[i])));
+      if (std::isnan(y[i])) return INFINITY;
+    }
+    return largest;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("PyTorch's decoder: the whole target in one call") {
+  const TorchCase test;
+  static Memory<C_TORCH_DECODER_WORKSPACE_BYTES> workspace;
+  std::vector<float> y(tokens * model, NAN);
+  REQUIRE(c_torch_decoder_run(test.target.data(), test.memory.data(), &c_torch_decoder_stored_weights, y.data(),
+                              workspace.bytes) == LADON_OK);
+  CHECK(test.distance(y) < 1e-5);
+}
+
+TEST_CASE("PyTorch's decoder, token by token and in pieces, against its full run") {
+  const TorchCase test;
+  static Memory<C_TORCH_DECODING_WORKSPACE_BYTES> workspace;
+  static Memory<C_TORCH_DECODING_CACHE_BYTES> cache;
+  static Memory<C_TORCH_DECODING_MEMORY_CACHE_BYTES> memory_cache;
+  const c_torch_decoding_weights& weights = c_torch_decoding_stored_weights;
+  REQUIRE(c_torch_decoding_project_memory(test.memory.data(), memory_cache.bytes, &weights, workspace.bytes, nullptr) ==
+          LADON_OK);
+  for (const std::size_t piece : {1u, 2u, 3u}) {
+    CAPTURE(piece);
+    std::vector<float> y(tokens * model, NAN);
+    REQUIRE(c_torch_decoding_cache_clear(cache.bytes) == LADON_OK);
+    for (std::size_t first = 0; first < tokens; first += piece) {
+      c_torch_decoding_options options{};
+      options.tokens = tokens - first < piece ? tokens - first : piece;
+      REQUIRE(c_torch_decoding_extend(test.target.data() + first * model, cache.bytes, memory_cache.bytes, &weights,
+                                      y.data() + first * model, workspace.bytes, &options) == LADON_OK);
+    }
+    CHECK(test.distance(y) < 1e-5);
+  }
+}
+
+TEST_CASE("PyTorch's decoder with int8 weights that the build quantises") {
+  const TorchCase test;
+  static Memory<C_TORCH_INT8_WORKSPACE_BYTES> workspace;
+  std::vector<float> y(tokens * model, NAN);
+  REQUIRE(c_torch_int8_run(test.target.data(), test.memory.data(), &c_torch_int8_stored_weights, y.data(),
+                           workspace.bytes) == LADON_OK);
+  const double distance = test.distance(y);
+  CHECK(distance < 0.1);
+  CHECK(distance > 1e-5);  // the weights are rounded
+}
+
+}  // namespace ladon_test
