@@ -129,25 +129,29 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
 // reports reads beyond the last weight.
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
-  constexpr Tiling tiles = tiling<Target>(Tokens, Features);
-  constexpr std::size_t width = tiles.width(), panels = tiles.panels(Tokens);
+  constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
+  constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
   alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
+  // Returns the index of row `row` and token `t` in panels with `rows` rows.
+  const auto index = [](std::size_t rows, std::size_t row, std::size_t t) {
+    const std::size_t panel = t / width, panel_width = panel + 1 == panels ? last_width : width;
+    return panel * rows * width + row * panel_width + t % width;
+  };
   for (std::size_t t = 0; t < Tokens; ++t) {
-    for (std::size_t i = 0; i < Features; ++i) {
-      in[(t / width * Features + i) * width + t % width] = problem.x[t * Features + i];
-    }
+    for (std::size_t i = 0; i < Features; ++i) in[index(Features, i, t)] = problem.x[t * Features + i];
   }
   static LinearInput<ladon::precision::BFloat16, Target, Tokens, Features, tiles> input;
   std::memset(static_cast<void*>(&input), 0x5a, sizeof(input));
-  convert_input<Target, tiles, Tokens, Features>(in, Tokens, input);
+  convert_input<Target, tiles, last, Tokens, Features>(in, Tokens, input);
   const WeightRows<WeightMatrix<BFloat16, Features, 1>, BiasVector> w{{problem.weight.data()}, {problem.bias.data()}};
-  ladon::for_panels<tiles, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-    matmul<Target, tiles, Packs, Rows, Features>(w, input.view(in).template panels_from<Features, width>(first), count,
-                                                 Epilogue<width>{out + first * Rows * width, Rows * width});
-  });
+  ladon::for_panels<tiles, last, Tokens>(
+      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+        matmul<Target, P, Packs, Rows, Features>(w, input.view(in).template panels_from<Features, width>(first), count,
+                                                 Epilogue<P.width()>{out + first * Rows * width, Rows * width});
+      });
   std::vector<float> y;
   for (std::size_t t = 0; t < Tokens; ++t) {
-    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[(t / width * Rows + r) * width + t % width]);
+    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[index(Rows, r, t)]);
   }
   return y;
 }
@@ -157,8 +161,10 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
 template <std::size_t Tokens, std::size_t Features>
 constexpr bool adds_in_order = [] {
   using In = std::conditional_t<Target::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;
-  constexpr Tiling tiles = tiling<Target>(Tokens, Features);
-  return Tokens > 1 && folded_steps<Target, tiles, Features, WeightMatrix<BFloat16, Features, 1>, In> == 1;
+  using Matrix = WeightMatrix<BFloat16, Features, 1>;
+  constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
+  return Tokens > 1 && folded_steps<Target, tiles, Features, Matrix, In> == 1 &&
+         folded_steps<Target, last, Features, Matrix, In> == 1;
 }();
 
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>

@@ -46,12 +46,13 @@ auto weights_at(const Element* elements) {
 int main(int, char** arguments) {
   for (std::size_t i = 0; i < tokens * features; ++i) x[i] = static_cast<float>(i % 13) - 6;
   for (int run = std::atoi(arguments[1]); run > 0; --run) {
-    convert_input<Target, tiles, tokens, features>(x, tokens, input);
-    ladon::for_panels<tiles, tokens>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      matmul<Target, tiles, Packs, rows, features>(weights_at(weight),
-                                                   input.view(x).template panels_from<features, width>(first), count,
-                                                   Epilogue<width>{y + first * rows * width, rows * width});
-    });
+    convert_input<Target, tiles, tiles, tokens, features>(x, tokens, input);
+    ladon::for_panels<tiles, tiles, tokens>(
+        tokens, [&]<Tiling, std::size_t Packs>(std::size_t first, std::size_t count) {
+          matmul<Target, tiles, Packs, rows, features>(weights_at(weight),
+                                                       input.view(x).template panels_from<features, width>(first),
+                                                       count, Epilogue<width>{y + first * rows * width, rows * width});
+        });
   }
   std::printf("%g\n", static_cast<double>(y[5]));
 }
