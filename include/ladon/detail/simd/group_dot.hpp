@@ -19,7 +19,7 @@
 //     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT, and SMMLA with I8MM (neon_dot.hpp)
 //
 // At run time, microcontrollers do not use GroupDot. Their loops, and the order of their features, are in int8_dsp.hpp
-// (SMLAD), int8_helium.hpp (VMLADAVA) and int8_quantise_one_lane.hpp (plain integers).
+// (SMLAD), int8_helium.hpp (VMLADAVA), int8_thumb1.hpp (Cortex-M0+) and int8_quantise_one_lane.hpp (plain integers).
 //
 // If features are q + zero, a sum contains the additional term zero * (sum of the row's weights). To remove the term,
 // the sum starts at the result of IntegerSums::negative_products.
