@@ -30,8 +30,8 @@ function(ladon_kernel_modules)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# ladon_kernel_module_tools(): sets `ld` to the linker for the variant, and `llvm` to the LLVM for the variant, which is
-# the argument <llvm> of ladon_em_environment.
+# ladon_kernel_module_tools(): sets `ld` to the linker for the variant. Sets `llvm` to the value that
+# ladon_em_environment takes as <llvm> for the variant.
 macro(ladon_kernel_module_tools)
   set(llvm own)
   set(ld ${LADON_WASM_LD})

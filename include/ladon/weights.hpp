@@ -48,7 +48,8 @@ enum class Order { out_in, in_out };
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp)
 //     Int8<Bits, true>   like Int8<Bits>, but weights and inputs are rotated before they are quantised, in blocks of
-//                    eight numbers (detail/memory/rotation.hpp). The error is smaller. All scales are negative
+//                    eight numbers (detail/memory/rotation.hpp). The error is smaller than with Int8<Bits>. All scales
+//                    are negative
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};

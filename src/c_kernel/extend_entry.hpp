@@ -42,8 +42,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
     return status;
   }
-  // All shares of a phase may run at the same time. Only the last phase writes the members `mark` and `length` of the
-  // cache, so only the earlier phases check the cache.
+  // All shares of a phase may run at the same time. A share of the last phase writes the members `mark` and `length` of
+  // the cache, possibly before another share of this phase begins. So only the earlier phases check the cache.
   static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                    void* cache, const void* memory, const W* weights, float* y, void* workspace,
                                    const O* options) {

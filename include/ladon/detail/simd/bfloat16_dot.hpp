@@ -10,7 +10,7 @@
 // the neighbouring float whose last bit is 1. The error is then less than 2^-23 of the sum, instead of at most 2^-24.
 // Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. The program can set the bit
 // EBF of the register FPCR, on processors with FEAT_EBF16. BFDOT then rounds to the nearest float and keeps subnormal
-// numbers.
+// numbers, so the last bits of results differ.
 //
 // group_dot.hpp documents the interface. In addition to this interface, GroupDot<BFloat16, Pack> has the type Row and
 // the function load_row for the product of a single token. A Row is a register of 2 * lanes consecutive features or

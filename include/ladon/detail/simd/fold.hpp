@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fold has the operations of a folded tile (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A folded pack is a
 // vector register with the features of lanes / Steps tokens. For each token, the register holds the features of Steps
-// consecutive steps. A step is a value of the inner index of a product. Lane i * Steps + j holds step j of token i.
+// consecutive steps. A step is the work for one value of the inner index of a product. Lane i * Steps + j holds step j
+// of token i.
 //
 // Fold exists only for AVX, AVX2 and AVX-512, if the compiler has __builtin_shufflevector. add_steps needs a narrower
 // register for its result, and without the builtin, shuffles would go through memory.

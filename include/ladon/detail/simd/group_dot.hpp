@@ -116,8 +116,8 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 //     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
 //
 // If, in addition, an instruction multiplies the weights of two rows by the features of two tokens, an implementation
-// also has these members. A matrix is a register with the features, or weights, of two steps: first those of one token,
-// or row, and then those of the next token, or row.
+// also has these members. A matrix is a register with the features of two tokens for two steps, or with the weights of
+// two rows for two steps. The first half of the register belongs to the first token or row.
 //
 //     exchange_halves(a, b)                   exchanges the upper half of `a` and the lower half of `b`. If `a` and `b`
 //                                             are the sums of two rows, `a` then has the sums of tokens 0 and 1 for

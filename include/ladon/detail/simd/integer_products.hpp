@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of one row and four tokens, all integers of 32 bits, for Cortex-M0+. Int8 products
-// (detail/linear/cortex_m/int8_thumb1_tile.hpp) and attention (detail/attention/block_floats.hpp) use this product.
-// Other targets have the function for tests.
+// (detail/linear/cortex_m/int8_thumb1_tile.hpp) and attention (detail/attention/block_floats.hpp) use this product. On
+// all other targets, a C++ function computes the product, for tests.
 #pragma once
 
 #include <cstddef>
