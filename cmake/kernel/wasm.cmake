@@ -104,7 +104,8 @@ function(ladon_kernel_module_object target source)
 endfunction()
 
 # Links the module without em++, for two reasons: em++ would export more symbols, and em++ of Debian 12 cannot read
-# relaxed instructions. With --stack-first, a stack overflow is a trap.
+# relaxed instructions. With --stack-first, the stack lies below the data, so a stack overflow is a trap and overwrites
+# no data.
 macro(ladon_kernel_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")

@@ -34,7 +34,7 @@ struct GroupsInPlace {
     const Weight* const weight = data + r * RowStride + Group * k;
     return Last ? simd::group_of<Group>(weight, Inner % Group) : simd::load_group<Group>(weight);
   }
-  // Returns the weights that group(r, k) and group(r, k + 1) return. Precondition: both groups are whole.
+  // Returns the results of group(r, k) and group(r, k + 1) as one 64-bit integer. Precondition: both groups are whole.
   LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
     return simd::load_two_groups<Group>(address(r, k));
   }

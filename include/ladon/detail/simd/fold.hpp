@@ -67,8 +67,8 @@ struct Fold<XsimdPack<N>, Steps> {
   // * tokens + i holds token i of row j.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Loads Steps rows of a panel of `tokens` tokens, which fill a register, and converts the rows into one folded pack.
-  // The elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
+  // Loads Steps rows of a panel of `tokens` tokens and converts the rows into one folded pack. The rows together fill a
+  // register. The elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
     folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
   }
