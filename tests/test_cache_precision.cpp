@@ -360,7 +360,8 @@ TEST_CASE("cache precision: captured scores") {
 
 namespace {
 
-// Two tokens, one head of one feature: the query is 0, so both keys have equal weights. The values are 3 and 5.
+// Returns y of the second of two tokens, for one head of one feature. The query is 0, so both keys have equal weights,
+// and y is the mean of the values 3 and 5.
 template <CachePrecision P, std::size_t Queries>
 constexpr float mean_of_two() {
   using Attention =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares `linear`, which applies a linear map to a single token: y = W x + b. An example is a classifier after the
+// Defines `linear`, which applies a linear map to a single token: y = W x + b. An example is a classifier after the
 // last layer.
 //
 // Implementation: detail/linear/matmul.hpp.

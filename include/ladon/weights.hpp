@@ -134,7 +134,7 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
 // alignment.
 //
 // If `Rotated` is true, row r of the float matrix times H is about 8 * scale[r] * weight[r]
-// (detail/memory/rotation.hpp). `quantise_rotated` computes the weights and the scales. Its scales are negative, to
+// (detail/memory/rotation.hpp). `quantise_rotated` computes the weights and the scales. The scales are negative, to
 // distinguish rotated weights from other int8 weights in files.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {

@@ -231,7 +231,8 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
     first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
     second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
   }
-  // The statement is volatile for the same reason as in neon_dot.hpp.
+  // The statement is volatile, so that loads stay between the instructions. add_matrix in neon_dot.hpp gives the
+  // reason.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));
