@@ -78,7 +78,7 @@ void quantise_rotated(Linear& linear) {
 
 void quantise(Linear& linear, int activation_bits) {
   if (linear.weight.empty()) return;
-  if (activation_bits >= bfloat16_weights) {
+  if (activation_bits >= bfloat16_weights && activation_bits < rotated) {
     for (float& w : linear.weight) w = ladon::to_float(ladon::to_bfloat16(w));
     linear.bfloat16 = true;
     linear.rounds_inputs = activation_bits != bfloat16_weights;
