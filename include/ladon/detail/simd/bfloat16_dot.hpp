@@ -207,6 +207,7 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
   static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
 #if defined(__clang__)
     // With the intrinsic, clang++ 19 broadcasts each pair of weights into a register of its own, and spills registers.
+    // The instruction is therefore written in assembly.
     float32x4_t total = sum.batch;
     asm("bfdot %0.4s, %1.8h, %2.2h[%3]" : "+w"(total) : "w"(x), "w"(weights), "i"(Step));
     sum = Pack::Batch(total);
