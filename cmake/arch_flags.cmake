@@ -83,8 +83,8 @@ endfunction()
 # ladon_dispatched_isas(<variable> <precision>): sets <variable> to the list of the instruction sets for which DISPATCH
 # compiles on CMAKE_SYSTEM_PROCESSOR. The order is that of the enumeration ladon_isa (src/c_kernel/kernel.h.in). Every
 # machine supports the first instruction set. The list is empty if DISPATCH does not support the processor. VNNI, and
-# the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit integers. AVX512_BF16 and
-# BFDOT are only for bfloat16 weights.
+# the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit integers.
+# AVX512_BF16 and FEAT_BF16 of Arm are only for bfloat16 weights.
 function(ladon_dispatched_isas out precision)
   foreach(list isas float32_isas bfloat16_isas int8_isas)
     set(${list} "")

@@ -119,8 +119,9 @@ function(ladon_need_kissfft)
   set(LADON_KISSFFT_DIR ${LADON_KISSFFT_DIR} PARENT_SCOPE)
 endfunction()
 
-# Provides the target <target> for the C library <name>: an installed library, or the downloaded sources. OFF lists
-# options of the library's CMake project that are switched off.
+# ladon_need_library(<target> <name> HEADER <header> URL <url> SHA256 <sum> [OFF <option>...]): provides the target
+# <target> for the C library <name>, from an installed library or from the downloaded sources. OFF lists the options of
+# the library's CMake project that are switched off.
 function(ladon_need_library target name)
   if(TARGET ${target})
     return()

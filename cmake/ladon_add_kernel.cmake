@@ -14,12 +14,12 @@
 #                      the shape; QUERIES and MODEL are required, the other sizes have the defaults of ladon::Shape
 #   PROJECTIONS with|without    `without` makes attention without projections and without weights: <name>_run takes
 #                      queries, keys and values. MODEL is used only for the default of HEAD_WIDTH. Excludes CONTEXT,
-#                      CACHE, FEED_FORWARD, and all arguments about weights
+#                      CACHE, FEED_FORWARD, all arguments about weights, and WebAssembly modules
 #   CONTEXT            keys and values are computed from other tokens than x
 #   CACHE              a cache stores keys and values: <name>_extend, or with CONTEXT <name>_project_keys and
 #                      <name>_attend, or with MEMORY <name>_project_memory and <name>_extend; KEYS is the capacity
 #                      of the cache
-#   CACHE_PRECISION float32|bfloat16|int8     the type of the keys and values in the cache
+#   CACHE_PRECISION float32|bfloat16|int8     the type of the keys and values in the cache; needs CACHE
 #   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
 #                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key
 #   WINDOW <left> <right>    number of visible keys on each side, or all

@@ -5,9 +5,10 @@
 #   ladon_wants_xsimd(<variable>)                    sets <variable> to TRUE if xsimd supports the target machine
 #   ladon_set_vectors(<target> [<folder>])           selects plain arrays or xsimd for all targets that link <target>
 
-# ladon_find_headers: the user can name the folder with LADON_<NAME>_INCLUDE_DIR. A cross compiler must not see the
-# folder /usr/include of the host, because this folder also contains the headers of the host's C library. If only the
-# host has <header>, ladon_link_to_host_headers makes a folder that contains only a link to the library's headers.
+# ladon_find_headers(<variable> <name> <header>): sets <variable> to the folder of <header>. The user can name this
+# folder with LADON_<NAME>_INCLUDE_DIR. A cross compiler must not see the folder /usr/include of the host, because this
+# folder also contains the headers of the host's C library. If only the host has <header>, ladon_link_to_host_headers
+# makes a folder that contains only a link to the library's headers.
 function(ladon_find_headers out name header)
   string(TOUPPER LADON_${name}_INCLUDE_DIR variable)
   if(${variable} AND NOT EXISTS "${${variable}}/${header}")
@@ -40,10 +41,10 @@ function(ladon_link_to_host_headers out name header)
   set(${out} "${links}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wants_xsimd: finds out whether xsimd supports the target machine. xsimd does not support microcontrollers
-# (include/ladon/detail/simd/vectors.hpp has the same condition), so builds for microcontrollers do not need xsimd. In a
-# cross build, the function compiles a test with the flags of the toolchain file. Under Emscripten, the result is always
-# TRUE, because the flags for SIMD are set later.
+# ladon_wants_xsimd(<variable>): sets <variable> to TRUE if xsimd supports the target machine. xsimd does not support
+# microcontrollers (include/ladon/detail/simd/vectors.hpp has the same condition), so builds for microcontrollers do not
+# need xsimd. In a cross build, the function compiles a test with the flags of the toolchain file. Under Emscripten, the
+# result is always TRUE, because the flags for SIMD are set later.
 function(ladon_wants_xsimd out)
   set(wanted TRUE)
   if(CMAKE_CROSSCOMPILING AND CMAKE_CXX_COMPILER_LOADED AND NOT EMSCRIPTEN AND NOT LADON_XSIMD_INCLUDE_DIR)

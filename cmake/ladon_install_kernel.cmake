@@ -42,8 +42,8 @@ function(ladon_install_kernel name)
   ladon_install_kernel_package(${name} ${version} ${component})
 endfunction()
 
-# Writes the CMake package without install(EXPORT). install(EXPORT) would declare a C++ library, and CMake would link
-# the C++ runtime into a C project.
+# ladon_install_kernel_package(<name> <version>): writes the CMake package of a kernel without install(EXPORT), because
+# install(EXPORT) would declare a C++ library, and CMake would then link the C++ runtime into a C project.
 function(ladon_install_kernel_package name version)
   include(CMakePackageConfigHelpers)
   set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})

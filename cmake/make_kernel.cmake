@@ -7,7 +7,7 @@
 #   LADON_CPU   a core of arm-none-eabi.cmake or riscv32-unknown-elf.cmake, which select the compiler and its flags
 #   TOOLCHAIN   instead of LADON_CPU: the toolchain file of your vendor; without both, the compiler of this machine
 #   LADON_HOST_CXX, LADON_WEIGHTS_TOOL   the compiler or the program for WEIGHTS (ladon_add_kernel.cmake)
-#   OUT         the folder for the two files; by default the current folder. OUT/build has the build
+#   OUT         the folder for the two files; by default the current folder. OUT/build is the build folder
 cmake_minimum_required(VERSION 3.25)
 
 # Sets `arguments` to the words after the script. Quotes each word, so that spaces stay in a word. A relative path after

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For projects that make only WebAssembly modules (wasm, wasm/tests/kernels, bench/browser). Include this file after
-# project(). The file adds Ladon and the function
+# Adds Ladon to a project that makes only WebAssembly modules (wasm, wasm/tests/kernels, bench/browser). Include this
+# file after project(). The file also defines the function
 #
 #   ladon_add_modules(<target> <name> ...)    adds the kernel <name>; building <target> makes the modules of the kernel
 if(NOT EMSCRIPTEN)

@@ -37,8 +37,8 @@ if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
   message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
 # A build with tests and without benchmarks compiles with a lower level of optimisation, in a third of the time of an
-# optimised build. The results have the same bits, because the sources fix every rounding. C kernels are compiled with
-# ladon_release_flags.
+# optimised build. The results have the same bits as in an optimised build, because the sources fix every rounding. C
+# kernels are compiled with ladon_release_flags.
 set(for_tests_alone FALSE)
 if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
   set(for_tests_alone TRUE)

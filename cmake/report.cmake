@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DNAME= -DOBJECTS= -DHEADER= -DCOMPILED= -DLINK= -DSIZE= -P report.cmake: see ladon_report.cmake
+# cmake -DNAME= -DOBJECTS= -DHEADER= -DCOMPILED= -DLINK= -DSIZE= -P report.cmake: prints the report
+# that ladon_report.cmake describes
 cmake_minimum_required(VERSION 3.25)
 
 # Reads GCC's call graphs. Sets frame_<function> to the bytes of the function's stack frame, and calls_<function> to the

@@ -13,8 +13,8 @@
 set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
 set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
 
-# Adds the target ladon_files. ladon_safetensors and ladon_weights need this target. All three targets are compiled with
-# ladon_checks, which options.cmake defines.
+# Adds the target ladon_files, which ladon_safetensors and ladon_weights need. All three targets are compiled with the
+# options of ladon_checks, which options.cmake defines.
 function(ladon_need_files)
   if(NOT TARGET ladon_checks)
     include(${ladon_source_dir}/cmake/options.cmake)
@@ -37,9 +37,10 @@ function(ladon_need_weights_tool)
   endif()
 endfunction()
 
-# Sets <out> to the C++ compiler for programs that run on the host: the setting LADON_HOST_CXX, or else the environment
-# variable CXX, or else c++, g++ or clang++. If CXX is the compiler of the cross build, the function ignores CXX. Without
-# a compiler, the function stops CMake. On Windows, <out> may be empty: the generator then finds the compiler.
+# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host: the setting
+# LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX is the compiler
+# of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because the generator
+# then finds the compiler.
 function(ladon_host_compiler out)
   set(compiler "${LADON_HOST_CXX}")
   if(NOT compiler)

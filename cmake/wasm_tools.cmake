@@ -102,7 +102,7 @@ endfunction()
 
 # ladon_wasm_flags(<variable> <variant>): sets <variable> to the flags of the compiler for the variant
 function(ladon_wasm_flags out variant)
-  set(flags -O2 -fno-pic) # -O3 makes modules three times as large, but not faster
+  set(flags -O2 -fno-pic) # compared with -O2, -O3 makes modules three times as large, but not faster
   if(variant STREQUAL "scalar")
     list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()

@@ -22,7 +22,8 @@ using namespace ladon::detail;
 using Target = simd::NativeVectors;
 using ladon::BFloat16;
 
-// How the target adds the products of a pair of features.
+// How the target rounds when it adds the products of a pair of features: as float products (of_floats), or as a
+// bfloat16 instruction, to the nearest float or to odd.
 enum class Rounding { of_floats, to_nearest, to_odd };
 constexpr Rounding rounding = !Target::multiplies_bfloat16                ? Rounding::of_floats
                               : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT ? Rounding::to_odd
@@ -195,7 +196,8 @@ void check(int spread, int x_exponent = 0) {
 
 }  // namespace
 
-// A product has three kinds of steps: four pairs of features at a time, single pairs, and an incomplete pair.
+// A product has three kinds of steps: four pairs of features at a time, single pairs, and an incomplete pair. 55
+// features need all three kinds.
 TEST_CASE("bfloat16 products: whole panels and an incomplete panel") { check<19, 55, 21>(0); }
 TEST_CASE("bfloat16 products: two packs, many rows") { check<16, 64, 37>(0); }
 TEST_CASE("bfloat16 products: roundings of numbers of different magnitudes") {
@@ -204,7 +206,7 @@ TEST_CASE("bfloat16 products: roundings of numbers of different magnitudes") {
 TEST_CASE("bfloat16 products: a panel of few tokens") { check<3, 131, 17>(3); }
 TEST_CASE("bfloat16 products: a single token") { check<1, 83, 9>(2); }
 TEST_CASE("bfloat16 products: fewer features than a pair") { check<5, 1, 2>(0); }
-// Features, products and sums are partly subnormal. Instructions for bfloat16 replace subnormal numbers by 0.
+// Some features, products and sums are subnormal. Instructions for bfloat16 replace subnormal numbers by 0.
 TEST_CASE("bfloat16 products: subnormal numbers") {
   check<16, 10, 16>(6, -122);
   check<16, 10, 16>(2, -130);

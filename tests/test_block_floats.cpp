@@ -1,5 +1,5 @@
 // Tests attention with integers (detail/attention/block_floats.hpp) against the oracle. Attention with int8 weights on
-// a Cortex-M0+ computes in this way. This target works on any machine.
+// a Cortex-M0+ computes with integers. The target BlockFloats of this file does so on any machine.
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -42,8 +42,8 @@ TEST_CASE("block floats: several blocks of keys") {
 }
 #endif
 
-// A key that is hidden has no influence, even if its values are huge, infinite or NaN. A key with infinite or NaN
-// features is computed with floats.
+// A hidden key must have no influence, even if its features are huge, infinite or NaN. Keys with infinite or NaN
+// features are computed with floats.
 TEST_CASE("block floats: a hidden token that is huge, infinite or NaN") {
   const Subject subject = attention_subject<S{.queries = 6, .model = 12, .heads = 2}, Padding, Int8, BlockFloats>();
   AttentionProblem problem = random_problem(subject, false, 3);

@@ -151,7 +151,7 @@ TEST_CASE("cache precision: the error of y at 1024 keys") {
     MESSAGE("mean absolute error of y / RMS of y: bfloat16 ", bfloat16, ", int8 ", int8);
     CHECK(bfloat16 < 0.005);
     CHECK(int8 < 0.01);
-    CHECK(int8 > 1e-5);  // the cache rounds
+    CHECK(int8 > 1e-5);  // the int8 cache rounds, so the results differ
   }
 }
 
@@ -165,7 +165,8 @@ TEST_CASE("cache precision: the sizes of caches") {
   static_assert(sizeof(Quarter::Cache) == numbers + 4 * numbers / 64 + 64);
   static_assert(std::is_same_v<Float::Weights, Quarter::Weights>);
   static_assert(std::is_same_v<Quarter::Cache, LongText<CachePrecision::int8>::Token::Cache>);
-  // Keys or values of a block of at most 256 keys are converted to floats.
+  // With a bfloat16 or int8 cache, the workspace of several queries holds the keys, and later the values, of one key
+  // block as floats: 256 keys * 64 features * 4 bytes.
   static_assert(LADON_KEY_BLOCK != 256 || sizeof(Quarter::CachedWorkspace) == sizeof(Float::CachedWorkspace) + 65536);
   CHECK(sizeof(LongText<CachePrecision::int8>::Token::CachedWorkspace) <=
         sizeof(LongText<CachePrecision::float32>::Token::CachedWorkspace) + (LADON_DETERMINISTIC ? 65536 : 8192));
@@ -322,7 +323,7 @@ TEST_CASE("cache precision: int8 tokens") {
 
 namespace {
 
-// Returns the captured scores of the last token. The text is fed one token at a time.
+// Returns the captured scores of the last token. The text is extended by one token at a time.
 template <S Shape, ladon::Stage G>
 Floats captured(std::size_t tokens) {
   using Token = ladon::MultiHeadAttention<Shape, Causal>;
@@ -359,7 +360,8 @@ TEST_CASE("cache precision: captured scores") {
 
 namespace {
 
-// Two tokens, one head of one feature: the query is 0, so both keys have equal weights. The values are 3 and 5.
+// Returns y of the second of two tokens, for one head of one feature. The query is 0, so both keys have equal weights,
+// and y is the mean of the values 3 and 5.
 template <CachePrecision P, std::size_t Queries>
 constexpr float mean_of_two() {
   using Attention =

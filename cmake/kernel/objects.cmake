@@ -18,7 +18,8 @@ function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()
 
-# Adds the object library <target> with the flags that all objects of a kernel have.
+# ladon_kernel_object_library(<target> <arch> <source>...): adds the object library <target> with the flags that all
+# objects of a kernel have.
 function(ladon_kernel_object_library target arch)
   # Position-independent code needs a loader, which fills the global offset table. A platform without shared libraries
   # has no loader, so kernels for this platform are not position-independent.

@@ -2,7 +2,8 @@
 # Implements the argument WEIGHTS: ladon-weights packs the tensors of a checkpoint, and the library contains the packed
 # tensors.
 
-# Adds an object that has the bytes of the packed tensors in a section of constants.
+# If WEIGHTS is given, packs the tensors of the checkpoint, and adds an object that holds the bytes of the packed
+# tensors in a section of constants.
 macro(ladon_kernel_stored_weights)
   if(DEFINED arg_WEIGHTS)
     cmake_path(ABSOLUTE_PATH arg_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE checkpoint)

@@ -30,8 +30,8 @@ function(ladon_kernel_modules)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# ladon_kernel_module_tools(): sets `ld` to the linker for the variant, and `llvm` to the LLVM for the variant, which is
-# the argument <llvm> of ladon_em_environment.
+# ladon_kernel_module_tools(): sets `ld` to the linker for the variant. Sets `llvm` to the value that
+# ladon_em_environment takes as <llvm> for the variant.
 macro(ladon_kernel_module_tools)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
@@ -104,7 +104,8 @@ function(ladon_kernel_module_object target source)
 endfunction()
 
 # Links the module without em++, for two reasons: em++ would export more symbols, and em++ of Debian 12 cannot read
-# relaxed instructions. With --stack-first, a stack overflow is a trap.
+# relaxed instructions. With --stack-first, the stack lies below the data, so a stack overflow is a trap and overwrites
+# no data.
 macro(ladon_kernel_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")

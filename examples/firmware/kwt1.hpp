@@ -17,7 +17,8 @@
 #endif
 
 extern "C" {
-// The tensors of the model that the kernel does not contain. tensors.cmake puts these tensors into flash.
+// These tensors of the model are not among the stored weights of the kernel. put_tensors (tensors.cmake) puts them into
+// flash.
 extern const float kwt1_class_token[], kwt1_position[], kwt1_embed_weight[], kwt1_embed_bias[], kwt1_head_weight[],
     kwt1_head_bias[];
 }

@@ -12,7 +12,7 @@ class Lines {
 
   bool is_open() const noexcept { return file_.is_open(); }
   // Reads the next line, and sets `text` to the part before the first tab, at most 255 characters. `text` is valid
-  // until the next call. Returns false at the end of the file.
+  // until the next call of next(). Returns false at the end of the file.
   bool next(std::string_view& text) noexcept;
 
  private:

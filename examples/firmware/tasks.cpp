@@ -86,6 +86,7 @@ volatile std::uint32_t& priorities = *reinterpret_cast<volatile std::uint32_t*>(
 void request_switch() noexcept { interrupt_state = 1u << 28; }
 
 // Puts a frame on the stack of a new task, as if an interrupt had interrupted the task before its first instruction.
+// Returns the stack pointer of the task.
 std::uint32_t* new_task(Stack& stack, void (*function)()) {
   std::uint32_t* at = stack.top();
   *--at = 1u << 24;                                          // xpsr: Thumb
@@ -95,7 +96,7 @@ std::uint32_t* new_task(Stack& stack, void (*function)()) {
   return at - 8;                                             // r4-r11
 }
 
-// Calls `function` on another stack.
+// Calls `function` on the stack that ends at `top`.
 [[gnu::naked]] void call_on(std::uint32_t* /*top*/, void (* /*function*/)()) {
   asm volatile(
       "push {r4, lr}\n"

@@ -1,5 +1,6 @@
 // Reads the format RIFF. A file is a list of chunks. Each chunk has a name of four characters, its size in bytes, and a
-// content that is padded to an even size. Numbers are little-endian, as the boards' processors are.
+// content that is padded to an even size. Numbers are little-endian, and so are the boards' processors, so numbers are
+// copied unchanged.
 #include "wav.hpp"
 
 #include <algorithm>

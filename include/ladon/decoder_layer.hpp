@@ -135,7 +135,7 @@ struct DecoderLayer {
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
   // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Decoders
-  // whose shapes differ only in `queries` can share both caches.
+  // whose shapes differ only in `queries` have caches of equal types, so they can share a Cache and a MemoryCache.
   using Cache = CacheOf<shape, SelfMask, Target>;
   using MemoryCache = CacheOf<cross, mask::None, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache stores the keys and values of tokens, so that later calls need not compute the keys and values again. A cache
+// A cache stores the keys and values of tokens, so that later calls do not project the keys and values again. A cache
 // has two uses:
 //
 // - project_keys stores a fixed context. Any number of later calls of `attend` read the cache.

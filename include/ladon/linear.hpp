@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linear map of a single token, y = W x + b, for example a classifier after the last layer.
+// Defines `linear`, which applies a linear map to a single token: y = W x + b. An example is a classifier after the
+// last layer.
 //
 // Implementation: detail/linear/matmul.hpp.
 #pragma once

@@ -171,8 +171,8 @@ struct MultiHeadAttention {
   // Computes attention of `x` to the tokens in `cache`. If options.keys is set, `x` attends only to the first
   // options.keys tokens of the cache. Query i has the position i + shape.keys - shape.queries, as in `run`.
   //
-  // Preconditions: the cache holds at least options.keys tokens. If the cache is a ring, no token has been replaced
-  // yet.
+  // Preconditions: the cache holds at least options.keys tokens. If the cache is a ring, the ring has replaced no
+  // token.
   template <class To = detail::CaptureNothing>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {

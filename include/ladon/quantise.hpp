@@ -8,8 +8,8 @@
 // q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even integer if two are equally near. A row
 // of zeros, or of magnitudes below 127 * 2^-126, becomes a row of zeros with the scale 1.
 //
-// `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). It quantises the rows of W H in the same
-// way (detail/memory/rotation.hpp), divides the scales by -8, and changes the signs of the integers.
+// `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). It quantises the rows of W H
+// (detail/memory/rotation.hpp) like `quantise`, divides the scales by -8, and changes the signs of the integers.
 #pragma once
 
 #include <cstddef>

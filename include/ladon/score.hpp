@@ -38,8 +38,8 @@ struct Scaled {
   // 2408.00118).
   static constexpr float softcap = 0;
   // Whether each head has an attention sink, as in gpt-oss. A sink is a learned logit. The exponential of the logit is
-  // added to the sum of the softmax, but there is no value vector for a sink. The caller passes the logits as
-  // options.sinks [heads].
+  // added to the sum of the softmax. A sink has no value vector, so a sink only reduces the attention weights. The
+  // caller passes the logits as options.sinks [heads].
   static constexpr bool sinks = false;
 };
 

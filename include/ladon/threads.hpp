@@ -10,8 +10,8 @@
 // A head group is one head of keys and values, with all query heads that use this head. A stack of encoder layers
 // repeats phases 1 and 2 for each layer. A decoder layer has phases 1 and 2 twice: for the attention to the decoder's
 // tokens, and for the attention to the encoder's output. Attention without projections has a single phase, and a share
-// has some of the query heads. Within a phase, no share reads data that another share writes.
-// Threads therefore wait for each other only between phases. `y` is bit-identical for any number of shares.
+// has some of the query heads. Within a phase, no share reads data that another share writes, so threads wait for each
+// other only between phases. `y` is bit-identical for any number of shares.
 //
 // The library starts no threads. The caller provides the threads, and makes the threads wait between phases.
 #pragma once

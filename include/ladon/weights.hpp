@@ -46,9 +46,10 @@ enum class Order { out_in, in_out };
 //                    round their inputs to bfloat16 (detail/memory/bfloat16_panels.hpp). On other targets, products
 //                    convert the weights to floats, exactly
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
-//                    quantised to 2^Bits levels when a call runs (detail/memory/int8_panels.hpp)
+//                    quantised to integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp)
 //     Int8<Bits, true>   like Int8<Bits>, but weights and inputs are rotated before they are quantised, in blocks of
-//                    eight numbers (detail/memory/rotation.hpp). The error is smaller. All scales are negative
+//                    eight numbers (detail/memory/rotation.hpp). The error is smaller than with Int8<Bits>. All scales
+//                    are negative
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};
@@ -132,9 +133,9 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
 // vpdpbusd of VNNI or SDOT of Arm. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no
 // alignment.
 //
-// With Rotated, row r of the float matrix times H is about 8 * scale[r] * weight[r] (detail/memory/rotation.hpp).
-// `quantise_rotated` computes the weights and the scales. Its scales are negative, to distinguish rotated weights from
-// other int8 weights in files.
+// If `Rotated` is true, row r of the float matrix times H is about 8 * scale[r] * weight[r]
+// (detail/memory/rotation.hpp). `quantise_rotated` computes the weights and the scales. The scales are negative, to
+// distinguish rotated weights from other int8 weights in files.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
   static_assert(

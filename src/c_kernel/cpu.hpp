@@ -25,7 +25,7 @@ constexpr unsigned bits(Bit... bit) {
 // Therefore the machine must support these instructions too.
 static unsigned detected_isas() {
   constexpr unsigned long armv8_1 = HWCAP_ASIMDRDM | HWCAP_ATOMICS | HWCAP_CRC32;
-  // HWCAP2_I8MM and HWCAP2_BF16, which headers before Linux 5.6 do not define.
+  // The two bits are HWCAP2_I8MM and HWCAP2_BF16, which headers before Linux 5.6 do not define.
   constexpr unsigned long i8mm = 1ul << 13, bfloat16 = 1ul << 14;
   unsigned found = bits(LADON_ISA_NEON);
   const unsigned long capabilities = getauxval(AT_HWCAP);

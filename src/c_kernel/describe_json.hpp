@@ -16,8 +16,8 @@
 
 namespace c_kernel {
 
-// Whether a WebAssembly module can have the kernel. Modules have neither kernels without projections nor
-// decoders, because the programs that load modules do not know these kernels.
+// Whether a WebAssembly module can have the kernel. Modules exist neither for attention without projections nor for
+// decoders, because the programs that load modules cannot call these kernels.
 template <class Settings>
 inline constexpr bool has_module = !Settings::given && Settings::memory == 0;
 

@@ -20,7 +20,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   using Base::bytes;
   using typename Base::Stored;
 
-  // The functions of a kernel without a memory. Each function passes a null pointer as `memory`.
+  // The functions of a kernel without a memory. Each function calls the function below that takes a memory, and passes
+  // a null pointer as `memory`.
   static ladon_status extend(const float* x, void* cache, const W* weights, float* y, void* workspace,
                              const O* options) {
     return extend(x, cache, nullptr, weights, y, workspace, options);
@@ -41,8 +42,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
     return status;
   }
-  // All shares of a phase may run at the same time. Only the last phase writes the members `mark` and `length` of the
-  // cache, so only the earlier phases check the cache.
+  // All shares of a phase may run at the same time. A share of the last phase writes the members `mark` and `length` of
+  // the cache, possibly before another share of this phase begins. So only the earlier phases check the cache.
   static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                    void* cache, const void* memory, const W* weights, float* y, void* workspace,
                                    const O* options) {
@@ -57,8 +58,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     return status;
   }
 
-  // Stores the keys and values of a decoder's memory in a cache. Unlike the cache of a text, this cache need not be
-  // cleared before.
+  // Stores the keys and values of a decoder's memory in a cache. Unlike the cache of a text, the cache of a memory need
+  // not be cleared by NAME_cache_clear first.
   static ladon_status project_memory(const float* memory, void* cache, const W* weights, void* workspace,
                                      const O* options)
     requires(Settings::memory > 0)
@@ -127,7 +128,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     check.expect(Stored::ring || stored.length <= shape.keys - tokens, LADON_CACHE_FULL);
   }
 
-  // Checks the cache of a decoder's memory. By default, all tokens of this cache are active.
+  // Checks that project_memory has filled the cache of a decoder's memory. If options.memory.keys is 0, all tokens of
+  // this cache are active.
   static void take_memory(const Given& given, const O& options, Prepared& call, typename Prepared::Checked& check) {
     const StoredMemory& stored = given.stored_memory();
     check.expect(stored.mark == memory_mark, LADON_CACHE_NOT_CLEARED);

@@ -84,8 +84,8 @@ struct GivenEntry : Entry<Kernel, Settings, W, O> {
     return check.status();
   }
 
-  // Returns the number of tokens from the first token of head 0 to the last active token of the last head. An array has
-  // `tokens` tokens for each head.
+  // Returns how many tokens of an array [heads][tokens] a call uses: all tokens from the first token of head 0 to the
+  // last active token of the last head.
   static constexpr std::size_t extent(std::size_t heads, std::size_t tokens, std::size_t active) {
     return active == 0 ? 0 : (heads - 1) * tokens + active;
   }

@@ -59,7 +59,7 @@ struct GivenAttention : ladon::Attention<S, Mask, Score, Position> {
   struct Weights {};
 };
 
-// Stands for NAME_weights if the kernel has no weights.
+// The type in place of NAME_weights if the kernel has no weights.
 struct NoWeights {};
 
 // The arguments of ladon_add_kernel that determine which C++ type a kernel has:

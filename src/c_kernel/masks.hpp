@@ -11,9 +11,9 @@
 //     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
-// A new mask needs only its C++ files in include/ladon and an entry in this file. Two programs read this file as text:
-// CMake reads the names and the base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and
-// wasm/tools/mask-options.mjs reads the options, from which it makes TypeScript types.
+// A new mask of C kernels needs only its C++ files in include/ladon and an entry in this file. Two programs read this
+// file as text: CMake reads the names and the base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake),
+// and wasm/tools/mask-options.mjs reads the options, from which it makes TypeScript types.
 #pragma once
 
 #include <cstddef>

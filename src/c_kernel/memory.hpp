@@ -59,7 +59,7 @@ template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
   static constexpr bool ring = CacheOf<Kernel>::One::ring;
-  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from all marks of kernels, which end in 1 to 13
+  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from all marks, whose last hex digit is 1 to d
 
   std::uint32_t mark;
   std::size_t length;  // number of stored tokens, including tokens that a ring has replaced
@@ -98,8 +98,8 @@ constexpr std::size_t workspace_of_both() {
   return cached > project ? cached : project;
 }
 
-// The parts of the workspace of `extend` that are named Shared and Scratch in encoders, and ExtendShared and
-// ExtendScratch in attention and decoders.
+// Names the two parts of the workspace of `extend`. Encoders call the parts Shared and ExtendScratch. Attention and
+// decoders call the parts ExtendShared and ExtendScratch.
 template <class Kernel>
 struct ExtendMemory {
   using Shared = typename Kernel::Shared;

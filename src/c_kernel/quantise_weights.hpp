@@ -56,8 +56,9 @@ struct PartsVisit {
 #undef LADON_VISIT
 };
 
-// Checks whether the weights of all linear maps are finite, and with Rotated also the rotated weights. Does not read
-// the pointers of the int8 weights, which may be uninitialised.
+// Checks whether the weights of all linear maps are finite, if `Rotated` is false. If `Rotated` is true, checks the
+// rotated weights, which are finite only if the weights are finite. Does not read the pointers of the int8 weights,
+// which may be uninitialised.
 template <bool Rotated>
 struct FiniteCheck {
   bool finite = true;
@@ -73,7 +74,8 @@ struct FiniteCheck {
 };
 
 // Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The integers, scales
-// and row sums are equal to the results of ladon::quantise (with Rotated: ladon::quantise_rotated) and ladon::row_sums.
+// and row sums are equal to the results of ladon::quantise and ladon::row_sums. If `Rotated` is true, they are equal to
+// the results of ladon::quantise_rotated and ladon::row_sums.
 template <bool Rotated>
 struct Quantiser {
   std::byte* next;
@@ -105,8 +107,8 @@ struct Quantiser {
   }
 };
 
-// Implements NAME_quantise. `Floats` is the C++ type of the float weights. With Rotated, rotates the weights. `memory`
-// has `bytes` bytes.
+// Implements NAME_quantise. `Floats` is the C++ type of the float weights. If `Rotated` is true, rotates the weights.
+// `memory` has `bytes` bytes.
 template <class Floats, bool Rotated, class F, class W>
 ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t bytes) {
   Check<2> check;

@@ -33,7 +33,7 @@ struct Tensor {
   Type type;
   std::size_t count = 0;  // number of heads if each head has a separate tensor; 0 if all heads share one tensor
   Extents extents{};
-  bool rotated = false;             // rotated int8 weights
+  bool rotated = false;             // whether the tensor has rotated int8 weights
   std::size_t quantised_bytes = 0;  // size of the tensor in bytes if NAME_quantise makes the tensor, else 0
 };
 using Tensors = List<Tensor, 24>;

@@ -53,7 +53,7 @@ struct WeightsReader {
   void attention(const From& from, To& to) const {
     LADON_ATTENTION_PARTS(LADON_TAKE)
   }
-// Converts one of a layer's attentions, if the layer has it.
+// Converts one attention of a layer, if the layer has an attention with this name.
 #define LADON_TAKE_ATTENTION(name) \
   if constexpr (requires { to.name; }) attention(from.name, to.name);
   template <class From, class To>

@@ -33,7 +33,7 @@ std::string in_place_complaint(const File& file, const weights::Member& member, 
   return "";
 }
 
-// Returns the address of the piece's first row.
+// Returns the address of the first row of `piece` in the mapped file.
 const std::byte* rows_of(const File& file, const weights::Piece& piece) {
   const auto bytes = file.bytes(file.tensors().at(piece.tensor));
   return bytes.data() + bytes.size() / piece.shape[0] * piece.first_row;

@@ -11,8 +11,8 @@
 
 namespace ladon_test {
 
-// Lets the pointers of the options receive the attention weights of each layer: `maps` has two pointers for each layer,
-// for self-attention and for the attention to the memory.
+// Sets the pointers of `options` to the arrays that receive the attention weights. `maps` has two pointers for each
+// layer: for self-attention, and for the attention to the memory.
 template <class O>
 void receive_maps(O& options, float* const* maps) {
   if constexpr (requires { options.attention[0][0]; }) {
@@ -32,7 +32,8 @@ O decoder_options_from(const Call& call) {
   options.queries = c_length(call.queries);
   options.keys = c_length(call.tokens);
   options.memory.keys = c_length(call.keys);
-  // A Call has one padding mask. A kernel with a padding mask for both attentions gets it only for self-attention.
+  // A Call has one padding mask. The kernel gets this mask for self-attention, or, if only the attention to the memory
+  // has a padding mask, for the attention to the memory.
   if constexpr (requires { options.padding; }) {
     options.padding = call.may_see;
   } else if constexpr (requires { options.memory.padding; }) {

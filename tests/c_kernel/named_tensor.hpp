@@ -1,4 +1,4 @@
-// A tensor of a checkpoint.
+// Defines a tensor of a checkpoint, with its name.
 #pragma once
 
 #include <cstddef>

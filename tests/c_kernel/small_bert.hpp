@@ -1,5 +1,5 @@
-// The layers of a small BERT, with the tensor names of Hugging Face's checkpoints. Every call of small_bert returns
-// tensors with equal values.
+// Makes the two layers of a small BERT, with random numbers and the tensor names of Hugging Face's checkpoints. Every
+// call of small_bert returns equal numbers.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ constexpr std::size_t map_size = C_DECODER_HEADS * tokens * tokens,
 // The arguments of a correct call of c_decoder_run_with.
 struct Arguments {
   alignas(64) unsigned char workspace[C_DECODER_WORKSPACE_BYTES];
-  float tensor[3 * model * C_DECODER_FEED_FORWARD];  // the numbers of every tensor
+  float tensor[3 * model * C_DECODER_FEED_FORWARD];  // every pointer of `weights` points to this array
   float x[tokens * model], y[tokens * model], memory[memory_tokens * model];
   float map[map_size], memory_map[memory_map_size];
   c_decoder_weights weights;

@@ -28,7 +28,7 @@ TEST_CASE("dispatch: the fastest instruction set that is available") {
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_BF16)) == LADON_ISA_NEON_BF16);
 }
 
-// The order of the values of ladon_isa does not say what a machine supports: LADON_ISA_AVX_VNNI is greater than
+// The order of the enumerators of ladon_isa does not say what a machine supports: LADON_ISA_AVX_VNNI is greater than
 // LADON_ISA_AVX512, but a machine with AVX-VNNI may lack AVX-512. So chosen_isa must look up the requested instruction
 // set in `available`, and must not compare values.
 TEST_CASE("dispatch: an instruction set that the caller requests") {

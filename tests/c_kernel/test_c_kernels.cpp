@@ -102,7 +102,7 @@ TEST_CASE("every instruction set: a stack, pre-LN, with a final norm") {
   });
 }
 
-// A kernel with DETERMINISTIC gives equal bits with every instruction set.
+// A kernel with DETERMINISTIC must give equal bits with every instruction set.
 TEST_CASE("every instruction set gives equal bits") {
   Random random(11);
   constexpr std::size_t model = C_STACK_MODEL, hidden = C_STACK_FEED_FORWARD;

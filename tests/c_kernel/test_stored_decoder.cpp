@@ -1,5 +1,6 @@
-// Tests kernels that contain the weights of a decoder stack of PyTorch (torch.nn.TransformerDecoder). The outputs must
-// be those of PyTorch, which computed the whole target at once: in one call, token by token, and in pieces.
+// Tests kernels that contain the weights of a decoder stack of PyTorch (torch.nn.TransformerDecoder). The kernels
+// compute the target in one call, token by token, and in pieces. The outputs must agree with the outputs of PyTorch,
+// which computed the whole target at once.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -35,7 +36,8 @@ struct TorchCase {
     REQUIRE(target.size() == tokens * model);
     REQUIRE(memory.size() == C_TORCH_DECODER_MEMORY * model);
   }
-  // Returns the largest difference of a number of `y` from PyTorch's number.
+  // Returns the largest difference between an element of `y` and the element of `expected`, or infinity if `y` contains
+  // a NaN.
   double distance(const std::vector<float>& y) const {
     double largest = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -87,7 +89,7 @@ TEST_CASE("PyTorch's decoder with int8 weights that the build quantises") {
                            workspace.bytes) == LADON_OK);
   const double distance = test.distance(y);
   CHECK(distance < 0.1);
-  CHECK(distance > 1e-5);  // the weights are rounded
+  CHECK(distance > 1e-5);  // int8 weights are rounded, so the results differ from PyTorch's
 }
 
 }  // namespace ladon_test

@@ -19,7 +19,7 @@ void fill(std::span<float> values, std::uint32_t seed, float size) {
   }
 }
 
-// Memory for weights and inputs. Each call of take() fills the next elements of `numbers`.
+// `numbers` is the memory for weights and inputs. take() fills its next `count` elements, and returns their address.
 float numbers[8192];
 std::size_t taken = 0;
 const float* take(std::size_t count, float size = 0.5f) {
@@ -83,7 +83,8 @@ bool attention() {
   return true;
 }
 
-// Attention with int8 weights, which the board quantises.
+// Computes attention with int8 weights, which this program quantises, and prints the hash of y. Returns false if a call
+// fails.
 bool int8_attention() {
   constexpr std::size_t model = F_SAME_INT8_MODEL;
   alignas(F_SAME_INT8_QUANTISED_ALIGN) static unsigned char memory[F_SAME_INT8_QUANTISED_BYTES];

@@ -1,4 +1,5 @@
-// The code under test for counts.cpp and latency.cpp: attention and an encoder layer of a shape, with random weights.
+// Defines the code that counts.cpp and latency.cpp measure: attention and an encoder layer of a shape, with random
+// weights.
 #pragma once
 
 #include <cstddef>

@@ -98,7 +98,8 @@ void board_timer() {
   board::exit(3);
 }
 [[gnu::naked]] void board_exception() { asm volatile("mrs r0, msp\n ldr r1, =board_failed\n bx r1"); }
-// Handles PendSV. A program with tasks defines its own board_switch.
+// Handles PendSV. A program with tasks defines its own board_switch. In all other programs, PendSV is an unexpected
+// exception.
 [[gnu::weak, gnu::alias("board_exception")]] void board_switch() noexcept;
 
 }  // extern "C"

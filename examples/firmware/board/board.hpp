@@ -13,7 +13,7 @@ namespace board {
 // Prints to the standard output of QEMU.
 void print(const char* text) noexcept;
 void print(const char* text, std::size_t size) noexcept;
-void print_number(std::uint64_t number, int width = 0) noexcept;  // right-aligned
+void print_number(std::uint64_t number, int width = 0) noexcept;  // right-aligned in `width` characters
 
 // Ends QEMU. `status` (0 to 255) becomes the exit status of QEMU.
 [[noreturn]] void exit(int status) noexcept;
@@ -46,7 +46,8 @@ using Handler = void (*)() noexcept;
 void interrupt_every(std::uint32_t instructions, Handler handler) noexcept;
 
 // paint_stack fills the unused stack with a pattern. stack_used returns the largest number of bytes that the program
-// has used below the frame of paint_stack since the last call of paint_stack. The result is at least 64.
+// has used below the frame of paint_stack since the last call of paint_stack. The result is at least 64, because
+// paint_stack does not paint the 64 bytes below its frame address.
 void paint_stack() noexcept;
 std::size_t stack_used() noexcept;
 

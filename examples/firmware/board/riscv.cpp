@@ -74,8 +74,8 @@ extern "C" {
   board::exit(3);
 }
 
-// Enables the FPU before the first float instruction. Also enables interrupts (MIE). The register mie decides
-// which interrupts occur.
+// Enables the FPU before the first float instruction. Also enables interrupts (the bit MIE of mstatus). The register
+// mie selects the interrupts that can occur.
 [[gnu::naked, gnu::section(".vectors"), gnu::used]] void board_reset() {
   asm volatile(
       ".option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"

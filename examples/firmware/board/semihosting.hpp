@@ -1,5 +1,5 @@
-// Calls an operation of the semihosting host, such as QEMU. The argument is a number, or the address of a parameter
-// block.
+// Defines `ask`, which calls an operation of the semihosting host, such as QEMU. The second argument of `ask` is a
+// number, or the address of a parameter block.
 #pragma once
 
 #include <cstdint>

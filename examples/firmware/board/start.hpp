@@ -6,7 +6,8 @@ namespace board {
 // Initialises .data and .bss, calls main, and ends the program.
 [[noreturn]] void start_program() noexcept;
 
-// Splits the command line at spaces, so a file name cannot contain a space. Returns the number of arguments.
+// Sets `arguments` to the words of the command line, and returns the number of words. Spaces separate words, so a file
+// name cannot contain a space.
 int take_arguments(char**& arguments) noexcept;
 
 }  // namespace board

@@ -1,5 +1,5 @@
-/* Prints the cycles of one call of attention, and a checksum of the result. On a real board, please report the numbers:
-   docs/microcontrollers.md#cycles says how. The program needs only printf. */
+/* Prints the cycles of the first of ten calls of attention and of the fastest call, and a checksum of the result. On a
+   real board, please report the numbers: docs/microcontrollers.md#cycles says how. The program needs only printf. */
 #include <stdio.h>
 #include <string.h>
 

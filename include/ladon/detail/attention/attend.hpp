@@ -12,7 +12,7 @@
 //     in passes     First the exponentials of all keys of the key block are computed, then the weighted sum.
 //     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. A target
 //                   uses this strategy if its registers have room for the tile and the exponentials
-//                   (`exponentials_beside_values` in detail/target: today AVX-512 with FMA).
+//                   (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
 //
 // A single query has separate kernels (detail/attention/single_query.hpp).
 //

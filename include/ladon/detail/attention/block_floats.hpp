@@ -5,7 +5,7 @@
 // bits. Each mantissa m is therefore split into two integers:
 //
 //     m = 2^12 high + low            -2^11 <= low < 2^11
-//     m m' = 2^24 high high' + 2^12 (high low' + low high')          low low' is less than the error of a float
+//     m m' = 2^24 high high' + 2^12 (high low' + low high')          low low' is left out: it is below a float's error
 //
 //     scores         The features of a key have one exponent, and so have the features of a query.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
@@ -13,7 +13,7 @@
 //                    all products of a query have one exponent. A hidden key has the weight 0, so its value has no
 //                    influence on the exponent.
 //
-// Blocks with an infinity or a NaN are computed with floats.
+// Blocks with an infinity, a NaN or a very large number (most_exponent) are computed with floats.
 //
 // detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].
 #pragma once
@@ -33,12 +33,14 @@ namespace ladon::inline LADON_ABI::detail::block_floats {
 namespace soft = simd::soft;
 using Pack = simd::ArrayPack<1>;
 
-// The widest head that this file computes. The integers of a query block with this width take 2 KB of the stack.
+// The widest head whose attention is computed with integers. The integers of a query block with this width take 2 KB of
+// the stack.
 inline constexpr std::size_t most_width = 64;
 
 LADON_INLINE constexpr std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
 
-// Returns the larger float. Compares bits, because a comparison of floats is a function of libgcc.
+// Returns the larger float. Compares the bits as integers, because without an FPU, a comparison of floats calls a
+// function of libgcc.
 LADON_INLINE constexpr float larger(float a, float b) noexcept {
   const auto ordered = [](float x) LADON_INLINE_LAMBDA {
     const auto bits = static_cast<std::int32_t>(bits_of(x));
@@ -47,11 +49,13 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// The exponents of blocks lie between `least_exponent` and `most_exponent`. Blocks of larger numbers are computed with
-// floats. Smaller numbers, of less than 2^-126, become 0.
+// The exponent of a block is the stored exponent (0 to 255) of its largest number, but at least `least_exponent`. A
+// block whose exponent exceeds `most_exponent` is computed with floats. In a block with `least_exponent`, subnormal
+// numbers become 0.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
-// Writes the largest exponent of each token of a panel.
+// Writes the exponent of the block of each token of a panel: the largest stored exponent of its features, but at least
+// least_exponent.
 template <std::size_t Features>
 LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
   for (std::size_t t = 0; t < 4; ++t) {
@@ -74,7 +78,8 @@ LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noe
 #endif
 }
 
-// The two integers of a mantissa. `exponent` is the exponent of the block.
+// The integers `high` and `low` of a mantissa, as defined at the top of this file. `exponent` is the exponent of the
+// block.
 struct Split {
   std::int32_t high, low;
 
@@ -93,7 +98,8 @@ struct Split {
 // holds the high integers of the tokens, and then the low integers.
 template <std::size_t MostTerms>
 struct Products {
-  // How far the products of the high integers can be shifted to the left. Each product has at most 24 bits and a sign.
+  // By how many bits a sum of products of high integers can be shifted to the left without an overflow. Each product
+  // has at most 24 bits and a sign.
   static constexpr std::int32_t shift = MostTerms <= 16 ? 2 : MostTerms <= 32 ? 1 : 0;
   static_assert(MostTerms <= 64);
   std::int32_t sums[4];
@@ -110,7 +116,7 @@ struct Products {
   static constexpr std::int32_t bias = -118 - shift;
 };
 
-// The queries of a query block.
+// The queries of a query block: as floats, and at run time also as integers.
 template <std::size_t Width>
 class Queries {
  public:
@@ -184,7 +190,7 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
 // Replaces each score s of one query by the weight 2^(s - largest), and returns the sum of the weights. The scores are
 // `width` floats apart.
 LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
-  // A float of less than 64 is an integer in units of 2^-24.
+  // A float whose magnitude is below 64 fits into 32 bits as an integer in units of 2^-24.
   const auto is_small = [](std::uint32_t bits) LADON_INLINE_LAMBDA { return bits << 1 < (127u + 6) << 24; };
   const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
     const std::int32_t shift = 134 - soft::exponent_of(bits);
@@ -289,7 +295,8 @@ class Weights {
   std::int32_t integers_[8 * step_keys];
 };
 
-// Computes the weighted sum of one row of values for one query.
+// Computes the weighted sum of one row of values for one query with floats, for weights and values that integers cannot
+// represent.
 template <std::size_t ValueWidth>
 LADON_NOINLINE float sum_of_floats(const float* values, const float* p, std::size_t keys) noexcept {
   float sum = 0;
@@ -297,8 +304,8 @@ LADON_NOINLINE float sum_of_floats(const float* values, const float* p, std::siz
   return sum;
 }
 
-// Adds the weighted values of the keys `range` (detail/attention/weighted_sum.hpp). `rescale` has the factors of the
-// sums.
+// Adds the weighted values of the keys `range` (detail/attention/weighted_sum.hpp). `rescale` is a Rescale of
+// weighted_sum.hpp: the factors of the earlier sums and of the results.
 template <std::size_t ValueWidth, std::size_t Count, class Rescale>
 LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale,
                                  float* out) noexcept {
@@ -310,7 +317,7 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
     fast = fast && after[t] > 0 && soft::is_normal(bits_of(after[t]));
   }
   std::size_t first = range.begin;
-  do {  // once for no keys, too: the result is then 0
+  do {  // without keys, runs once with a sum of 0
     const std::size_t left = range.end - first, keys = left < step_keys ? left : step_keys;
     const float* const weight = p + 4 * (first - range.begin);
     Weights weights;

@@ -43,8 +43,8 @@ constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first
   for (std::size_t t = 0; t < tokens; ++t) to.store((first + t) % Slots, panel + t, Width);
 }
 
-// Returns whether the cached values of the tokens `first` to `first` + `tokens` - 1 are finite in one head. `from` is
-// the argument `to` of `scatter`.
+// Returns whether the cached values of the tokens `first` to `first` + `tokens` - 1 are finite in one head. `from` is a
+// CachePanels object that `scatter` has filled.
 template <std::size_t Slots, class Storage>
 constexpr bool stored_finite(const Storage& from, std::size_t tokens, std::size_t first) noexcept {
   bool finite = true;

@@ -31,7 +31,7 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the weights `p` [keys][Width] of the keys `range`. The weights are not yet divided by their sum. The keys
+  // Copies the weights `p` [keys][Width] of the keys `range`. `finish` later divides the weights by their sum. The keys
   // `range` may raise the maximum of the scores. The captured weights of the keys `earlier` are then too large. The
   // function therefore multiplies the weights of the keys `earlier` by `correction`.
   template <std::size_t Width, class Pack, std::size_t Packs>

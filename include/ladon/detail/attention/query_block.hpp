@@ -21,7 +21,7 @@ struct Head {
   View keys;           // K^T [panels][head width][key width]
   View values;         // V^T [panels][value width][key width]
   bool values_finite;  // whether no value is infinite or NaN
-  std::size_t index;   // number of the query head
+  std::size_t index;   // index of the query head
   float sink;          // the head's sink as an exponent of two; read only if the score has sinks
 };
 template <class View>

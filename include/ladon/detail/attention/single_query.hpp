@@ -175,7 +175,7 @@ struct SingleQuerySoftmax {
 // streams. Each stream has `panels` consecutive panels, and begins `distance` panels after the previous stream. If
 // Selected is true, keys with a negative weight, which marks hidden keys, are skipped.
 //
-// With an int8 cache, each weight is multiplied by the scale of its value first.
+// With an int8 cache, each weight p[key] is first multiplied by the scale of the value of this key.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected, class View>
 LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t panels,
                                                     std::size_t distance, Pack (&sum)[ValueWidth]) noexcept {

@@ -85,8 +85,8 @@ struct RunningSoftmax {
   }
 
   // Like `exponentials`, but for one key, and adds the weights to `total` instead of `sum`. The weighted sum calls
-  // exponentials_of_key between the steps of a tile. The tile needs the registers, so `shift_` is read from memory for
-  // each key.
+  // exponentials_of_key between the steps of a tile. The tile needs the registers, so the function reads `shift_` from
+  // memory for each key instead of keeping it in a register.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
     exponentials_together<Width, 1>(scores, opaque(&shift_[0]), total);

@@ -181,7 +181,8 @@ struct DecoderSteps {
 
  private:
   // Returns the position of token number `token` of the text among the tokens of the encoder's output. The last token
-  // that the cache can hold gets the position of the encoder's last token, as in a run with S.keys queries.
+  // that the cache can hold gets the position of the last token of the encoder's output, as in a run with S.keys
+  // queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }

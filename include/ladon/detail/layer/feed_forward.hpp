@@ -51,7 +51,7 @@ struct FeedForwardPlan {
 // In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
 //
 // - The weights are int8. The hidden features of a token are quantised together, so all hidden features must be in one
-//   chunk.
+//   chunk. On microcontrollers, EncoderScratch::panels replaces the single panel of the plan.
 // - The target has no vectors. Such a target is usually a microcontroller without a cache.
 // - There is a single token.
 // - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, which would be

@@ -34,7 +34,7 @@ struct GroupsInPlace {
     const Weight* const weight = data + r * RowStride + Group * k;
     return Last ? simd::group_of<Group>(weight, Inner % Group) : simd::load_group<Group>(weight);
   }
-  // Returns the weights that group(r, k) and group(r, k + 1) return. Precondition: both groups are whole.
+  // Returns the results of group(r, k) and group(r, k + 1) as one 64-bit integer. Precondition: both groups are whole.
   LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
     return simd::load_two_groups<Group>(address(r, k));
   }
@@ -93,12 +93,12 @@ LADON_INLINE void group_steps_by_lane(const Groups& groups, std::size_t k, const
   }
 }
 
-// Whether an instruction multiplies the weights of two rows by the features of two tokens.
+// Whether an instruction multiplies the weights of two rows by the features of two tokens: SMMLA or BFMMLA of Arm.
 template <class Dot>
 inline constexpr bool multiplies_matrices = requires(typename Dot::Sums& sum) { Dot::exchange_halves(sum, sum); };
 
-// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile, as group_steps_by_lane does. Halves of the sums must be
-// exchanged between rows r and r + 1, for each even r (exchange_halves).
+// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile, as group_steps_by_lane does. The caller must call
+// exchange_halves before the first and after the last of these steps.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void group_steps_by_matrix(const Groups& groups, std::size_t k, const Element* panel,
@@ -122,7 +122,7 @@ LADON_INLINE void group_steps_by_matrix(const Groups& groups, std::size_t k, con
   }
 }
 
-// Exchanges halves of the sums between rows r and r + 1, for each even r.
+// For each even r, exchanges the upper half of the sums of row r and the lower half of the sums of row r + 1.
 template <class Dot, std::size_t Rows, std::size_t Packs>
 LADON_INLINE void exchange_halves(typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
   LADON_UNROLL

@@ -60,8 +60,8 @@ inline constexpr std::size_t tile_rows = [] {
 }();
 
 // How many panels one pass over the weights multiplies. If all panels fit into the L2 cache, or if the target has no
-// vectors, one pass multiplies all panels. Otherwise one pass multiplies a group of panels. A group has at least
-// fewest_grouped_panels panels, because each group reads all weights again, from the L2 cache or from memory.
+// vectors, one pass multiplies all panels. Otherwise, one pass multiplies a group of panels. Each pass reads all
+// weights again, from the L2 cache or from memory, so a group has at least fewest_grouped_panels panels.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;

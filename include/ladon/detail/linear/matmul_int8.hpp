@@ -36,8 +36,9 @@ namespace ladon::inline LADON_ABI::detail {
 
 // Converts the int8 weights of a tile to 16 bits, once for all panels. The converted weights lie on the stack, in
 // groups of two, and one load broadcasts a group. The converted weights take 2 * Rows * Inner bytes of the stack. A
-// tile has at most 8 rows, or 16 rows on AVX-512, of at most most_widened_features features. At this limit, bfloat16
-// weights that are converted to floats take equally many bytes (detail/linear/widened_rows.hpp).
+// tile has at most 8 rows, or 16 rows on AVX-512, of at most most_widened_features features. With most_widened_features
+// features, the converted weights take as many bytes as the bfloat16 weights that detail/linear/widened_rows.hpp
+// converts to floats.
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct GroupsIn16Bits {

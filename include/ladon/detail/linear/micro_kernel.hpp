@@ -24,7 +24,7 @@ namespace ladon::inline LADON_ABI::detail {
 
 inline constexpr std::size_t cache_line = target::Current::cache_line_floats;
 
-// Returns the address to prefetch at step k. `row` is the row that is read now. The address lies
+// Returns the address to prefetch at step k. `row` is the row of weights that step k reads. The address lies
 // prefetch_distance_floats floats ahead of element k of `row`. If the row ends before this element, the address lies in
 // `next_row`, the row of the next tile. The next tile need not exist, because any address may be prefetched.
 template <class Element>

@@ -33,8 +33,9 @@ struct Int8Tokens {
   const float* scale;       // [tokens]
 };
 
-// Returns the largest magnitude of the features of a token, or a NaN or infinity if a feature is NaN or infinite.
-// Compilers vectorise the maximum of integers, but not the maximum of floats.
+// Returns the largest magnitude of the features of a token, or a NaN or infinity if a feature is NaN or infinite. The
+// function compares the bits of floats as integers, because compilers vectorise the maximum of integers, but not the
+// maximum of floats.
 template <std::size_t Features>
 constexpr float largest_feature(const float* features, std::size_t distance) noexcept {
   std::uint32_t largest = 0;
@@ -45,8 +46,8 @@ constexpr float largest_feature(const float* features, std::size_t distance) noe
   return ladon::bit_cast<float>(largest);
 }
 
-// Returns the integer nearest to x, or the even integer if two are equally near. Precondition: |x| < 127.5. After the
-// addition of 1.5 * 2^23, a unit in the last place is 1.
+// Returns the integer nearest to x, or the even integer if two are equally near. Precondition: |x| < 127.5. Adding 1.5
+// * 2^23 rounds x to an integer, because consecutive floats near 1.5 * 2^23 differ by 1.
 constexpr std::int8_t nearest_int8(float x) noexcept {
   constexpr float shift = 12582912;
   return static_cast<std::int8_t>(static_cast<std::int32_t>((x + shift) - shift));
@@ -107,9 +108,8 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
   constexpr bool finite(std::size_t slot) const noexcept { return scale[slot] * 0.0f == 0.0f; }
 };
 
-// `elements` returns the address of the first element of a view. `skip` returns a view from which `tokens` tokens of
-// Features features are missing at the start. The missing tokens fill whole
-// panels.
+// `elements` returns the address of the first element of a view. `skip` returns a view without the first `tokens`
+// tokens, which have Features features and must fill whole panels.
 template <std::size_t Features, class Element>
 LADON_INLINE constexpr const Element* skip(const Element* view, std::size_t tokens) noexcept {
   return view + tokens * Features;

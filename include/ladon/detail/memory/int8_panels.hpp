@@ -9,15 +9,15 @@
 //
 // The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
 // one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
-// Panels of std::int16_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. With std::int8_t, zero is smaller
-// by 128. G features of a token share a 32-bit lane (detail/simd/group_dot.hpp).
+// Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. With std::int8_t,
+// zero is smaller by 128. G features of a token share a 32-bit lane (detail/simd/group_dot.hpp).
 //
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][token_numbers][width]              the scales, and if the panels hold q + zero, the zeros
 //
 // At run time, microcontrollers do not store the integers in the order of `data` above, but as
-// detail/simd/int8_dsp.hpp, int8_helium.hpp and int8_quantise_one_lane.hpp describe. On Helium, `tokens` holds the
-// integer z of int8_helium.hpp instead of zero.
+// detail/simd/int8_dsp.hpp, int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp describe. On Helium,
+// `tokens` holds the integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
 // this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126, the
@@ -213,8 +213,9 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = simd::least_feature<Element>() - low;
   const auto added = simd::adds_zero<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // The lower limit is needed without -ffp-contract=off: scale_of_range may then compute `low` by an fma, which rounds
-  // once. The products below are rounded before the addition.
+  // Without -ffp-contract=off, scale_of_range may compute `low` by an fma, which rounds once. The products below are
+  // rounded before the addition, so the integer of a product may be less than `low`. The loop therefore needs the lower
+  // limit.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

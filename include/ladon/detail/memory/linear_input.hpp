@@ -29,7 +29,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Memory for the inputs of Tokens tokens with at most MostFeatures features.
+// Memory for the converted inputs of Tokens tokens with at most MostFeatures features each.
 template <class Precision, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct LinearInput;
 
@@ -89,7 +89,8 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
 };
 
 // Converts the first `active` tokens of `panels` [panels][Features][width], and stores the result in `input`. Converts
-// only the panels that belong to `part`. If Input::converts is false, the function does nothing.
+// only the panels that belong to `part`. If Input::converts is false, which means that products take the floats in
+// `panels`, the function does nothing.
 template <class Simd, Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class Input,
           class Part = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {

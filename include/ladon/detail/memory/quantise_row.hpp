@@ -48,14 +48,15 @@ constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
 }
 
-// Computes a block of the row of W H (rotation.hpp).
+// Computes one block of a row of W H (rotation.hpp). `weights` points to the block's first weight, and the weights are
+// `stride` floats apart.
 constexpr void load_rotated_block(const float* weights, std::size_t stride, float (&block)[rotated_block]) noexcept {
   for (std::size_t j = 0; j < rotated_block; ++j) block[j] = weights[j * stride];
   rotate_block(block);
 }
 
-// Returns the largest magnitude of a row of W H, or NaN if a number of this row is infinite or NaN. This is the case if
-// a weight is infinite or NaN, or if the magnitude of a number is above the largest float.
+// Returns the largest magnitude of a row of W H, or NaN if a number of this row is infinite or NaN. A number of the row
+// is infinite or NaN if a weight is infinite or NaN, or if the sum of eight weights exceeds the largest float.
 constexpr float largest_rotated_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
   float largest = 0;
   for (std::size_t i = 0; i < size; i += rotated_block) {
@@ -68,14 +69,15 @@ constexpr float largest_rotated_magnitude(const float* weights, std::size_t size
   return largest;
 }
 
-// Returns the int8 weight of a number of W H. The sign is changed, because the scales of rotated weights are negative.
+// Returns the int8 weight of a number of W H, with the opposite sign, because the scales of rotated weights are
+// negative.
 constexpr std::int8_t rotated_weight(float rotated, float scale) noexcept {
   return static_cast<std::int8_t>(-quantised_weight(rotated, scale));
 }
 // Returns the scale to store for a row of rotated weights, from the result of row_scale.
 constexpr float rotated_scale(float scale) noexcept { return scale * (-1.0f / rotated_block); }
 
-// Quantises a row of W H. Otherwise like quantise_row.
+// Like quantise_row, but quantises the row of W H instead of the row of W.
 constexpr float quantise_rotated_row(const float* weights, std::size_t size, std::size_t stride,
                                      std::int8_t* to) noexcept {
   const float scale = row_scale(largest_rotated_magnitude(weights, size, stride));
@@ -123,7 +125,7 @@ LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows,
     row_sum[r] = sum_of_row(weight, columns);
   }
 }
-// Like quantise_rows, but rotates the rows.
+// Like quantise_rows, but quantises the rows of W H instead of the rows of W.
 LADON_NOINLINE constexpr void quantise_rotated_rows(const float* from, std::size_t rows, std::size_t columns,
                                                     std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
   for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotates vectors in blocks of eight numbers. A few large numbers of a vector become many numbers of similar magnitude,
-// so that int8 numbers represent the vector more accurately.
+// Rotates vectors in blocks of eight numbers. The rotation spreads the few large numbers of a block over all numbers of
+// the block, so int8 numbers represent the vector more accurately.
 //
 //     H x    H has the block H8 on its diagonal for each eight numbers of x
 //     H8     the Hadamard matrix of 8 x 8 entries 1 and -1, in Sylvester's order: H8 is symmetric, and H8 H8 = 8 I
@@ -40,8 +40,8 @@ LADON_INLINE constexpr void rotate_block(Number* block) noexcept {
   }
 }
 
-// Computes H x for `size` numbers x, `stride` floats apart. The results are `stride` floats apart, too. Precondition:
-// `size` is a multiple of rotated_block. `to` may be equal to `x`.
+// Computes H x. The `size` numbers of `x` and of the result `to` are `stride` floats apart. Precondition: `size` is a
+// multiple of rotated_block. `to` may be equal to `x`.
 constexpr void rotate(const float* x, std::size_t size, std::size_t stride, float* to) noexcept {
   for (std::size_t i = 0; i < size; i += rotated_block) {
     float block[rotated_block]{};

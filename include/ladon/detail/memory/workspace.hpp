@@ -45,8 +45,8 @@ struct HeadScratch {
 // The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
 // for all keys and values.
 //
-// With a bfloat16 or int8 cache, kernels of several queries convert first the keys and then the values of a key block
-// to floats, in `widened`.
+// With a bfloat16 or int8 cache, the kernels for several queries convert the keys of a key block to floats in
+// `widened`. The values of the key block later overwrite the keys.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;

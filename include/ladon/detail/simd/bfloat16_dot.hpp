@@ -10,7 +10,7 @@
 // the neighbouring float whose last bit is 1. The error is then less than 2^-23 of the sum, instead of at most 2^-24.
 // Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. The program can set the bit
 // EBF of the register FPCR, on processors with FEAT_EBF16. BFDOT then rounds to the nearest float and keeps subnormal
-// numbers.
+// numbers, so the last bits of results differ.
 //
 // group_dot.hpp documents the interface. In addition to this interface, GroupDot<BFloat16, Pack> has the type Row and
 // the function load_row for the product of a single token. A Row is a register of 2 * lanes consecutive features or
@@ -207,6 +207,7 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
   static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
 #if defined(__clang__)
     // With the intrinsic, clang++ 19 broadcasts each pair of weights into a register of its own, and spills registers.
+    // The instruction is therefore written in assembly.
     float32x4_t total = sum.batch;
     asm("bfdot %0.4s, %1.8h, %2.2h[%3]" : "+w"(total) : "w"(x), "w"(weights), "i"(Step));
     sum = Pack::Batch(total);
@@ -231,7 +232,8 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
     first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
     second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
   }
-  // The statement is volatile for the same reason as in neon_dot.hpp.
+  // The statement is volatile, so that loads stay between the instructions. add_matrix in neon_dot.hpp gives the
+  // reason.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));

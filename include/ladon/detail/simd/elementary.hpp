@@ -117,10 +117,10 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 // This version uses the table: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the result is
 // exactly 0. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
 //
-// The version with the table has only slightly fewer instructions than the version without a table (polynomial). But
-// its polynomial is shorter, so four instead of seven of its instructions multiply. Fewer multiplications matter if the
-// same loop computes a tile of a matrix product, because the tile occupies the multipliers. Cycles per pack on Zen 5,
-// which adds and multiplies in separate pipes:
+// The version with the table has only slightly fewer instructions than the version without a table (column
+// "polynomial"). But the polynomial of the version with the table is shorter, so four instead of seven of its
+// instructions multiply. Fewer multiplications matter if the same loop computes a tile of a matrix product, because the
+// tile occupies the multipliers. Cycles per pack on Zen 5, which adds and multiplies in separate pipes:
 //
 //                               table   polynomial
 //   loop of exponentials only     4.0       4.6

@@ -11,8 +11,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 // Whether the softmax computes 2^x with the table. The table requires one instruction that looks up all lanes in a
 // register. The table also requires enough registers for the table and the tile of a matrix product. AVX2 has the
-// instruction, but does not use the table. On AVX2, the loop of exponentials takes equal time with and without the
-// table.
+// instruction, but does not use the table. On AVX2, the loop of exponentials takes the same time with the table as
+// without the table.
 //
 // On a target with the table, packs of every width use the table, so that the results are bit-identical for all widths.
 // A deterministic build never uses the table, because its results must equal those of targets without the table.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fold has the operations of a folded tile (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A folded pack is a
 // vector register with the features of lanes / Steps tokens. For each token, the register holds the features of Steps
-// consecutive steps. A step is a value of the inner index of a product. Lane i * Steps + j holds step j of token i.
+// consecutive steps. A step is the work for one value of the inner index of a product. Lane i * Steps + j holds step j
+// of token i.
 //
 // Fold exists only for AVX, AVX2 and AVX-512, if the compiler has __builtin_shufflevector. add_steps needs a narrower
 // register for its result, and without the builtin, shuffles would go through memory.
@@ -66,8 +67,8 @@ struct Fold<XsimdPack<N>, Steps> {
   // * tokens + i holds token i of row j.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Loads Steps rows of a panel of `tokens` tokens, which fill a register, and converts the rows into one folded pack.
-  // The elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
+  // Loads Steps rows of a panel of `tokens` tokens and converts the rows into one folded pack. The rows together fill a
+  // register. The elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
     folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
   }

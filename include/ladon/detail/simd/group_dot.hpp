@@ -19,7 +19,7 @@
 //     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT, and SMMLA with I8MM (neon_dot.hpp)
 //
 // At run time, microcontrollers do not use GroupDot. Their loops, and the order of their features, are in int8_dsp.hpp
-// (SMLAD), int8_helium.hpp (VMLADAVA) and int8_quantise_one_lane.hpp (plain integers).
+// (SMLAD), int8_helium.hpp (VMLADAVA), int8_thumb1.hpp (Cortex-M0+) and int8_quantise_one_lane.hpp (plain integers).
 //
 // If features are q + zero, a sum contains the additional term zero * (sum of the row's weights). To remove the term,
 // the sum starts at the result of IntegerSums::negative_products.
@@ -116,8 +116,8 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 //     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
 //
 // If, in addition, an instruction multiplies the weights of two rows by the features of two tokens, an implementation
-// also has these members. A matrix is a register with the features, or weights, of two steps: first those of one token,
-// or row, and then those of the next token, or row.
+// also has these members. A matrix is a register with the features of two tokens for two steps, or with the weights of
+// two rows for two steps. The first half of the register belongs to the first token or row.
 //
 //     exchange_halves(a, b)                   exchanges the upper half of `a` and the lower half of `b`. If `a` and `b`
 //                                             are the sums of two rows, `a` then has the sums of tokens 0 and 1 for

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantisation of panels on targets whose packs have one lane and that have no instruction for int8 products:
-// Cortex-M0+, RISC-V and scalar WebAssembly. Panels hold q (detail/memory/int8_panels.hpp), in the order of
-// group_dot.hpp.
+// The quantisation of panels on targets whose packs have one lane and that have no instruction for int8 products, such
+// as Cortex-M3, RISC-V and scalar WebAssembly. A Cortex-M0+ has a separate file (int8_thumb1.hpp). Panels hold q
+// (detail/memory/int8_panels.hpp), in the order of group_dot.hpp.
 #pragma once
 
 #include <cstddef>

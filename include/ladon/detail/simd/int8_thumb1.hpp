@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products on Cortex-M0+: the quantisation. detail/linear/cortex_m/int8_thumb1_tile.hpp computes products.
+// The quantisation of panels for int8 products on Cortex-M0+. detail/linear/cortex_m/int8_thumb1_tile.hpp computes the
+// products.
 //
 // A quantised panel holds q (detail/memory/int8_panels.hpp) in 32 bits: [features][width]. With 16 bits, the loop would
 // need an additional instruction for each multiply-add, because the processor multiplies only whole registers.
@@ -18,7 +19,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether int8 products of features of type Element use the loop of this file. `Simd` provides the packs (vectors.hpp).
+// Whether int8 products of features of type Element use the loop of int8_thumb1_tile.hpp. `Simd` provides the packs
+// (vectors.hpp).
 template <class Element, class Simd>
 inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std::int32_t> && Simd::lanes == 1;
 
@@ -26,8 +28,8 @@ inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std:
 
 namespace thumb1 {
 
-// The arguments of `quantised` for one token: the upper 16 bits of the mantissa of the reciprocal, and 284 - 8 - (the
-// exponent of the reciprocal).
+// The arguments of `quantised` for one token. `reciprocal` holds the upper 16 bits of the mantissa of 1 / scale.
+// `shift` is 284 - 8 minus the stored exponent of 1 / scale.
 struct Quantisation {
   std::uint32_t reciprocal;
   std::int32_t shift;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of one row and four tokens, all integers of 32 bits, for Cortex-M0+. Int8 products
-// (detail/linear/cortex_m/int8_thumb1_tile.hpp) and attention (detail/attention/block_floats.hpp) use this product.
-// Other targets have the function for tests.
+// (detail/linear/cortex_m/int8_thumb1_tile.hpp) and attention (detail/attention/block_floats.hpp) use this product. On
+// all other targets, a C++ function computes the product, for tests.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ namespace ladon::inline LADON_ABI::detail::simd::thumb1 {
 //     r4 - r7    a feature of each token; a multiplication overwrites the feature
 //     r12        the end of the whole blocks of eight features
 //
-// For eight features, the loop takes 78 instructions for 32 multiply-adds: 2.4 for each. Each multiply-add needs a
-// product, a sum and a copy of an operand, because MULS overwrites an operand. LDM makes four copies at a time.
+// For eight features, the loop takes 78 instructions for 32 multiply-adds: 2.4 for each. Each multiply-add takes a MULS
+// and an addition. MULS overwrites the feature, so each row must load the features again: one LDM loads four features.
 #if LADON_THUMB1
 __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*row*/, const std::int32_t* /*x*/,
                                                           std::size_t /*count*/, std::int32_t* /*sums*/) noexcept {

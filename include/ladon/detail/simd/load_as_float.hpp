@@ -21,7 +21,7 @@ LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
   return Pack::load(from);
 }
 
-// Returns the first `count` weights. The lanes from `count` on are 0.
+// Loads `count` numbers from `from` into the first `count` lanes, as floats. All other lanes are 0.
 template <class Pack>
 LADON_INLINE constexpr Pack load_partial_as_float(const float* from, std::size_t count) noexcept {
   return Pack::load_partial(from, count);
@@ -33,8 +33,8 @@ LADON_INLINE constexpr Pack load_partial_as_float(const BFloat16* from, std::siz
   return Pack::load(lane);
 }
 
-// Loads a pack of bfloat16 weights. The float of a bfloat16 has the bits of the bfloat16 in its upper 16 bits, and
-// zeros in its lower 16 bits.
+// Loads a pack of bfloat16 numbers, which are weights or elements of a cache. The float of a bfloat16 has the bits of
+// the bfloat16 in its upper 16 bits, and zeros in its lower 16 bits.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
   if (!std::is_constant_evaluated()) {
@@ -55,7 +55,8 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
       const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 #if defined(__AVX512BW__)
       // One vpermw instead of vpmovzxwd and vpslld: word i of `bits` becomes the upper word of lane i. A token of 4
-      // query heads that share 1024 bfloat16 keys and values in the L2 cache takes 0.83 times as long (Zen 4).
+      // query heads that share 1024 bfloat16 keys and values in the L2 cache takes 0.83 times as long as with two
+      // instructions (Zen 4).
       const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
       return typename Pack::Batch(_mm512_castsi512_ps(
           _mm512_maskz_permutexvar_epi16(0xaaaaaaaau, _mm512_slli_epi32(lane, 16), _mm512_castsi256_si512(bits))));
@@ -76,8 +77,8 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
   return Pack::load(lane);
 }
 
-// Loads a pack of 8-bit integers. Without SSE4.1, an integer moves to the upper byte of a 32-bit lane, and an
-// arithmetic shift then extends the sign.
+// Loads a pack of 8-bit integers as floats. Without SSE4.1, x86 has no instruction that extends the sign of a byte.
+// Each integer then moves to the upper byte of a 32-bit lane, and an arithmetic shift extends the sign.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
   if (!std::is_constant_evaluated()) {

@@ -4,8 +4,8 @@
 // interface. detail/memory/panels.hpp defines packs.
 //
 // With the extension I8MM, SMMLA multiplies the weights of two rows by the features of two tokens: eight features in
-// one instruction. The features of two steps are interleaved when a tile loads the features, so panels are the same
-// with and without I8MM.
+// one instruction. The features of two steps are interleaved when a tile loads the features, so panels have the same
+// layout with and without I8MM.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 #if LADON_ARM_DOT
 // With dot product, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed features by signed
-// weights and adds the four products to the sum. USDOT of the extension I8MM takes unsigned features, but is otherwise
-// like SDOT. Ladon therefore does not use USDOT.
+// weights and adds the four products to the sum. USDOT of the extension I8MM differs from SDOT only in its unsigned
+// features, and signed features suffice. Ladon therefore does not use USDOT.
 template <>
 struct GroupDot<std::int8_t, XsimdPack<4>> {
   static constexpr std::size_t group = 4, steps = 4;

@@ -134,7 +134,7 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack max(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return max_scalar(a.lane[i], b.lane[i]); });
   }
-  // Returns a < b ? a : b. If an operand is NaN, the result is that of max in the table above.
+  // Returns a < b ? a : b. If an operand is NaN, min returns the operand that max returns (table above).
   friend LADON_INLINE constexpr ArrayPack min(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return min_scalar(a.lane[i], b.lane[i]); });
   }

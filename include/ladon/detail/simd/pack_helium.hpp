@@ -72,10 +72,10 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack operator*(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vmulq_f32(a.vector, b.vector)};
   }
-  // Helium has no vector division and no vector square root. The FPU therefore computes quotients and square roots one
-  // lane at a time. Each lane of a vector register is also a scalar register of the FPU.
-  // The assembly names these registers: s0 to s3 are the lanes of q0, and s4 to s7 are the lanes of q1. g++ 12 would
-  // move each lane through a general register, so a quotient would take 25 instructions instead of 4.
+  // Helium has no vector division and no vector square root. The FPU therefore computes quotients and square roots, one
+  // lane at a time. Each lane of a vector register is also a scalar register of the FPU. The assembly names these
+  // registers: s0 to s3 are the lanes of q0, and s4 to s7 are the lanes of q1. g++ 12 would move each lane through a
+  // general register, so a quotient would take 25 instructions instead of 4.
   friend LADON_INLINE HeliumPack operator/(const HeliumPack& a, const HeliumPack& b) noexcept {
     register float32x4_t quotient asm("q0") = a.vector;
     register float32x4_t divisor asm("q1") = b.vector;

@@ -35,7 +35,8 @@ inline RunTimeActivations run_time_activations{255, 0};
 #endif
 #endif
 
-// Returns the number of levels of an activation, not counting the level 0.
+// Returns the difference between the largest and the smallest integer of an activation: 255 with 8 bits, and 127 with 7
+// bits.
 template <int ActivationBits>
 LADON_INLINE constexpr float activation_levels() noexcept {
 #if defined(__wasm__)

@@ -67,7 +67,7 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
 }
 
 // Returns the square root of `x`, correctly rounded, by Newton's iteration in double. The iteration starts above the
-// root and ends when the value no longer decreases. Negative numbers and NaN give NaN.
+// root and ends when a step does not decrease the value. Negative numbers and NaN give NaN.
 constexpr float sqrt_newton(float x) noexcept {
   if (!(x > 0) || x == std::numeric_limits<float>::infinity()) {
     return x == 0 || x > 0 ? x : std::numeric_limits<float>::quiet_NaN();

@@ -12,7 +12,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd::soft {
 
-// The exponent of a float as it is stored, 0 to 255. Precondition of the functions below: 0 < exponent < 255.
+// Returns the stored exponent of a float, 0 to 255. All functions below except is_normal require 0 < exponent < 255.
 LADON_INLINE std::int32_t exponent_of(std::uint32_t bits) noexcept {
   return static_cast<std::int32_t>((bits << 1) >> 24);
 }
@@ -20,7 +20,7 @@ LADON_INLINE bool is_normal(std::uint32_t bits) noexcept {
   const std::int32_t exponent = exponent_of(bits);
   return exponent != 0 && exponent != 255;
 }
-// Returns the 24 bits of the mantissa in the upper 24 bits.
+// Returns the 24 bits of the mantissa, including the implicit first bit, in the upper 24 bits.
 LADON_INLINE std::uint32_t mantissa_of(std::uint32_t bits) noexcept { return (bits << 8) | 0x80000000u; }
 
 // Returns the upper 32 bits of a * b. The result may be too small by at most 3.

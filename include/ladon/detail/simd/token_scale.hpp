@@ -72,9 +72,9 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                         ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Returns the integer q of the feature `x`: x * reciprocal, rounded, but at most `most`, the largest q of the token. No
-// lower clamp is needed. scale_of_range computes the smallest q of the token in the same way from the lowest feature
-// (or 0). A greater x never gets a smaller q.
+// Returns the integer q of the feature `x`: x * reciprocal, rounded, but at most `most`, the largest q of the token.
+// scale_of_range computes the smallest q of the token in the same way from the lowest feature (or 0), and a greater x
+// never gets a smaller q. No lower clamp is therefore needed.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);

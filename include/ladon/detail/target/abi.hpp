@@ -98,8 +98,9 @@
 #define LADON_DSP 0
 #endif
 
-// LADON_THUMB1 is 1 on a Cortex-M that has only the Thumb-1 instructions and no FPU, such as M0+, otherwise 0. Its int8
-// products have loops of their own (detail/linear/cortex_m/int8_thumb1_tile.hpp).
+// LADON_THUMB1 is 1 on a Cortex-M that has only the Thumb-1 instructions and no FPU, such as M0+, otherwise 0. Such a
+// core has a separate loop for int8 products (detail/linear/cortex_m/int8_thumb1_tile.hpp), and computes attention with
+// integers if the weights are int8 (detail/attention/block_floats.hpp).
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && __ARM_ARCH_ISA_THUMB == 1 && !defined(__ARM_FP) && \
     !defined(__ARM_BIG_ENDIAN)
 #define LADON_THUMB1 1

@@ -93,7 +93,8 @@ struct Avx512 : X86 {
   static constexpr std::size_t int8_tile_sums = 24;
 #endif
 #if LADON_BFLOAT16_DOT
-  // The instruction vdpbf16ps multiplies pairs of bfloat16 (detail/simd/bfloat16_dot.hpp).
+  // Products take bfloat16 features, because the instruction vdpbf16ps multiplies pairs of bfloat16 numbers
+  // (detail/simd/bfloat16_dot.hpp).
   static constexpr bool multiplies_bfloat16 = true;
 #endif
 #if defined(__FMA__) && !LADON_DETERMINISTIC

@@ -98,8 +98,8 @@ struct Defaults {
   // of the L1 cache. A tile has at most `most_aliasing_rows` such rows.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  // How many bytes of the L2 cache one product may use. Today's servers have an L2 cache of at least 1 MB per core, so
-  // at least half of the cache is left for other data.
+  // How many bytes of the L2 cache one product may use. Servers such as Zen 4, Zen 5 and Cascade Lake have an L2 cache
+  // of 1 MB per core, so half of the cache is left for other data.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
   // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
   // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
@@ -133,7 +133,7 @@ struct Defaults {
 
   // --- int8 weights --------------------------------------------------------------------------------------------------
 
-  // The type of a quantised feature: std::int16_t for q, or an integer of 8 bits for q + zero
+  // The type of a quantised feature: std::int16_t or std::int32_t for q, or an integer of 8 bits for q + zero
   // (detail/memory/int8_panels.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
   // number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
   using Int8Element = std::int16_t;

@@ -25,7 +25,8 @@ struct Helium : Defaults {
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel.
   // docs/performance.md, "On a microcontroller", counts the instructions.
   //
-  // In code for size, a tile has 2 rows, because 3 rows would need a second tile for the rest of 8 or 16 rows.
+  // In code for size, a tile has 2 rows. With 3 rows, 8 or 16 rows of weights would leave a rest, which needs the code
+  // of a second tile.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
 #if defined(LADON_SMALL)
     constexpr std::size_t rows = 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for NEON: 32 registers of 4 floats on 64-bit Arm, 16 registers on 32-bit Arm. The constants were not
-// measured on hardware. The float tiles are the tiles of the x86 target with the same number of registers (AVX-512 or
-// AVX2).
+// measured on Arm hardware. The float tiles are the tiles of the x86 target with the same number of registers (AVX-512
+// or AVX2).
 #pragma once
 
 #include <cstddef>

@@ -22,9 +22,9 @@ struct Plain : Defaults {
     return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
   }
   static constexpr std::size_t single_token_rows = Lanes == 1 ? 8 : 4;
-  // Cortex-M0+ multiplies whole registers only (detail/simd/int8_thumb1.hpp).
-  // Integers give other bits than floats, so deterministic builds compute attention with floats.
+  // Attention with integers gives other bits than attention with floats, so deterministic builds use floats.
   static constexpr bool uses_block_floats = LADON_THUMB1 && Lanes == 1 && !LADON_DETERMINISTIC;
+  // A Cortex-M0+ multiplies only whole registers, so its features have 32 bits (detail/simd/int8_thumb1.hpp).
   using Int8Element = std::conditional_t<LADON_THUMB1 && Lanes == 1, std::int32_t, std::int16_t>;
 };
 

@@ -69,8 +69,9 @@ struct X86 : Defaults {
   static constexpr std::size_t prefetched_row_floats = 256;
 #endif
   // If rows of weights are a multiple of 4096 bytes apart, their elements of one column compete for one set of the L1
-  // cache. A set has 8 to 12 lines. A tile therefore has at most 8 such rows. Throughput in % of peak FMA throughput on
-  // a Cascade Lake with AVX-512, for (tokens,features,heads):
+  // cache. A set has 8 to 12 lines, so the lines of more than 8 such rows could evict each other. A tile therefore has
+  // at most 8 such rows. Throughput in % of peak FMA throughput on a Cascade Lake with AVX-512, for
+  // (tokens,features,heads):
   //
   //                                                       without limit   with limit
   //   W2 of a feed-forward network, 3072 hidden features  64%             69%

@@ -30,7 +30,7 @@ LADON_INLINE Pack result(int32x4_t sums, const Scale& scale, const Bias& bias) n
   return fma(Pack{vcvtq_f32_s32(sums)}, scale, bias);
 }
 
-// The numbers of a tile that are the same for all tokens: -row_sum, scale and bias of each row.
+// The numbers of each row of a tile, which are the same for all tokens: -row_sum, scale and bias.
 template <std::size_t Rows>
 struct RowNumbers {
   std::int32_t row_sum[Rows];
@@ -65,7 +65,7 @@ LADON_INLINE void store_results(const std::int32_t* sums, const float* tokens, c
 #undef LADON_HELIUM_RESULTS
 }
 
-// Whether store_results computes the epilogue: the epilogue only stores the results.
+// Whether the epilogue only stores the results. store_results then replaces the epilogue.
 template <class Epilogue>
 inline constexpr bool only_stores = false;
 template <std::size_t Width>

@@ -20,7 +20,7 @@
 
 namespace ladon::safetensors {
 
-// The description of a tensor in the header of a file.
+// The properties of a tensor that the header of a file states.
 struct Tensor {
   std::string dtype;                 // F32, F16, BF16, I64, ..
   std::vector<std::uint64_t> shape;  // empty for a scalar
