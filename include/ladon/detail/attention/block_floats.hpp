@@ -283,8 +283,9 @@ class Weights {
     std::int32_t *high = integers_ + t, *low = high + 4 * terms_;
     for (std::size_t k = 0; k < keys; ++k, p += 4, high += 4, low += 4) {
       const std::uint32_t bits = bits_of(*p);
-      const std::int32_t shift = largest_[t] - exponents_[k] + 8 - static_cast<std::int32_t>(bits >> 23);
-      const Split split(0, shift < 32 ? soft::mantissa_of(bits) >> shift : 0);
+      const auto exponent = static_cast<std::int32_t>(bits >> 23);
+      const std::int32_t shift = largest_[t] - exponents_[k] + 8 - exponent;  // not negative, unless the weight is 0
+      const Split split(0, exponent != 0 && shift < 32 ? soft::mantissa_of(bits) >> shift : 0);
       *high = split.high;
       *low = split.low;
     }
