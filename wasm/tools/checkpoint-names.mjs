@@ -2,7 +2,7 @@
 
 const rowPattern = /\{\s*"([^"]+)",\s*"([^"]+)"\s*\}/g;
 const tablePattern = /constexpr Row (\w+)\[\] = \{((?:[^{}]|\{[^{}]*\})*)\};/g;
-const conventionPattern = /\{\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*(\w+|\{\})\s*\}/g;
+const conventionPattern = /\{\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]*)",\s*(\w+),\s*(\w+),\s*(\w+|\{\})\s*\}/g;
 
 function rowTables(code) {
   const tables = { "{}": [] };
@@ -16,8 +16,14 @@ function rowTables(code) {
  * Throws unless `conventions` has every string of the C++ file. Otherwise, the patterns above do not match the file.
  */
 function checkComplete(code, conventions) {
-  const expected = [...code.replace(/#include.*/g, "").matchAll(/"([^"]+)"/g)].map(([, text]) => text);
-  const found = conventions.flatMap(({ title, layers, attention, ...tables }) => [title, layers, attention, ...Object.values(tables).flat(2)]);
+  const expected = [...code.replace(/#include.*/g, "").matchAll(/"([^"]*)"/g)].map(([, text]) => text);
+  const found = conventions.flatMap(({ title, layers, attention, cross, ...tables }) => [
+    title,
+    layers,
+    attention,
+    cross, // empty if the convention has no decoder
+    ...Object.values(tables).flat(2),
+  ]);
   if (`${expected.sort()}` !== `${found.sort()}`) {
     throw new Error(`checkpoint_names.cpp: expected ${expected.length} strings, read ${found.length}`);
   }
@@ -31,10 +37,11 @@ export function readCheckpointNames(text) {
     return tables[table];
   };
   const all = /constexpr Convention all\[\] = \{([^;]*)\};/.exec(code)?.[1] ?? "";
-  const conventions = [...all.matchAll(conventionPattern)].map(([, title, layers, attention, ofAttention, ofLayer, beside]) => ({
+  const conventions = [...all.matchAll(conventionPattern)].map(([, title, layers, attention, cross, ofAttention, ofLayer, beside]) => ({
     title,
     layers,
     attention,
+    cross,
     ofAttention: rowsOf(ofAttention),
     ofLayer: rowsOf(ofLayer),
     besideLayers: rowsOf(beside),
@@ -45,7 +52,7 @@ export function readCheckpointNames(text) {
 
 /**
  * Returns the table as TypeScript. Omits the titles of the conventions, because only error messages of the C++ code
- * contain the titles.
+ * contain the titles. Omits the names of cross-attention, because no module computes a decoder.
  */
 export const checkpointNames = (text) => `
 /** The role of a tensor in a kernel, and the name of the tensor in a checkpoint. */
@@ -61,5 +68,5 @@ export interface Convention {
   readonly besideLayers: readonly Row[];
 }
 
-export const conventions: readonly Convention[] = ${JSON.stringify(readCheckpointNames(text), (key, value) => (key === "title" ? undefined : value), 2)};
+export const conventions: readonly Convention[] = ${JSON.stringify(readCheckpointNames(text), (key, value) => (["title", "cross"].includes(key) ? undefined : value), 2)};
 `;
