@@ -60,8 +60,8 @@ ordered_json reads() {
   const std::size_t l1 = std::max<std::size_t>(cache_bytes(_SC_LEVEL1_DCACHE_SIZE), 16384);
   const std::size_t l2 = std::max<std::size_t>(cache_bytes(_SC_LEVEL2_CACHE_SIZE), 4 * l1);
   const std::size_t l3 = std::max<std::size_t>(cache_bytes(_SC_LEVEL3_CACHE_SIZE), 4 * l2);
-  // The figures of L1 and L2 read an array of half the size of the cache, so that the array stays in the cache. Other
-  // cores use L3, too, so the figure of L3 reads at most 4 times the size of L2.
+  // The measurements of L1 and L2 read an array of half the size of the cache, so that the array stays in the cache.
+  // Other cores use L3, too, so the measurement of L3 reads at most 4 times the size of L2.
   ordered_json all = ordered_json::array();
   for (const Level& level :
        {Level{"L1", l1, l1 / 2, l1 / 2}, Level{"L2", l2, l2 / 2, l2 / 2},

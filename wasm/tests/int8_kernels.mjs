@@ -17,7 +17,10 @@ export const runnable = variants.filter((variant) => runs("minilm_int8", variant
 /** Loads the scalar variant of a shipped int8 kernel. This variant computes 8 bits on every engine. */
 export const shippedScalar = (name) => load(name, { precision: "int8", variant: "scalar" });
 
-/** Returns the kernel, or undefined if `load` reports that this engine computes this variant or 8 bits inexactly. */
+/**
+ * Returns the kernel. Returns undefined if `load` rejects the kernel because the engine's relaxed dot product is inexact
+ * for the variant, or for activations of 8 bits.
+ */
 export const exactKernel = (source, options) =>
   load(source, options).catch((error) => {
     if (error.code === "unsupported" && /relaxed/.test(error.message)) return undefined;

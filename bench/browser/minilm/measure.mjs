@@ -94,7 +94,8 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Returns an entrant for each of the `forms` that the peer `name` loads. Stops at the first failure, and reports it.
+ * Loads each of the `forms` in the peer `name`, and returns an entrant for each loaded form. Stops at the first failure,
+ * and reports the failure.
  */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];

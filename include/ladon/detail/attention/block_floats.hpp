@@ -250,7 +250,8 @@ class Weights {
     }
     return true;
   }
-  // Computes the weighted sums of one row of values. `values` points to the row in the panel of the first key.
+  // Computes the weighted sum of one feature of the values, for each query. Each panel of values has one row for the
+  // feature. `values` points to this row in the panel that holds the first key.
   template <std::size_t ValueWidth>
   LADON_INLINE Products<step_keys> multiply(const float* values) const noexcept {
     std::int32_t row[2 * step_keys];

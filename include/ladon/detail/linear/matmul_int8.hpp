@@ -253,7 +253,8 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   }
 }
 
-// Returns the zero point of a single token. If the panel holds q instead of q + zero, the function returns 0.
+// Returns the zero point that the panel of a single token has added to the token's quantised features. Returns 0 if
+// panels of this Element hold quantised features without the zero point.
 template <class Element>
 LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) noexcept {
   if constexpr (simd::adds_zero<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);

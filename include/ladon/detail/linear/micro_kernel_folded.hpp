@@ -25,8 +25,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The micro-kernel of a folded product. Wide is the target's widest pack. The tokens of a panel fill Packs folded
-// packs.
+// The micro-kernel of a folded product. `Wide` is the target's widest pack. A `Wide` register holds Steps steps of the
+// inner index for Wide::lanes / Steps tokens. A panel has Packs such groups of tokens.
 template <class Wide, std::size_t Rows, std::size_t Packs, std::size_t Steps>
 class FoldedMicroKernel {
   using Fold = simd::Fold<Wide, Steps>;

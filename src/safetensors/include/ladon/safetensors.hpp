@@ -111,7 +111,8 @@ void for_each_tensor_of(Weights& weights, const Visit& visit) {
   }
 }
 
-// Returns the line that describes a tensor in the argument `members` of `find`.
+// Builds one line of the text that `find` takes as `members`. The line describes one tensor: its name, its rows, and
+// its other sizes.
 template <class Element, std::size_t... Sizes>
 std::string line_of(const std::string& name, const TensorView<Element, Sizes...>&, const std::string& rows) {
   std::string line = name + " " + rows;
