@@ -1,4 +1,4 @@
-// message: ladon: an Activation needs its overload of activate in detail/layer/activation.hpp
+// must print: ladon: an Activation needs its overload of activate in detail/layer/activation.hpp
 #include <ladon/ladon.hpp>
 
 using Layer =

@@ -1,4 +1,4 @@
-// message: ladon: layout::BFloat16 does not compile with LADON_DETERMINISTIC
+// must print: ladon: layout::BFloat16 does not compile with LADON_DETERMINISTIC
 #define LADON_DETERMINISTIC 1
 #include <ladon/ladon.hpp>
 

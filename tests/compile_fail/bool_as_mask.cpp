@@ -1,5 +1,5 @@
-// message: ladon: a mask has elements of std::uint8_t, not bool
-// lines: 20
+// must print: ladon: a mask has elements of std::uint8_t, not bool
+// most lines: 20
 #include <ladon/ladon.hpp>
 
 using Attention =

@@ -1,4 +1,4 @@
-// message: ladon: more queries than the shape has room for
+// must print: ladon: more queries than the shape has room for
 #define LADON_CHECKED 1
 #include <ladon/ladon.hpp>
 

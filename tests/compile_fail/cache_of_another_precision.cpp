@@ -1,5 +1,5 @@
-// message: ladon: the arguments of extend are (x, cache, weights, y, workspace, options, map), in this order
-// says: another type
+// must print: ladon: the arguments of extend are (x, cache, weights, y, workspace, options, map), in this order
+// must print: another type
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{

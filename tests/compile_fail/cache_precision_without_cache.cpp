@@ -1,5 +1,5 @@
-// message: ladon: attention without projections has no cache, so it takes no cache_precision
-// says: CachePrecision
+// must print: ladon: attention without projections has no cache, so it takes no cache_precision
+// must print: CachePrecision
 #include <ladon/ladon.hpp>
 
 using Attention =

@@ -1,6 +1,6 @@
-// message: ladon: the cache is too small: it must hold the window and the tokens of one call
-// says: Shape{5, 9, 6, 2,
-// says: Window<5
+// must print: ladon: the cache is too small: it must hold the window and the tokens of one call
+// must print: Shape{5, 9, 6, 2,
+// must print: Window<5
 #include <ladon/ladon.hpp>
 
 using Attention =

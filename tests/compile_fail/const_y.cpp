@@ -1,5 +1,5 @@
-// message: ladon: the call writes this array, so the array must not be const
-// lines: 20
+// must print: ladon: the call writes this array, so the array must not be const
+// most lines: 20
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;

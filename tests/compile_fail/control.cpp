@@ -1,4 +1,4 @@
-// message: none, this file compiles: it contains correct versions of the code in the other files
+// compiles: this file contains correct versions of the code in the other files
 #include <array>
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-// message: ladon: a decoder attends to itself, so it has as many keys as queries. The memory has a separate length.
+// must print: ladon: a decoder attends to itself, so it has as many keys as queries. The memory has a separate length.
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::DecoderLayer<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2}, 5,

@@ -1,5 +1,5 @@
-// message: ladon: a decoder's keys and values come from tokens as wide as the model
-// says: 7 == 6
+// must print: ladon: a decoder's keys and values come from tokens as wide as the model
+// must print: 7 == 6
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::DecoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2, .key_model = 7}, 5,

@@ -1,4 +1,4 @@
-// message: ladon: a decoder needs a memory of at least one token
+// must print: ladon: a decoder needs a memory of at least one token
 #include <ladon/ladon.hpp>
 
 using Layer =

@@ -1,5 +1,5 @@
-// message: ladon: the arguments of run are (x, memory, weights, y, workspace, options, maps)
-// lines: 20
+// must print: ladon: the arguments of run are (x, memory, weights, y, workspace, options, maps)
+// most lines: 20
 #include <ladon/ladon.hpp>
 
 using Decoder = ladon::DecoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, {.feed_forward = 8}>;

@@ -1,5 +1,5 @@
-// message: ladon: an array with elements of another type
-// lines: 20
+// must print: ladon: an array with elements of another type
+// most lines: 20
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;

@@ -1,5 +1,5 @@
-// message: ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity
-// says: 4 == 5
+// must print: ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity
+// must print: 4 == 5
 #include <ladon/ladon.hpp>
 
 using Stack = ladon::Encoder<2, ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2},

@@ -1,4 +1,4 @@
-// message: ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model
+// must print: ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2, .value_model = 7},

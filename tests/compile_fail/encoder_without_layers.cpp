@@ -1,4 +1,4 @@
-// message: ladon: an encoder needs at least one layer
+// must print: ladon: an encoder needs at least one layer
 #include <ladon/ladon.hpp>
 
 using Stack =

@@ -1,5 +1,5 @@
-// message: ladon: a head has no width: there are more heads than features
-// says: Shape{4, 0, 2, 4,
+// must print: ladon: a head has no width: there are more heads than features
+// must print: Shape{4, 0, 2, 4,
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 2, .heads = 4}>;

@@ -1,5 +1,5 @@
-// message: ladon: the tokens of keys and values have different widths. Call project_keys, then attend
-// says: 7 == 8
+// must print: ladon: the tokens of keys and values have different widths. Call project_keys, then attend
+// must print: 7 == 8
 #include <ladon/ladon.hpp>
 
 using Attention =

@@ -1,6 +1,6 @@
-// message: ladon: Ladon needs C++20
+// must print: ladon: Ladon needs C++20
 // flag: -std=c++17
-// lines: 20
+// most lines: 20
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;

@@ -1,5 +1,5 @@
-// message: ladon: the arguments of run are (x, weights, y, workspace, options, map)
-// lines: 20
+// must print: ladon: the arguments of run are (x, weights, y, workspace, options, map)
+// most lines: 20
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, {.feed_forward = 8}>;

@@ -1,5 +1,5 @@
-// message: lanes.add(v, key, score)
-// says: Lanes<
+// must print: lanes.add(v, key, score)
+// must print: Lanes<
 #include "complete_mask.hpp"
 
 template <class Pack>

@@ -1,4 +1,4 @@
-// message: std::bool_constant<BoundMask::adds_to_scores>
+// must print: std::bool_constant<BoundMask::adds_to_scores>
 #include "complete_mask.hpp"
 
 struct BoundIncomplete : BoundComplete<> {

@@ -1,5 +1,5 @@
-// message: bound.may_see_any(queries, keys)
-// says: BoundIncomplete
+// must print: bound.may_see_any(queries, keys)
+// must print: BoundIncomplete
 #include "complete_mask.hpp"
 
 struct BoundIncomplete : BoundComplete<> {

@@ -1,5 +1,5 @@
-// message: ladon: these options do not exist here: the options of a decoder are {.self, .memory}
-// lines: 20
+// must print: ladon: these options do not exist here: the options of a decoder are {.self, .memory}
+// most lines: 20
 #include <ladon/ladon.hpp>
 
 using Layer =

@@ -1,6 +1,6 @@
-// message: ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks,
-// says: .position}, in this order
-// lines: 20
+// must print: ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks,
+// must print: .position}, in this order
+// most lines: 20
 #include <ladon/ladon.hpp>
 
 using Layer =

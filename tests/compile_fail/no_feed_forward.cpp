@@ -1,4 +1,4 @@
-// message: ladon: an encoder layer needs the hidden width of its feed-forward network
+// must print: ladon: an encoder layer needs the hidden width of its feed-forward network
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerConfig{}>;

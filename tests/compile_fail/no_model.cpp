@@ -1,4 +1,4 @@
-// message: ladon: a shape needs a model width
+// must print: ladon: a shape needs a model width
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .heads = 2}>;

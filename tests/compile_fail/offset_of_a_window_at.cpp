@@ -1,4 +1,4 @@
-// message: offset
+// must print: offset
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::Attention<ladon::Shape{.queries = 5, .model = 6, .heads = 2}, ladon::mask::CausalAt<3>>;

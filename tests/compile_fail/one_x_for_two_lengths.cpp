@@ -1,4 +1,4 @@
-// message: ladon: keys differ from queries in number
+// must print: ladon: keys differ from queries in number
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2}>;

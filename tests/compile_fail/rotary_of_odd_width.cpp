@@ -1,5 +1,5 @@
-// message: ladon: rotary embedding turns pairs, so its width is even and not 0
-// says: RotaryTable<8, 3>
+// must print: ladon: rotary embedding turns pairs, so its width is even and not 0
+// must print: RotaryTable<8, 3>
 #include <ladon/ladon.hpp>
 
 constexpr auto table = ladon::rotary_table<8, 3>();

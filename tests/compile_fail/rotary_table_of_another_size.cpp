@@ -1,4 +1,4 @@
-// message: RotaryTable<9
+// must print: RotaryTable<9
 #include <ladon/ladon.hpp>
 
 using Rotary = ladon::position::Rotary<ladon::Pairing::halves, 4, 8>;

@@ -1,5 +1,5 @@
-// message: ladon: rotary embedding turns more features than a head has
-// says: 4 <= 3
+// must print: ladon: rotary embedding turns more features than a head has
+// must print: 4 <= 3
 #include <ladon/ladon.hpp>
 
 using Rotary = ladon::position::Rotary<ladon::Pairing::halves, 4, 8>;

@@ -1,5 +1,5 @@
-// message: ladon: the array has Given numbers, but the view needs the product of Extents
-// says: 30 == 24
+// must print: ladon: the array has Given numbers, but the view needs the product of Extents
+// must print: 30 == 24
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;

@@ -1,5 +1,5 @@
-// message: Policy
-// says: Attention
+// must print: Policy
+// must print: Attention
 #include <ladon/ladon.hpp>
 
 // The last template argument must be a position encoding, but it is a score policy.

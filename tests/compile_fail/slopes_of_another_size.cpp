@@ -1,5 +1,5 @@
-// message: ladon: the array has Given numbers, but the view needs the product of Extents
-// says: 3 == 2
+// must print: ladon: the array has Given numbers, but the view needs the product of Extents
+// must print: 3 == 2
 #include <cstdint>
 
 #include <ladon/ladon.hpp>

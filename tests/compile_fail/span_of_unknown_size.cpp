@@ -1,4 +1,4 @@
-// message: ladon: the size of this span is not known to the compiler
+// must print: ladon: the size of this span is not known to the compiler
 #include <span>
 
 #include <ladon/ladon.hpp>

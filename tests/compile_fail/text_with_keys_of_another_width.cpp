@@ -1,4 +1,4 @@
-// message: ladon: a text attends to itself, so keys and values come from tokens as wide as the model
+// must print: ladon: a text attends to itself, so keys and values come from tokens as wide as the model
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .keys = 8, .model = 6, .key_model = 4},

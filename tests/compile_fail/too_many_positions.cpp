@@ -1,5 +1,5 @@
-// message: ladon: positions are compared as float
-// says: 16777216
+// must print: ladon: positions are compared as float
+// must print: 16777216
 #include <ladon/ladon.hpp>
 
 // Positions are compared as floats, which hold every integer only up to 2^24 = 16777216.

@@ -1,6 +1,6 @@
-// message: ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or
-// says: std::span(v).first<N>()
-// lines: 20
+// must print: ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or
+// must print: std::span(v).first<N>()
+// most lines: 20
 #include <vector>
 
 #include <ladon/ladon.hpp>

@@ -1,5 +1,5 @@
-// message: ladon: the array has Given numbers, but the view needs the product of Extents
-// says: 90 == 108
+// must print: ladon: the array has Given numbers, but the view needs the product of Extents
+// must print: 90 == 108
 #include <array>
 
 #include <ladon/ladon.hpp>

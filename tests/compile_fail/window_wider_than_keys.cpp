@@ -1,6 +1,6 @@
-// message: ladon: this window is wider to the left than keys and queries together
-// says: Window<10
-// says: Shape{5, 5, 6, 2,
+// must print: ladon: this window is wider to the left than keys and queries together
+// must print: Window<10
+// must print: Shape{5, 5, 6, 2,
 #include <ladon/ladon.hpp>
 
 using Attention =

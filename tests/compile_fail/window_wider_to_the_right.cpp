@@ -1,6 +1,6 @@
-// message: ladon: this window is wider to the right than keys and queries together
-// says: 18446744073709551615, 9, 0>
-// says: Shape{3, 5, 6, 2,
+// must print: ladon: this window is wider to the right than keys and queries together
+// must print: 18446744073709551615, 9, 0>
+// must print: Shape{3, 5, 6, 2,
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::Attention<ladon::Shape{.queries = 3, .keys = 5, .model = 6, .heads = 2},
