@@ -4,11 +4,11 @@
 
 #include "translator.h"
 
-ladon_status begin(const translator_weights *weights, const float *encoded, size_t length);
-ladon_status step(const translator_weights *weights, float token[TRANSLATOR_MODEL]);
+ladon_status begin(const translator_weights* weights, const float* encoded, size_t length);
+ladon_status step(const translator_weights* weights, float token[TRANSLATOR_MODEL]);
 
 static float tensor[3 * TRANSLATOR_MODEL * TRANSLATOR_FEED_FORWARD], encoded[7 * TRANSLATOR_MODEL];
-static const float *tensors[sizeof(translator_weights) / sizeof(const float *)];
+static const float* tensors[sizeof(translator_weights) / sizeof(const float*)];
 
 int main(void) {
   translator_weights weights;

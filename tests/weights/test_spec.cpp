@@ -123,9 +123,9 @@ TEST_CASE("a kernel has one kind, and each member occurs once") {
         "  line 2: expected members of an attention, as out_proj_bias is one, found linear1_bias");
   CHECK(error_of_spec("linear1_bias 4\nnorm_bias 4\n") ==
         "  line 2: expected members of a layer, as linear1_bias is one, found norm_bias");
-  CHECK(
-      error_of_spec("layers.0.linear1_bias 4\nattention.out_proj_bias 4\n") ==
-      "  line 2: expected members of a stack of layers, as layers.0.linear1_bias is one, found attention.out_proj_bias");
+  CHECK(error_of_spec("layers.0.linear1_bias 4\nattention.out_proj_bias 4\n") ==
+        "  line 2: expected members of a stack of layers, as layers.0.linear1_bias is one, found "
+        "attention.out_proj_bias");
   CHECK(error_of_spec("out_proj_bias 4\nout_proj_bias 4\n") == "  line 2: out_proj_bias appears twice");
 }
 
