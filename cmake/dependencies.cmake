@@ -2,8 +2,8 @@
 # Finds each dependency in one of three places. The first place is FETCHCONTENT_SOURCE_DIR_<NAME>=<folder>, which names
 # a local copy. The second place is an installed copy of the system or of a package manager (CMAKE_PREFIX_PATH). The
 # third place is the archive of a fixed version, which is downloaded and compared with a checksum. GitHub makes this
-# archive from a tag, and `git archive` of the tag makes an archive with the same checksum. For KissFFT, there is no
-# second place.
+# archive from a tag. `git archive` of the tag makes an archive with the same checksum, so a clone can replace GitHub.
+# For KissFFT, there is no second place.
 #
 #   ladon_xsimd_include_dir(<variable>)   sets <variable> to the include folder of xsimd; only the target ladon uses it
 #   ladon_need_doctest()                  doctest::doctest

@@ -2,7 +2,8 @@
 # Finds the tools for WebAssembly modules beside the compiler em++: a linker, wasm-opt, and for relaxed SIMD a clang
 # with the final instructions.
 
-# ladon_wasm_tools(): sets the following variables in the cache. The search runs once in a run of CMake.
+# ladon_wasm_tools(): searches the tools, and sets the following variables in the cache. Later calls in the same run of
+# CMake search nothing.
 #   LADON_WASM_LD           wasm-ld of em++'s own LLVM
 #   LADON_WASM_OPT          wasm-opt of em++'s Binaryen, or NOTFOUND
 #   LADON_WASM_RELAXED      own: em++ can make relaxed modules; <folder>: em++ needs the LLVM in this folder; empty: no

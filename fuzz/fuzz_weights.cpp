@@ -1,6 +1,7 @@
 // Fuzzes ladon-weights pack. For any SPEC, prefix and checkpoint, ladon-weights must pack the tensors or throw
-// files::Error. The packed data must have the values of the checkpoint. For an int8 member, the data must have
-// integers, positive and finite scales, and the sums of the rows.
+// files::Error. The packed data must have the values of the checkpoint. For an int8 member of the weights, the data
+// must have integers, finite scales, and the sums of the rows. Scales of rotated weights are negative, and all other
+// scales are positive.
 //
 // An input consists of a line with the prefix, the lines of the SPEC, an empty line, and the checkpoint.
 #include <algorithm>
@@ -119,7 +120,8 @@ std::size_t check_int8(const weights::Member& member, const weights::Packed& pac
     for (std::size_t i = 0; i < columns; ++i) sum += element<std::int8_t>(packed.data, weight + row * columns + i);
     require(element<std::int32_t>(packed.data, row_sum + row) == sum, "the data hold the sum of each row");
     const float row_scale = element<float>(packed.data, scale + row);
-    require(row_scale > 0 && std::isfinite(row_scale), "scales are positive and finite");
+    require(std::isfinite(row_scale), "scales are finite");
+    require(member.rotated ? row_scale < 0 : row_scale > 0, "scales are positive, or negative if weights are rotated");
   }
   return (row_sum + rows) * sizeof(std::int32_t);
 }

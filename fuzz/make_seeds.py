@@ -102,6 +102,7 @@ def seeds_of_weights():
         "taken_apart": packed("", SEPARATE, attention_tensors("", PYTORCH)),
         "int8": packed("", INT8, int8),
         "int8_of_floats": packed("attention", INT8, attention_tensors("attention.", BERT)),
+        "rotated": packed("", "out_proj_weight 2 8 int8 rotated\n", [("out_proj.weight", "F32", [2, 8], floats(16))]),
         "bfloat16": packed("", BFLOAT16, attention_tensors("", PYTORCH)),
         "stack": packed("model.layers", STACK, stack),
         "wrong_prefix": packed("b", JOINED, attention_tensors("encoder.layer.0.", BERT)),

@@ -76,8 +76,9 @@ struct Alone {
   }
 };
 
-// Returns the rows of a map for `tokens` tokens that follow `past` tokens. `whole` is the map of the whole text of
-// `length` tokens. Key k has the column k % keys, as in a ring buffer.
+// Returns the attention weights [heads][queries][keys] that a call captures for `tokens` tokens after `past` tokens.
+// `whole` has the attention weights [heads][length][length] of the whole text. The weight of key k is in column
+// k % keys, as in the ring buffer of the cache. All other columns are 0.
 Expected rows_of(const Expected& whole, std::size_t heads, std::size_t length, std::size_t past, std::size_t tokens,
                  std::size_t queries, std::size_t keys) {
   Expected map(heads * queries * keys);

@@ -63,8 +63,8 @@ keywords_files() {
   done
 }
 
-# keywords_as_tflite FILE TO: writes the forms of FILE that LiteRT.js runs into the folder TO, if the forms are missing,
-# or older than FILE or the converter.
+# keywords_as_tflite FILE TO: converts the model FILE into the TFLite files that LiteRT.js runs, in the folder TO. Does
+# nothing if the TFLite files are newer than FILE and the converter.
 keywords_as_tflite() {
   # The converter writes `last` after all other files, so if `last` exists, all files are complete.
   local last=$2/model.int8.tflite here=$root/bench/ladon_bench/keywords

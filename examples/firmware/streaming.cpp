@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t frames = STREAM_WHOLE_QUERIES, model = STREAM_FRAME_MODEL, hidden = STREAM_FRAME_FEED_FORWARD;
 constexpr float largest_difference = 1e-5f;
 
-// The kernels have different types for equal weights, so the tensors are stored once, and each kernel gets pointers.
+// The tensors of one layer. Both kernels use these tensors. Each kernel has its own struct of weights, but both structs
+// contain only pointers, so the tensors are stored once.
 struct Layer {
   float in_weight[3 * model * model], in_bias[3 * model], out_weight[model * model], out_bias[model];
   float weight1[hidden * model], bias1[hidden], weight2[model * hidden], bias2[model];

@@ -195,7 +195,7 @@ struct alibi : WithOffset {
 }  // namespace mask
 // NOLINTEND(readability-identifier-naming)
 
-// The masks of a kernel with the entries a, b and c: `Type` is the C++ type of the mask a & (b & c).
+// The masks of a kernel. For the entries a, b and c, for example, `Type` is the C++ type of the mask a & (b & c).
 template <class Arguments, class... Entry>
 struct Masks {
   using Type = decltype((typename Entry::template Type<Arguments>{} & ...));

@@ -60,9 +60,9 @@ struct Epilogue {
   }
 };
 
-// Splits an epilogue into a factor and an epilogue without this factor. Products of int8 weights multiply the scale and
-// the bias of a row by the factor. Otherwise, the epilogue would multiply each result by the factor. In deterministic
-// builds, the epilogue keeps the factor, because the order of the multiplications changes the roundings.
+// Splits an epilogue into a factor and an epilogue without this factor. The kernels for int8 weights multiply the scale
+// and the bias of each row by the factor. Without the split, the epilogue would multiply each result by the factor. In
+// deterministic builds, the epilogue keeps the factor, because the order of the multiplications changes the roundings.
 template <class Epilogue>
 struct SplitEpilogue {
   Epilogue epilogue;

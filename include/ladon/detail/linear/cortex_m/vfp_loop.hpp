@@ -96,37 +96,37 @@ inline constexpr std::size_t steps = 2;
   asm volatile(                                                                                                        \
       "vldmia %[sum], {s0-s15}\n"                                                                                      \
       "1:\n\t" two_steps                                                                                               \
-      "subs %[twos], #1\n\t"                                                                                           \
+      "subs %[pairs], #1\n\t"                                                                                          \
       "bne 1b\n\t"                                                                                                     \
       "vstmia %[sum], {s0-s15}"                                                                                        \
-      : [panel] "+r"(panel), [twos] "+r"(twos), __VA_ARGS__                                                            \
+      : [panel] "+r"(panel), [pairs] "+r"(pairs), __VA_ARGS__                                                          \
       : [sum] "r"(sum)                                                                                                 \
       : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",   \
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc", \
         "memory")
 
-// Adds 2 * twos steps to `sum`. a(r, k) = a[r * row_stride + k]. Precondition: twos > 0.
-LADON_NOINLINE inline void along_rows(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
+// Adds the products of 2 * pairs inner indices k to the tile: sum[r][t] += a(r, k) * panel[4 * k + t], with
+// a(r, k) = a[r * row_stride + k]. Precondition: pairs > 0.
+LADON_NOINLINE inline void along_rows(simd::ArrayPack<1> (&sum)[4][4], std::size_t pairs, const float* a,
                                       std::size_t row_stride, const float* panel) noexcept {
   const float *a1 = a + row_stride, *a2 = a1 + row_stride, *a3 = a2 + row_stride;
   LADON_VFP_LOOP(LADON_VFP_ROWS, [a] "+r"(a), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3));
 }
-// Adds 2 * twos steps to `sum`. a(r, k) = a[r + k * inner_stride]. Precondition: twos > 0.
-LADON_NOINLINE inline void along_columns(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
+// Like along_rows, but a(r, k) = a[r + k * inner_stride].
+LADON_NOINLINE inline void along_columns(simd::ArrayPack<1> (&sum)[4][4], std::size_t pairs, const float* a,
                                          std::size_t inner_stride, const float* panel) noexcept {
   std::size_t step = inner_stride * sizeof(float);
   LADON_VFP_LOOP(LADON_VFP_STRIDED, [a] "+r"(a), [step] "+r"(step));
 }
 
-// Adds 2 * twos steps to `sum`. a(r, k) = a[r * RowStride + k * InnerStride]. Either RowStride or InnerStride is 1.
-// Precondition: twos > 0.
+// Like along_rows, but a(r, k) = a[r * RowStride + k * InnerStride]. Either RowStride or InnerStride is 1.
 template <std::size_t RowStride, std::size_t InnerStride>
-LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
+LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t pairs, const float* a,
                              const float* panel) noexcept {
   if constexpr (RowStride == 1) {
-    along_columns(sum, twos, a, InnerStride, panel);
+    along_columns(sum, pairs, a, InnerStride, panel);
   } else {
-    along_rows(sum, twos, a, RowStride, panel);
+    along_rows(sum, pairs, a, RowStride, panel);
   }
 }
 

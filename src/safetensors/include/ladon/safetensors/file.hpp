@@ -55,10 +55,10 @@ class File {
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
 
-  // Returns the first value of a tensor. T is float (dtype F32), std::int8_t (I8) or std::uint8_t (U8); with
-  // <ladon/safetensors.hpp> also ladon::BFloat16 (BF16). Throws Error if the file does not have the tensor. Also throws
-  // Error if the tensor has another dtype, another shape, a wrong number of bytes for the shape, or a wrong alignment
-  // for T. If the tensor is missing, the error lists similar names.
+  // Returns a pointer to the first value of a tensor. T is float (dtype F32), std::int8_t (I8) or std::uint8_t (U8).
+  // With <ladon/safetensors.hpp>, T may also be ladon::BFloat16 (BF16). Throws Error if the file does not have the
+  // tensor; the error lists similar names. Also throws Error if the tensor has another dtype, another shape, a wrong
+  // number of bytes for the shape, or a wrong alignment for T.
   template <class T = float>
   [[nodiscard]] const T* tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
     static_assert(!dtype_of<T>.empty(), "ladon: no dtype of safetensors is read as this type");
