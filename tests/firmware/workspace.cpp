@@ -57,8 +57,9 @@ static_assert(keeps_to_it<Shape{.queries = 5, .model = 36, .heads = 3}>());
 static_assert(keeps_to_it<Shape{.queries = 256, .model = 64, .heads = 8}>());
 static_assert(keeps_to_it<Shape{.queries = 1000, .model = 64, .heads = 1}>());  // four blocks of keys
 
-// Checks a simpler limit for the shapes of counts.cpp. The limit has no gaps between parts, and uses the number of
-// queries without rounding. In return, the limit includes one more panel of D features.
+// Whether the workspace is not larger than a simple upper bound, for the shapes of counts.cpp. The bound ignores the
+// gaps between the parts of the workspace, and does not round the number of queries up. One additional panel of `model`
+// features makes up for both.
 template <Shape Given>
 constexpr bool within_design() {
   constexpr Shape s = Given.complete();

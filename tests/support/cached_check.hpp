@@ -51,7 +51,8 @@ struct CachedProblem {
 };
 CachedProblem random_cached(const CachedSubject& subject, std::size_t tokens, std::uint64_t seed);
 
-// Checks one cut of a text. Precondition: the sum of the cut's pieces is the number of tokens of the text.
+// Runs cached attention on `text`, divided into calls as `cut` says, and compares the outputs with the oracle.
+// Precondition: the lengths in cut.pieces add up to the number of tokens of the text.
 void check_cached(const CachedSubject& subject, const CachedProblem& text, const Cut& cut);
 
 // Returns the outputs [tokens][model] of one cut of a random text. The function does not compare the outputs with the

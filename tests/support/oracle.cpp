@@ -189,10 +189,11 @@ Real nearest_bfloat16(Real x) {
 }
 
 // Computes a linear map with bfloat16 weights whose inputs are rounded to bfloat16. The product of two bfloat16 numbers
-// is exact in float32, so only the sum is rounded. The rounding error of a sum of few products depends on the order of
-// addition. As in detail/simd/bfloat16_dot.hpp, the second product of a pair is therefore added first. If sums are
-// rounded to odd, the two products of a pair are added to each other first. The error of a rounding to odd is at most
-// two rounding units.
+// is exact in float32, so only sums are rounded. The rounding error of a sum of few products depends on the order of
+// addition. The order is therefore the order of detail/simd/bfloat16_dot.hpp, for each pair of products:
+//
+//     rounded to nearest   (total + second) + first
+//     rounded to odd       total + (first + second), with an error of at most two rounding units for each addition
 Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
   Matrix rounded_x = x;
   for (Real& feature : rounded_x.data) feature = nearest_bfloat16(feature);

@@ -106,7 +106,10 @@ export class Runner {
     return { queries, keys, offset };
   }
 
-  /** Copies the arrays in `given`, and checks the other options. Returns the words of all options but `attention`. */
+  /**
+   * Copies the arrays in `given` into the module's memory, and checks the other options. Returns the value that the
+   * module receives for each option but `attention`: an address, a length or a number.
+   */
   #writeInputs(given: Given, { queries, keys, offset }: Lengths, passesContext: boolean): Words {
     const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };
     for (const { name, required, shape } of this.#description.options) {

@@ -111,11 +111,16 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 //
 // The instructions for one pack form a dependency chain of 12 or 13 instructions. If the packs were computed one after
 // another, a processor that looks 100 instructions ahead would find too few independent chains. The function therefore
-// computes each step for all N packs before the next step. Without the table, a pack takes 10.5 cycles with N = 1 and
-// 7.7 cycles with N = 8 (AVX-512, Cascade Lake). The two arithmetic ports of the core would allow 7.0 cycles.
+// computes each step for all N packs before the next step.
 //
 // This version uses the table: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the result is
 // exactly 0. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
+//
+// Cycles per pack of a version without the table, with AVX-512 on Cascade Lake:
+//
+//     N = 1                                10.5
+//     N = 8                                7.7
+//     limit of the two arithmetic ports    7.0
 //
 // The version with the table has only slightly fewer instructions than the version without a table (column
 // "polynomial"). But the polynomial of the version with the table is shorter, so four instead of seven of its

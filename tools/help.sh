@@ -1,3 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Implements ./dev help.
+
+usage() {
+  cat <<'END'
 ./dev demo [TEXT]              read some dates, or the date in TEXT; --svg FILE draws the attention weights
 ./dev run NAME [ARGS...]       build and run an example: hello, date_reader, minilm, stories, keywords
 ./dev test [ARGS...]           build and run the tests for this machine; ctest's options select tests, such as -R REGEX
@@ -76,3 +82,5 @@
 
 Each step first installs missing packages with apt, as root or with sudo. The second run needs neither root nor network.
 CXX selects the compiler. Builds are in build/, or in ~/.cache/ladon if the checkout is read-only.
+END
+}
