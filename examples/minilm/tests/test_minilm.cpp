@@ -165,8 +165,8 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
   LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
   // `embed` puts several texts one after another into a run of at most 256 tokens. With these lengths, some texts begin
-  // or end inside a panel of tokens, and inside a 32-bit word of SharedStack::Sight. The text of 256 tokens fills a run.
-  // The text of 254 tokens does not fit behind the texts of 5 and 11 tokens, so it has a run of its own.
+  // or end inside a panel of tokens, and inside a 32-bit word of SharedStack::Sight. The text of 256 tokens fills a
+  // run. The text of 254 tokens does not fit behind the texts of 5 and 11 tokens, so it has a run of its own.
   const std::vector<std::size_t> lengths{2, 7, 31, 1, 33, 64, 8, 40, 70, 256, 5, 11, 254};
   std::vector<std::vector<TokenId>> texts;
   TokenId next = 2000;
