@@ -37,8 +37,9 @@ void check_unseen_unchanged(const Subject& subject, const Variation& variation, 
   }
 }
 
-// For one key after the other, sets the first feature of the key in K, then in V, to NaN or infinity, in all heads. If
-// the shape has more than ten keys, checks 6 to 11 of them, evenly spaced.
+// Checks that a key changes no result of the queries that do not see the key. Sets the first feature of the key to NaN
+// or infinity in all heads, first in K, then in V. Checks every key, or 6 to 11 evenly spaced keys if the shape has
+// more than ten keys.
 void check_hidden(const Subject& subject, const Variation& variation) {
   const S& shape = subject.shape;
   const GivenProblem given = random_given(shape, 3);

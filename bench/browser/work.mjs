@@ -25,7 +25,10 @@ export async function peaksOf(kind, milliseconds) {
   return peaks;
 }
 
-/** Returns [{flops, peak}, ...] with an entry for each precision in `flops`. `peaks` is a result of peaksOf. */
+/**
+ * Returns [{flops, peak}, ...] with an entry for each precision whose count in `flops` is not 0. `peaks` is a result of
+ * peaksOf.
+ */
 export const workOf = (flops, peaks) => Object.entries(flops).filter(([, count]) => count > 0)
     .map(([precision, count]) => ({flops: count, peak: peaks[precision]}));
 

@@ -10,7 +10,8 @@
 
 namespace stories {
 
-// The time from the end of the first position to the end of the text.
+// How long a text took. `seconds` begins after the computation of the first position, so the speed counts
+// `positions` - 1 positions.
 struct Timing {
   std::size_t positions = 0;  // all positions, prompt included
   double seconds = 0;

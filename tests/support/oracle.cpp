@@ -85,9 +85,10 @@ QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
 }
 
 // Returns the integer nearest to x. If x is near the middle of two integers, float32 may round to the other integer.
-// This file calls such an integer "in doubt". The error of an integer in doubt is 1. An error of a token's integer
-// affects all results of the token, so these errors are not independent. The deviation of an integer in doubt is
-// therefore at least 1. The bound then holds even if the errors of 64 integers in doubt add up.
+// This file calls such an integer "in doubt". The error of an integer in doubt is 1. Deviations add up like
+// those of independent errors. But the errors of a token's integers are not independent, because each result of the
+// token uses all integers of the token. The deviation of an integer in doubt is therefore at least 1. The bound then
+// holds even if the errors of 64 integers in doubt have the same sign and add up.
 Real nearest_integer(Real x) {
   const double nearest = std::nearbyint(x.value), to_middle = 0.5 - std::abs(x.value - nearest);
   return {nearest, to_middle > x.bound() ? 0 : std::hypot(1, x.deviation)};

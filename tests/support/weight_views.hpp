@@ -19,7 +19,8 @@ constexpr bool same_but_for_biases =
 // The second argument of `quantise` (weights.hpp) for a precision and a target of the library. 0 means float32.
 template <class Precision, class Target = ladon::detail::simd::NativeVectors>
 constexpr int activation_bits = 0;
-// BFDOT multiplies the vectors of 64-bit Arm (LADON_ARM_BFLOAT16_DOT), but not the plain arrays of a target in a test.
+// Only BFDOT rounds to odd. Targets with the vectors of 64-bit Arm use BFDOT if LADON_ARM_BFLOAT16_DOT is 1. Targets
+// with plain arrays do not use BFDOT.
 template <class Target>
 constexpr int activation_bits<ladon::precision::BFloat16, Target> =
     !Target::multiplies_bfloat16 ? bfloat16_weights

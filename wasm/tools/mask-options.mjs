@@ -14,7 +14,10 @@ function axesText(name, axes) {
   return perHead ? `${text}, or with ${name}_per_head [heads]${text}` : text;
 }
 
-/** Returns the arrays among the options of masks. Omits the options for numbers of columns, which the binding sets. */
+/**
+ * Returns the mask options of masks.hpp that are arrays. Omits options with a member `of`. Such an option is the number
+ * of columns of an array, and the binding sets the option.
+ */
 export function readMaskOptions(code) {
   const added = [...code.matchAll(optionPattern)];
   const expected = code.match(/options\.add\(/g)?.length;

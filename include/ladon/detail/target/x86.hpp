@@ -42,7 +42,8 @@ struct X86 : Defaults {
   // prefetch the rows of the next tile. Throughput in % of peak FMA throughput with each kind of prefetching, for
   // (tokens,features,heads), on Zen 5 with AVX-512:
   //
-  //                                                          eight lines ahead   next tile
+  //                                                          own rows, eight
+  //                                                          lines ahead         rows of the next tile
   //   one pack    (16,256,8)                                 85%                 83%
   //               12 encoder layers (16,384,12) in sequence  82%                 73%
   //   two packs   (32,256,8)                                 91%                 94%
