@@ -16,6 +16,8 @@
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/linear_input.hpp>
 
+#include "support/layer_product.hpp"
+
 namespace {
 
 using namespace ladon::detail;
@@ -75,18 +77,6 @@ float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
   }
 }
 
-// A linear congruential generator with the constants of Knuth's MMIX.
-class Random {
- public:
-  std::uint32_t bits() {
-    return static_cast<std::uint32_t>((state_ = state_ * 6364136223846793005u + 1442695040888963407u) >> 33);
-  }
-  float number() { return static_cast<float>(bits()) / static_cast<float>(1u << 30) - 1.0f; }
-
- private:
-  std::uint64_t state_ = 11;
-};
-
 // `spread` scales each number by a power of two from 2^-spread to 2^spread, so that roundings and cancellations differ.
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
 struct Problem {
@@ -94,7 +84,7 @@ struct Problem {
   std::vector<BFloat16> weight = std::vector<BFloat16>(Rows * Features);
 
   explicit Problem(int spread, int x_exponent = 0) {
-    Random random;
+    ladon_test::ProductRandom random(11);
     const auto number = [&] {
       const int power = spread == 0 ? 0 : static_cast<int>(random.bits() >> 8) % (2 * spread + 1) - spread;
       return std::ldexp(random.number(), power);
@@ -130,31 +120,9 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
 // reports reads beyond the last weight.
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
-  constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
-  constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
-  alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
-  // Returns the index of row `row` and token `t` in panels with `rows` rows.
-  const auto index = [](std::size_t rows, std::size_t row, std::size_t t) {
-    const std::size_t panel = t / width, panel_width = panel + 1 == panels ? last_width : width;
-    return panel * rows * width + row * panel_width + t % width;
-  };
-  for (std::size_t t = 0; t < Tokens; ++t) {
-    for (std::size_t i = 0; i < Features; ++i) in[index(Features, i, t)] = problem.x[t * Features + i];
-  }
-  static LinearInput<ladon::precision::BFloat16, Target, Tokens, Features, tiles> input;
-  std::memset(static_cast<void*>(&input), 0x5a, sizeof(input));
-  convert_input<Target, tiles, last, Tokens, Features>(in, Tokens, input);
-  const WeightRows<WeightMatrix<BFloat16, Features, 1>, BiasVector> w{{problem.weight.data()}, {problem.bias.data()}};
-  ladon::for_panels<tiles, last, Tokens>(
-      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
-        matmul<Target, P, Packs, Rows, Features>(w, input.view(in).template panels_from<Features, width>(first), count,
-                                                 Epilogue<P.width()>{out + first * Rows * width, Rows * width});
-      });
-  std::vector<float> y;
-  for (std::size_t t = 0; t < Tokens; ++t) {
-    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[index(Rows, r, t)]);
-  }
-  return y;
+  const WeightRows<WeightMatrix<BFloat16, Features, 1>, BiasVector> weights{{problem.weight.data()},
+                                                                            {problem.bias.data()}};
+  return ladon_test::layer_product<ladon::precision::BFloat16, Tokens, Features, Rows>(problem.x, weights);
 }
 
 // Whether the result of a product has the bits of expected_product. The lanes of a folded product and of a product of a

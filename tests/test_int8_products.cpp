@@ -14,21 +14,11 @@
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/linear_input.hpp>
 
+#include "support/layer_product.hpp"
+
 namespace {
 
 using namespace ladon::detail;
-
-// A linear congruential generator with the constants of Knuth's MMIX.
-class Random {
- public:
-  std::uint32_t bits() {
-    return static_cast<std::uint32_t>((state_ = state_ * 6364136223846793005u + 1442695040888963407u) >> 33);
-  }
-  float number() { return static_cast<float>(bits()) / static_cast<float>(1u << 30) - 1.0f; }
-
- private:
-  std::uint64_t state_ = 7;
-};
 
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
 struct Problem {
@@ -38,7 +28,7 @@ struct Problem {
   std::vector<std::int32_t> row_sum = std::vector<std::int32_t>(Rows);
 
   Problem() {
-    Random random;
+    ladon_test::ProductRandom random(7);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = random.number() + static_cast<float>(i / Features % 3) * 0.4f;
     for (std::int8_t& w : weight) w = static_cast<std::int8_t>(random.bits());
     weight[0] = weight[1] = weight[2] = weight[3] = -128;
@@ -91,33 +81,9 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
 // reports reads beyond the last weight.
 template <int Bits, bool Rotated, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
-  using Target = simd::NativeVectors;
-  constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
-  constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
-  alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
-  // Returns the index of row `row` and token `t` in panels with `rows` rows.
-  const auto index = [](std::size_t rows, std::size_t row, std::size_t t) {
-    const std::size_t panel = t / width, panel_width = panel + 1 == panels ? last_width : width;
-    return panel * rows * width + row * panel_width + t % width;
-  };
-  for (std::size_t t = 0; t < Tokens; ++t) {
-    for (std::size_t i = 0; i < Features; ++i) in[index(Features, i, t)] = problem.x[t * Features + i];
-  }
-  static LinearInput<ladon::precision::Int8<Bits, Rotated>, Target, Tokens, Features, tiles> input;
-  std::memset(&input, 0x5a, sizeof(input));
-  convert_input<Target, tiles, last, Tokens, Features>(in, Tokens, input);
-  const Int8Rows<Features, BiasVector> w{
+  const Int8Rows<Features, BiasVector> weights{
       {problem.weight.data()}, problem.scale.data(), problem.row_sum.data(), {problem.bias.data()}};
-  ladon::for_panels<tiles, last, Tokens>(
-      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
-        matmul<Target, P, Packs, Rows, Features>(w, input.view(in).template panels_from<Features, width>(first), count,
-                                                 Epilogue<P.width()>{out + first * Rows * width, Rows * width});
-      });
-  std::vector<float> y;
-  for (std::size_t t = 0; t < Tokens; ++t) {
-    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[index(Rows, r, t)]);
-  }
-  return y;
+  return ladon_test::layer_product<ladon::precision::Int8<Bits, Rotated>, Tokens, Features, Rows>(problem.x, weights);
 }
 
 template <int Bits = 8, bool Rotated = false, std::size_t Tokens, std::size_t Features, std::size_t Rows>
@@ -187,7 +153,7 @@ TEST_CASE("int8 products: rotated inputs, infinite and NaN features") {
 TEST_CASE("int8 products: the lowest feature is near the middle of two integers") {
   constexpr std::size_t tokens = 24, features = 9, rows = 5;
   const auto problem = std::make_unique<Problem<tokens, features, rows>>();
-  Random random;
+  ladon_test::ProductRandom random(7);
   for (int i = 0; i < 300; ++i) {
     for (float& x : problem->x) x = static_cast<float>(static_cast<int>(random.bits() >> 8) % 129) / 128 - 0.75f;
     check(*problem);

@@ -1,0 +1,60 @@
+// What test_int8_products.cpp and test_bfloat16_products.cpp share: random numbers, and a product with the code of
+// layers. Both files are compiled for many instruction sets, so this header includes nothing else of the tests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/memory/linear_input.hpp>
+
+namespace ladon_test {
+
+// A linear congruential generator with the constants of Knuth's MMIX.
+class ProductRandom {
+ public:
+  explicit ProductRandom(std::uint64_t seed) : state_(seed) {}
+  std::uint32_t bits() {
+    return static_cast<std::uint32_t>((state_ = state_ * 6364136223846793005u + 1442695040888963407u) >> 33);
+  }
+  float number() { return static_cast<float>(bits()) / static_cast<float>(1u << 30) - 1.0f; }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Returns the product [Tokens][Rows] of `x` [Tokens][Features] and the weights, computed with the code of layers.
+// `weights` is a view of Rows rows, for example Int8Rows.
+template <class Precision, std::size_t Tokens, std::size_t Features, std::size_t Rows, class Weights>
+std::vector<float> layer_product(const std::vector<float>& x, const Weights& weights) {
+  using namespace ladon::detail;
+  using Target = simd::NativeVectors;
+  constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
+  constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
+  alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
+  // Returns the index of row `row` and token `t` in panels with `rows` rows.
+  const auto index = [](std::size_t rows, std::size_t row, std::size_t t) {
+    const std::size_t panel = t / width, panel_width = panel + 1 == panels ? last_width : width;
+    return panel * rows * width + row * panel_width + t % width;
+  };
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    for (std::size_t i = 0; i < Features; ++i) in[index(Features, i, t)] = x[t * Features + i];
+  }
+  static LinearInput<Precision, Target, Tokens, Features, tiles> input;
+  std::memset(static_cast<void*>(&input), 0x5a, sizeof(input));
+  convert_input<Target, tiles, last, Tokens, Features>(in, Tokens, input);
+  ladon::for_panels<tiles, last, Tokens>(
+      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+        matmul<Target, P, Packs, Rows, Features>(weights, input.view(in).template panels_from<Features, width>(first),
+                                                 count, Epilogue<P.width()>{out + first * Rows * width, Rows * width});
+      });
+  std::vector<float> y;
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[index(Rows, r, t)]);
+  }
+  return y;
+}
+
+}  // namespace ladon_test
