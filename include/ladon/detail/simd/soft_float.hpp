@@ -64,76 +64,80 @@ LADON_INLINE float to_float(std::int32_t integer, std::int32_t exponent) noexcep
   return to_float(magnitude_of(integer), static_cast<std::uint32_t>(integer), exponent);
 }
 
-// The arguments of multiply_add that all results share.
+// The arguments of multiply_add for one row: a factor and a summand. `sum_shift` says how far the sums can be shifted
+// to the left without an overflow of 31 bits.
 struct Affine {
-  std::uint32_t row1, row0;                   // the upper 16 and the lower 8 bits of the mantissa of the factor
+  std::uint32_t row1;                         // the upper 16 bits of the mantissa of the factor
+  std::uint32_t shift;                        // sum_shift
+  std::uint32_t row0;                         // the lower 8 bits of the mantissa of the factor
+  std::int32_t exponent;                      // the exponent of the factor - 95 - sum_shift
   std::int32_t summand, exponent_of_summand;  // the mantissa of the summand, with 30 bits and a sign
-  std::int32_t exponent;                      // the exponent of the factor - 94
-  bool usable;  // false if an operand is subnormal, infinite or NaN, or if the factor is not positive
 
-  LADON_INLINE Affine(float factor, float added) noexcept {
+  Affine() = default;
+  LADON_INLINE Affine(float factor, float added, std::uint32_t sum_shift) noexcept : shift(sum_shift) {
     const auto bits = ladon::bit_cast<std::uint32_t>(factor), added_bits = ladon::bit_cast<std::uint32_t>(added);
     row1 = mantissa_of(bits) >> 16;
     row0 = bits & 0xff;
-    exponent = exponent_of(bits) - 94;
+    exponent = exponent_of(bits) - 95 - static_cast<std::int32_t>(sum_shift);
     const auto magnitude = static_cast<std::int32_t>(mantissa_of(added_bits) >> 2);
-    const bool zero = added_bits << 1 == 0;
-    summand = zero ? 0 : (added_bits >> 31) != 0 ? -magnitude : magnitude;
+    summand = added_bits << 1 == 0 ? 0 : (added_bits >> 31) != 0 ? -magnitude : magnitude;
     exponent_of_summand = exponent_of(added_bits);
-    usable = (bits >> 31) == 0 && is_normal(bits) && (zero || is_normal(added_bits));
+  }
+  // Returns false if an operand is subnormal, infinite or NaN, or if the factor is not positive.
+  static LADON_INLINE bool takes(float factor, float added) noexcept {
+    const auto bits = ladon::bit_cast<std::uint32_t>(factor), added_bits = ladon::bit_cast<std::uint32_t>(added);
+    return (bits >> 31) == 0 && is_normal(bits) && (added_bits << 1 == 0 || is_normal(added_bits));
   }
 };
 
 #if LADON_THUMB1
-// Computes results[t] = sums[t] * factors[t] * row + summand until `end`, the end of the results. Precondition:
-// `affine` is usable. Returns 0, or another number if a factor or a result is 0, subnormal, infinite, NaN or out of
-// range. The results are then incomplete. g++ 12 keeps the operands in memory: its code takes 126 instructions for each
-// result, and the assembly 85.
+// Computes, for each token t until `factors_end` and each row r until `rows_end`:
 //
-//     r4         |sums[t]|, then the product and the result
-//     r5         factors[t]
-//     r6         0, or -1 if r4 belongs to a negative number
-//     r7         the exponent of r4: the number is r4 * 2^(r7 - 127 - 29)
-//     r8, r9     the addresses of the next sum and of the next factor
-//     r11, r12   2^15, and affine.exponent
-//     lr         the address of `affine`
-//     stack      the address of the next result
+//     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
+//
+// The sum is not normalised. The error of a result is therefore at most 2^-28 of the result of the largest possible
+// sum. A float32 product of as many features has a larger error, because each of its additions is rounded.
+//
+// Precondition: Affine::takes the rows. Returns 0, or another number if a factor or a result is 0, subnormal, infinite,
+// NaN or out of range. The results are then incomplete. g++ 12 keeps the operands in memory: its code takes more than
+// 126 instructions for each result, and the assembly 77.
+//
+//     r4            |sum|, then the product and the result
+//     r6            0, or -1 if r4 belongs to a negative number
+//     r7            the exponent of r4: the number is r4 * 2^(r7 - 127 - 29)
+//     r8, r9, r10   the upper 16 and the lower 8 bits of the mantissa of factors[t], and the exponent of factors[t]
+//     r11, r12, lr  the addresses of the next sum, the next row and the next result
+//     stack         rows_end, rows, the next factor, the next token's results, factors_end
 __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::int32_t* /*sums*/,
-                                                                   const float* /*factors*/, const Affine* /*affine*/,
-                                                                   float* /*results*/, float* /*end*/) noexcept {
+                                                                   const float* /*factors*/, const Affine* /*rows*/,
+                                                                   float* /*results*/, const Affine* /*rows_end*/,
+                                                                   const float* /*factors_end*/) noexcept {
   asm volatile(
       ".syntax unified\n\t"
       "push {r4-r7, lr}\n\t"
       "mov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\t"
       "push {r4-r7}\n\t"
-      "ldr r4, [sp, #36]\n\t"
-      "push {r3, r4}\n\t"
-      "mov r8, r0\n\tmov r9, r1\n\tmov lr, r2\n\t"
-      "ldr r3, [r2, #16]\n\tmov r12, r3\n\t"
-      "movs r3, #1\n\tlsls r3, r3, #15\n\tmov r11, r3\n"
+      "ldr r4, [sp, #40]\n\tpush {r4}\n\tldr r4, [sp, #40]\n\t"
+      "mov r11, r0\n\tmov r5, r2\n\tmov r6, r1\n\tmov r7, r3\n\tpush {r4-r7}\n"
       "1:\n\t"
-      "mov r0, r8\n\tldmia r0!, {r4}\n\tmov r8, r0\n\t"
-      "mov r1, r9\n\tldmia r1!, {r5}\n\tmov r9, r1\n\t"
-      "asrs r6, r4, #31\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
+      "ldr r0, [sp, #8]\n\tldmia r0!, {r5}\n\tstr r0, [sp, #8]\n\t"
       "lsrs r7, r5, #23\n\tsubs r0, r7, #1\n\tcmp r0, #253\n\tbhi 8f\n\t"
-      "add r7, r12\n\t"
-      // Shift the sum to the left, until one of its highest 4 bits is 1.
-      "lsrs r0, r4, #16\n\tbne 2f\n\tlsls r4, r4, #16\n\tsubs r7, #16\n"
+      "mov r10, r7\n\tuxtb r0, r5\n\tmov r9, r0\n\t"
+      "lsls r1, r5, #9\n\tlsrs r1, r1, #17\n\tmovs r0, #1\n\tlsls r0, r0, #15\n\tadds r1, r1, r0\n\tmov r8, r1\n\t"
+      "ldr r2, [sp, #4]\n\tmov r12, r2\n\t"
+      "ldr r0, [sp, #12]\n\tmov lr, r0\n\tadds r0, r0, #4\n\tstr r0, [sp, #12]\n"
       "2:\n\t"
-      "lsrs r0, r4, #24\n\tbne 2f\n\tlsls r4, r4, #8\n\tsubs r7, #8\n"
-      "2:\n\t"
-      "lsrs r0, r4, #28\n\tbne 2f\n\tlsls r4, r4, #4\n\tsubs r7, #4\n"
-      "2:\n\t"
+      "mov r0, r11\n\tldmia r0!, {r4}\n\tmov r11, r0\n\t"
+      "asrs r6, r4, #31\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
+      "mov r2, r12\n\tldmia r2!, {r1, r3, r5, r7}\n\tlsls r4, r3\n\tadd r7, r10\n\t"
       // r1 = the upper 32 bits of the product of the two factors
-      "uxtb r0, r5\n\tlsls r1, r5, #9\n\tlsrs r1, r1, #17\n\tadd r1, r11\n\t"
-      "mov r2, lr\n\tldmia r2!, {r3, r5}\n\t"
-      "muls r0, r3, r0\n\tmuls r5, r1, r5\n\tadds r0, r0, r5\n\tlsrs r0, r0, #8\n\t"
+      "mov r0, r9\n\tmuls r0, r1, r0\n\tmov r3, r8\n\tmuls r5, r3, r5\n\tadds r0, r0, r5\n\tlsrs r0, r0, #8\n\t"
       "muls r1, r3, r1\n\tadds r1, r1, r0\n\t"
-      // r4 = the upper 32 bits of r4 * r1, divided by 4, with the sign
+      // r4 = the upper 32 bits of r4 * r1, divided by 2, with the sign
       "uxth r0, r4\n\tlsrs r4, r4, #16\n\tuxth r3, r1\n\tlsrs r1, r1, #16\n\t"
       "muls r3, r4, r3\n\tmuls r0, r1, r0\n\tmuls r4, r1, r4\n\t"
       "lsrs r3, r3, #16\n\tlsrs r0, r0, #16\n\tadds r4, r4, r3\n\tadds r4, r4, r0\n\t"
-      "lsrs r4, r4, #2\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
+      "lsrs r4, r4, #1\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
       // Add the summand, after the smaller of the two numbers is shifted to the right.
       "beq 3f\n\t"
       "ldmia r2!, {r0, r1}\n\tsubs r3, r7, r1\n\tbmi 4f\n\t"
@@ -145,6 +149,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       "4:\n\t"
       "asrs r4, r3\n"
       "5:\n\t"
+      "mov r12, r2\n\t"
       "adds r4, r4, r0\n\tbeq 8f\n\t"
       // Convert r4 to a float.
       "asrs r6, r4, #31\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
@@ -159,15 +164,15 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       "cmp r4, #0\n\tbmi 6f\n\tlsls r4, r4, #1\n\tsubs r7, #1\n"
       "6:\n\t"
       "adds r7, #1\n\tcmp r7, #252\n\tbhi 8f\n\t"
-      "lsrs r4, r4, #7\n\tadds r4, #1\n\tlsrs r4, r4, #1\n\tlsls r7, r7, #23\n\tadds r4, r4, r7\n\t"
-      "lsls r6, r6, #31\n\torrs r4, r6\n\t"
-      "pop {r0, r1}\n\tstmia r0!, {r4}\n\tpush {r0, r1}\n\t"
-      "cmp r0, r1\n\tbne 1b\n\t"
+      "lsls r7, r7, #23\n\tlsrs r4, r4, #8\n\tadcs r4, r7\n\tlsls r6, r6, #31\n\torrs r4, r6\n\t"
+      "mov r0, lr\n\tstr r4, [r0]\n\tadds r0, #16\n\tmov lr, r0\n\t"
+      "ldr r0, [sp]\n\tcmp r2, r0\n\tbne 2b\n\t"
+      "ldr r0, [sp, #8]\n\tldr r1, [sp, #16]\n\tcmp r0, r1\n\tbne 1b\n\t"
       "movs r0, #0\n\tb 9f\n"
       "8:\n\t"
       "movs r0, #1\n"
       "9:\n\t"
-      "add sp, #8\n\t"
+      "add sp, #20\n\t"
       "pop {r4-r7}\n\t"
       "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
       "pop {r4-r7, pc}");

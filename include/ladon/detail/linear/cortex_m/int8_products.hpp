@@ -35,7 +35,7 @@ LADON_INLINE void product([[maybe_unused]] const Weights& w, [[maybe_unused]] In
 #endif
 #if LADON_THUMB1
   if constexpr (simd::uses_thumb1<Element, Simd>) {
-    for (std::size_t row = 0; row < Rows; ++row) thumb1::tile<T.width(), Packs, Inner>(w, row, in, panels, epilogue);
+    thumb1::product<T.width(), Packs, Rows, Inner>(w, in, panels, epilogue);
   }
 #endif
 #if LADON_DSP
