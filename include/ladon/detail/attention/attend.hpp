@@ -193,8 +193,20 @@ struct QueryBlockAttention {
     if (!all_values) {
       weighted_sum_selected<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored, rescale, mask,
                                        block.out);
+    } else if constexpr (Form::uses_block_floats) {
+      add_values_of_integers(scored.keys, rescale);
     } else if constexpr (!Form::interleaves_exponentials) {
       weighted_sum<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored.keys, rescale, block.out);
+    }
+  }
+
+  // Adds the weighted values of a key block with integers, or in constant evaluation with floats.
+  LADON_INLINE constexpr void add_values_of_integers(Range keys, const Rescale<Pack, Form::packs>& rescale) noexcept {
+    if (std::is_constant_evaluated()) {
+      weighted_sum<BlockForm>(head.values, block.scores, keys, rescale, block.out);
+    } else {
+      block_floats::weighted_sum<BlockForm::value_width, Form::packs>(head.values, block.scores, keys, rescale,
+                                                                      block.out, block.words);
     }
   }
 

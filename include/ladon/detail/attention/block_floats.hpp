@@ -15,6 +15,12 @@
 //
 // Blocks with an infinity, a NaN or a very large number (most_exponent) are computed with floats.
 //
+// Each query block reads all keys and values of a head. The floats of keys and values are therefore replaced by words
+// once for each head (to_words), unless a token of the head has no integers, or the keys belong to a cache. A word of
+// 32 bits holds both integers of a mantissa. A token's exponent lies in the lowest 4 bits of its first two words:
+//
+//     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
+//
 // detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].
 #pragma once
 
@@ -54,18 +60,21 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
 // numbers become 0.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
-// Writes the exponent of the block of each token of a panel: the largest stored exponent of its features, but at least
-// least_exponent.
+// Returns the exponent of the block of a token: the largest stored exponent of its features, but at least
+// least_exponent. The features are four floats apart.
+template <std::size_t Features>
+LADON_INLINE std::int32_t token_exponent(const float* features) noexcept {
+  std::uint32_t largest = static_cast<std::uint32_t>(least_exponent) << 24;
+  for (std::size_t i = 0; i < Features; ++i) {
+    const std::uint32_t magnitude = bits_of(features[4 * i]) << 1;
+    if (magnitude > largest) largest = magnitude;
+  }
+  return static_cast<std::int32_t>(largest >> 24);
+}
+// Writes the exponents of the tokens of a panel.
 template <std::size_t Features>
 LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
-  for (std::size_t t = 0; t < 4; ++t) {
-    std::uint32_t largest = static_cast<std::uint32_t>(least_exponent) << 24;
-    for (std::size_t i = 0; i < Features; ++i) {
-      const std::uint32_t magnitude = bits_of(panel[4 * i + t]) << 1;
-      if (magnitude > largest) largest = magnitude;
-    }
-    exponents[t] = static_cast<std::int32_t>(largest >> 24);
-  }
+  for (std::size_t t = 0; t < 4; ++t) exponents[t] = token_exponent<Features>(panel + t);
 }
 
 // Returns x >> count, or 0 for 32 <= count < 256.
@@ -92,7 +101,58 @@ struct Split {
     high = (mantissa + 2048) >> 12;
     low = mantissa - high * 4096;
   }
+  // Reads a word, as defined at the top of this file.
+  LADON_INLINE explicit Split(std::uint32_t word) noexcept
+      : high(static_cast<std::int32_t>(word) >> 18), low(static_cast<std::int32_t>(word << 14) >> 20) {}
+  LADON_INLINE std::uint32_t word() const noexcept {
+    return static_cast<std::uint32_t>(high) << 18 | (static_cast<std::uint32_t>(low) & 0xfff) << 6;
+  }
 };
+
+// Whether tokens with this number of features can be replaced by words.
+template <std::size_t Width>
+inline constexpr bool has_words = Width >= 2;
+
+// Returns whether the first `tokens` tokens of `panels` [panels][Width][4] have integers.
+template <std::size_t Width>
+LADON_NOINLINE bool fits_words(const float* panels, std::size_t tokens) noexcept {
+  std::int32_t exponents[4];
+  for (std::size_t token = 0; token < tokens; ++token) {
+    if (token % 4 == 0) token_exponents<Width>(panels + token * Width, exponents);
+    if (exponents[token % 4] > most_exponent) return false;
+  }
+  return true;
+}
+// Replaces the features of the first `tokens` tokens by words. The other tokens of the last panel become 0.
+template <std::size_t Width>
+LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
+  for (std::size_t token = 0; token < (tokens + 3) / 4 * 4; ++token) {
+    float* const features = panels + token / 4 * 4 * Width + token % 4;
+    if (token >= tokens) {
+      for (std::size_t i = 0; i < Width; ++i) features[4 * i] = 0;
+    }
+    const std::int32_t exponent = token_exponent<Width>(features);
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < Width; ++i) {
+      features[4 * i] = ladon::bit_cast<float>(Split(bits_of(features[4 * i]), exponent).word());
+    }
+    const auto bits = static_cast<std::uint32_t>(exponent);
+    features[0] = ladon::bit_cast<float>(bits_of(features[0]) | (bits & 15));
+    features[4] = ladon::bit_cast<float>(bits_of(features[4]) | bits >> 4);
+  }
+}
+// Returns the float that a word of a token with this exponent replaces.
+LADON_INLINE float float_of_word(float word, std::int32_t exponent) noexcept {
+  const Split split(bits_of(word));
+  const auto unit = ladon::bit_cast<float>(static_cast<std::uint32_t>(exponent - 23) << 23);
+  return static_cast<float>(split.high * 4096 + split.low) * unit;
+}
+// Reads the exponents of the tokens of a panel of words.
+LADON_INLINE void exponents_of_words(const float* panel, std::int32_t* exponents) noexcept {
+  for (std::size_t t = 0; t < 4; ++t) {
+    exponents[t] = static_cast<std::int32_t>((bits_of(panel[t]) & 15) | (bits_of(panel[4 + t]) & 15) << 4);
+  }
+}
 
 // The products of one row and four tokens. `row` holds the low integers of the row, and then the high integers. `x`
 // holds the high integers of the tokens, and then the low integers.
@@ -120,8 +180,8 @@ struct Products {
 template <std::size_t Width>
 class Queries {
  public:
-  // `query` is Q^T [Width][4].
-  LADON_INLINE constexpr explicit Queries(const float* query) noexcept : floats_(query) {
+  // `query` is Q^T [Width][4]. `words` says whether the keys are words.
+  LADON_INLINE constexpr Queries(const float* query, bool words) noexcept : floats_(query), words_(words) {
     if (!std::is_constant_evaluated()) load();
   }
   LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
@@ -137,6 +197,7 @@ class Queries {
   LADON_INLINE void load() noexcept {
     const float* const query = floats_;
     token_exponents<Width>(query, exponents_);
+    for (; usable_ < 4 && exponents_[usable_] <= most_exponent; ++usable_) {}
     for (std::size_t i = 0; i < 4 * Width; ++i) {
       const Split split(bits_of(query[i]), exponents_[i % 4]);
       integers_[i] = split.high;
@@ -146,15 +207,33 @@ class Queries {
   template <std::size_t Count>
   LADON_NOINLINE bool multiply_integers(const float* keys, Pack (&sum)[4][Count]) const noexcept {
     std::int32_t exponents[4], row[2 * Width];
-    token_exponents<Width>(keys, exponents);
-    for (std::size_t t = 0; t < 4; ++t) {
-      if (exponents[t] > most_exponent || (t < Count && exponents_[t] > most_exponent)) return false;
+    if (words_) {
+      exponents_of_words(keys, exponents);
+    } else {
+      token_exponents<Width>(keys, exponents);
+      for (const std::int32_t exponent : exponents) {
+        if (exponent > most_exponent) return false;
+      }
+    }
+    if (usable_ < Count) {
+      if (words_) multiply_floats(keys, exponents, sum);
+      return words_;
     }
     for (std::size_t r = 0; r < 4; ++r) {
-      for (std::size_t i = 0; i < Width; ++i) {
-        const Split split(bits_of(keys[4 * i + r]), exponents[r]);
-        row[i] = split.low;
-        row[Width + i] = split.high;
+      const float* const key = keys + r;
+      if (words_) {
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < Width; ++i) {
+          const Split split(bits_of(key[4 * i]));
+          row[i] = split.low;
+          row[Width + i] = split.high;
+        }
+      } else {
+        for (std::size_t i = 0; i < Width; ++i) {
+          const Split split(bits_of(key[4 * i]), exponents[r]);
+          row[i] = split.low;
+          row[Width + i] = split.high;
+        }
       }
       const Products<Width> products(row, integers_, Width);
       float results[Count];
@@ -164,7 +243,24 @@ class Queries {
     return true;
   }
 
+  // Computes the products of `multiply` with floats. The keys are words.
+  template <std::size_t Count>
+  LADON_NOINLINE void multiply_floats(const float* keys, const std::int32_t* exponents,
+                                      Pack (&sum)[4][Count]) const noexcept {
+    for (std::size_t r = 0; r < 4; ++r) {
+      for (std::size_t t = 0; t < Count; ++t) {
+        float product = 0;
+        for (std::size_t i = 0; i < Width; ++i) {
+          product += float_of_word(keys[4 * i + r], exponents[r]) * floats_[4 * i + t];
+        }
+        sum[r][t] = {product};
+      }
+    }
+  }
+
   const float* floats_;
+  bool words_;
+  std::size_t usable_ = 0;  // how many queries, from the first on, have integers
   std::int32_t exponents_[4];
   std::int32_t integers_[8 * Width];
 };
@@ -231,11 +327,15 @@ inline constexpr std::size_t step_keys = 32;
 class Weights {
  public:
   // Computes the exponents of the values and the integers of the weights. `values` points to the panel of the first
-  // key. Returns false if a value or a weight is too large, infinite or NaN.
+  // key. `words` says whether the values are words. Returns false if a value or a weight is too large, infinite or NaN.
   template <std::size_t ValueWidth, std::size_t Count>
-  LADON_INLINE bool load(const float* values, const float* p, std::size_t keys) noexcept {
+  LADON_INLINE bool load(const float* values, const float* p, std::size_t keys, bool words) noexcept {
     terms_ = (keys + 3) / 4 * 4;
-    for (std::size_t k = 0; k < keys; k += 4) token_exponents<ValueWidth>(values + k * ValueWidth, exponents_ + k);
+    words_ = words;
+    for (std::size_t k = 0; k < keys; k += 4) {
+      const float* const panel = values + k * ValueWidth;
+      words ? exponents_of_words(panel, exponents_ + k) : token_exponents<ValueWidth>(panel, exponents_ + k);
+    }
     for (std::size_t k = 0; k < keys; ++k) {
       if (exponents_[k] > most_exponent) return false;
     }
@@ -256,6 +356,16 @@ class Weights {
   LADON_INLINE Products<step_keys> multiply(const float* values) const noexcept {
     std::int32_t row[2 * step_keys];
     std::int32_t *low = row, *high = row + terms_;
+    if (words_) {
+      for (const std::int32_t* const end = high; low < end; low += 4, high += 4, values += 4 * ValueWidth) {
+        for (std::size_t i = 0; i < 4; ++i) {
+          const Split split(bits_of(values[i]));
+          low[i] = split.low;
+          high[i] = split.high;
+        }
+      }
+      return Products<step_keys>(row, integers_, terms_);
+    }
     for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_;) {
       for (std::size_t i = 0; i < 4; ++i) {
         const Split split(bits_of(values[i]), *exponent++);
@@ -267,6 +377,7 @@ class Weights {
     return Products<step_keys>(row, integers_, terms_);
   }
   LADON_INLINE const std::int32_t* exponents() const noexcept { return largest_; }
+  LADON_INLINE const std::int32_t* value_exponents() const noexcept { return exponents_; }
 
  private:
   // Finds the largest exponent of a weight times the values of its key. A weight of 0 has no exponent.
@@ -293,24 +404,29 @@ class Weights {
   }
 
   std::size_t terms_;  // the number of keys, rounded up to whole panels
+  bool words_;
   std::int32_t exponents_[step_keys], largest_[4];
   std::int32_t integers_[8 * step_keys];
 };
 
 // Computes the weighted sum of one row of values for one query with floats, for weights and values that integers cannot
-// represent.
+// represent. If the values are words, `exponents` are the exponents of the keys, otherwise null.
 template <std::size_t ValueWidth>
-LADON_NOINLINE float sum_of_floats(const float* values, const float* p, std::size_t keys) noexcept {
+LADON_NOINLINE float sum_of_floats(const float* values, const float* p, std::size_t keys,
+                                   const std::int32_t* exponents) noexcept {
   float sum = 0;
-  for (std::size_t k = 0; k < keys; ++k) sum += values[k / 4 * 4 * ValueWidth + k % 4] * p[4 * k];
+  for (std::size_t k = 0; k < keys; ++k) {
+    const float value = values[k / 4 * 4 * ValueWidth + k % 4];
+    sum += (exponents != nullptr ? float_of_word(value, exponents[k]) : value) * p[4 * k];
+  }
   return sum;
 }
 
 // Adds the weighted values of the keys `range` (detail/attention/weighted_sum.hpp). `rescale` is a Rescale of
-// weighted_sum.hpp: the factors of the earlier sums and of the results.
+// weighted_sum.hpp: the factors of the earlier sums and of the results. `words` says whether the values are words.
 template <std::size_t ValueWidth, std::size_t Count, class Rescale>
-LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale,
-                                 float* out) noexcept {
+LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale, float* out,
+                                 bool words) noexcept {
   float before[Count], after[Count];
   bool fast = rescale.first && range.end - range.begin <= step_keys;
   for (std::size_t t = 0; t < Count; ++t) {
@@ -323,7 +439,7 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
     const std::size_t left = range.end - first, keys = left < step_keys ? left : step_keys;
     const float* const weight = p + 4 * (first - range.begin);
     Weights weights;
-    const bool finite = weights.template load<ValueWidth, Count>(values + first * ValueWidth, weight, keys);
+    const bool finite = weights.template load<ValueWidth, Count>(values + first * ValueWidth, weight, keys, words);
     for (std::size_t row = 0; row < ValueWidth; ++row) {
       const float* const value = values + first * ValueWidth + 4 * row;
       const auto products = weights.template multiply<ValueWidth>(value);
@@ -335,7 +451,8 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
       float sum[Count];
       soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
       for (std::size_t t = 0; t < Count; ++t) {
-        if (!finite) sum[t] = sum_of_floats<ValueWidth>(value, weight + t, keys);
+        if (!finite)
+          sum[t] = sum_of_floats<ValueWidth>(value, weight + t, keys, words ? weights.value_exponents() : nullptr);
         if (first != range.begin) {
           to[t] = to[t] + sum[t];
         } else {

@@ -68,6 +68,7 @@ struct GroupKeys {
   View keys;           // K^T [panels][head width][key width]
   View values;         // V^T [panels][value width][key width]
   bool values_finite;  // whether no value is infinite or NaN
+  bool words = false;  // whether keys and values are words (detail/attention/block_floats.hpp)
 };
 template <class View>
 GroupKeys(std::size_t, View, View, bool) -> GroupKeys<View>;
@@ -108,6 +109,10 @@ struct MultiHeadSteps {
   // output of the heads, and the error of this quantisation is larger.
   static constexpr bool uses_block_floats =
       Target::uses_block_floats && precision::is_int8<typename Weights::Precision>;
+  // Whether the keys and values that attend_layer projects may become words (detail/attention/block_floats.hpp).
+  static constexpr bool may_use_words = uses_block_floats && q.width() == 4 && k.width() == 4 &&
+                                        S.head_width <= block_floats::most_width &&
+                                        block_floats::has_words<S.head_width> && block_floats::has_words<S.value_width>;
 
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
   // the projections take quantised or bfloat16 panels, query_input and context_in also convert the panels
@@ -149,7 +154,8 @@ struct MultiHeadSteps {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
       const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
-      attend_group<false>(call, bound, GroupKeys<const float*>{g, keys, values, finite}, scratch);
+      const bool words = to_words(keys, values, active);
+      attend_group<false>(call, bound, GroupKeys<const float*>{g, keys, values, finite, words}, scratch);
     }
   }
 
@@ -334,6 +340,21 @@ struct MultiHeadSteps {
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
+  // Replaces the keys and values of the active tokens by words, and returns true, if they have integers
+  // (detail/attention/block_floats.hpp).
+  static constexpr bool to_words([[maybe_unused]] float* keys, [[maybe_unused]] float* values,
+                                 [[maybe_unused]] std::size_t active) noexcept {
+    if constexpr (may_use_words) {
+      if (!std::is_constant_evaluated() && block_floats::fits_words<S.head_width>(keys, active) &&
+          block_floats::fits_words<S.value_width>(values, active)) {
+        block_floats::to_words<S.head_width>(keys, active);
+        block_floats::to_words<S.value_width>(values, active);
+        return true;
+      }
+    }
+    return false;
+  }
+
   // Returns whether the cached values of the tokens `past` to `past` + `tokens` - 1 of a text are finite in head `g`.
   template <class Cache>
   static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
@@ -413,7 +434,7 @@ struct MultiHeadSteps {
                                      Scratch& scratch) noexcept {
     const std::size_t first = group.group * S.heads_per_group();
     for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
-      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h)};
+      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h), group.words};
       attend_head<Projected>(call, bound, head, scratch);
     }
   }
@@ -462,7 +483,7 @@ struct MultiHeadSteps {
               queries.end - queries.begin, query);
         }
         attend_query_block<S, Score, Target, Simd, P, Packs, uses_block_floats>(
-            head, {query, queries, scratch.scores.data, out, widened}, call.lengths.keys, bound.mask,
+            head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
             call.capture_of(h, queries));
       }
     };

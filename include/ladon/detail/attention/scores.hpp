@@ -170,7 +170,12 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   const Range range = scored.keys;
   // Either a pointer to floats, or the integers of the queries.
   using Query = std::conditional_t<Form::uses_block_floats, block_floats::Queries<Form::head_width>, const float*>;
-  const Query query(block.query);
+  const Query query = [&] {
+    if constexpr (Form::uses_block_floats)
+      return Query(block.query, block.words);
+    else
+      return block.query;
+  }();
   typename BoundMask::template Scratch<key_width, query_width> scratch;
   for (std::size_t base = range.begin; base < range.end; base += key_width) {
     const float* const panel = keys + (base - Form::first_key(range.begin)) * Form::head_width;

@@ -141,11 +141,6 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
 template <class Form>
 LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Range range,
                                          Rescale<typename Form::Pack, Form::packs> rescale, float* out) noexcept {
-  if constexpr (Form::uses_block_floats) {
-    if (!std::is_constant_evaluated()) {
-      return block_floats::weighted_sum<Form::value_width, Form::packs>(values, p, range, rescale, out);
-    }
-  }
   for_row_tiles<Form::value_width, Form::tile_rows>([&]<std::size_t Rows>(std::size_t row) {
     weighted_sum_tile<Form, Rows>(values + row * Form::key_width, p, range, rescale, out + row * Form::query_width,
                                   NoInterleavedWork{});

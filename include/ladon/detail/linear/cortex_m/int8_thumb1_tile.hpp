@@ -138,7 +138,11 @@ LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_r
   if constexpr (block == Inner) convert<Rows, RowStride>(rows, Inner, words);
   for (std::size_t p = 0; p < panels; ++p) {
     const std::int32_t* const x = in.data + p * in.stride;
-    std::int32_t sums[Width][Rows] = {};
+    std::int32_t sums[Width][Rows];
+    // `zero` hides the constant, because g++ would call memset.
+    std::int32_t zero = 0;
+    asm("" : "+l"(zero));
+    for (std::size_t i = 0; i < Width * Rows; ++i) sums[i / Rows][i % Rows] = zero;
     if constexpr (block == Inner) {
       add(x, Inner, sums);
     } else {
