@@ -97,12 +97,14 @@ struct MultiHeadSteps {
 
   // Whether the queries of a head are projected for all panels before the attention of the first panel. With the DSP
   // extension, each pass over int8 weights converts the weights to 16 bits. On Cortex-M0+, a pass converts the weights
-  // to 32 bits. One pass for all panels therefore takes fewer instructions than one pass per panel. The projected
+  // to 32 bits. On Helium, a pass loads the weights into registers. One pass for all panels therefore takes fewer
+  // instructions than one pass per panel. The projected
   // queries of the head are stored in the memory that the head's output will overwrite, so head_width must equal
   // value_width.
   static constexpr bool projects_queries_first =
       precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
-      (simd::uses_dsp<typename Target::Int8Element, Simd> || simd::uses_thumb1<typename Target::Int8Element, Simd>);
+      (simd::uses_dsp<typename Target::Int8Element, Simd> || simd::uses_thumb1<typename Target::Int8Element, Simd> ||
+       simd::uses_helium<typename Target::Int8Element, Simd>);
 
   // Whether attention computes with integers, on a target without an FPU. The error of a value is then relative to the
   // largest feature of the value, and not to each feature. With int8 weights, the output projection quantises the

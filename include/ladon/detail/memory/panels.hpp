@@ -152,7 +152,7 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
   for (std::size_t t = 0; t < T.panels(tokens) * T.width(); t += lanes) {
     float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
     for (std::size_t i = 0; i < Features; i += lanes) {
-      const std::size_t count = Features - i < lanes ? Features - i : lanes;
+      const std::size_t count = Features % lanes == 0 || Features - i >= lanes ? lanes : Features - i;
       Pack square[lanes];
       LADON_UNROLL
       for (std::size_t r = 0; r < lanes; ++r) {
@@ -179,7 +179,7 @@ constexpr void from_panels(const float* panels, std::size_t tokens, float* rows)
   for (std::size_t t = 0; t < tokens; t += lanes) {
     const float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
     for (std::size_t i = 0; i < Features; i += lanes) {
-      const std::size_t count = Features - i < lanes ? Features - i : lanes;
+      const std::size_t count = Features % lanes == 0 || Features - i >= lanes ? lanes : Features - i;
       Pack square[lanes];
       LADON_UNROLL
       for (std::size_t c = 0; c < lanes; ++c) {
