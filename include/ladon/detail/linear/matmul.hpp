@@ -199,7 +199,13 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, s
         } else {
           tile.template accumulate<T.width()>(Inner, rows, panel);
         }
-        tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { epilogue(p, first + r, v, sum); });
+#if defined(LADON_TILE_HELIUM)
+        // A copy, because at -O2, g++ 12 would read the members of `epilogue` again after each store.
+        const Epilogue store = epilogue;
+#else
+        const Epilogue& store = epilogue;
+#endif
+        tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { store(p, first + r, v, sum); });
       }
     });
   }

@@ -15,10 +15,17 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include <ladon/detail/linear/cortex_m/loops.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/vectors.hpp>
+
+// With LADON_SUMS_WITHOUT_LOOPS, the functions of a tile name each sum instead of looping over the sums. g++ 12 keeps
+// the sums of unrolled loops in memory on Helium. Code for size has loops.
+#if defined(LADON_TILE_HELIUM) && !defined(LADON_SMALL)
+#define LADON_SUMS_WITHOUT_LOOPS 1
+#endif
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -41,11 +48,15 @@ struct MicroKernel {
   // Starts each sum at start(row, pack).
   template <class Start>
   LADON_INLINE constexpr explicit MicroKernel(Start start) noexcept {
+#if defined(LADON_SUMS_WITHOUT_LOOPS)
+    for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { sum[r][v] = start(r, v); });
+#else
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = start(r, v);
     }
+#endif
   }
 
   // Adds steps 0 .. inner - 1 to the sums.
@@ -104,14 +115,27 @@ struct MicroKernel {
   // Calls finish(row, pack, sum) for each finished sum.
   template <class Finish>
   LADON_INLINE constexpr void finish(Finish finish) const noexcept {
+#if defined(LADON_SUMS_WITHOUT_LOOPS)
+    for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { finish(r, v, sum[r][v]); });
+#else
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) finish(r, v, sum[r][v]);
     }
+#endif
   }
 
  private:
+#if defined(LADON_SUMS_WITHOUT_LOOPS)
+  // Calls f(row, pack) for each sum, without a loop.
+  template <class F>
+  static LADON_INLINE constexpr void for_each_sum(F f) noexcept {
+    [&]<std::size_t... I>(std::index_sequence<I...>)
+        LADON_INLINE_LAMBDA { (f(I / Packs, I % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
+  }
+#endif
+
   // In the next functions, LADON_RESTRICT tells the compiler that the pointers do not alias.
 
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
@@ -177,6 +201,13 @@ struct MicroKernel {
       return;
     }
     Pack b[Packs];
+#if defined(LADON_SUMS_WITHOUT_LOOPS)
+    for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA {
+      if (v < First) return;
+      if (r == 0) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
+      sum[r][v] = fma(Pack::broadcast(a[r * RowStride + k * InnerStride]), b[v], sum[r][v]);
+    });
+#else
     LADON_UNROLL
     for (std::size_t v = First; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
     LADON_UNROLL
@@ -185,6 +216,7 @@ struct MicroKernel {
       LADON_UNROLL
       for (std::size_t v = First; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
     }
+#endif
   }
 
   // A wide tile may have too many packs to keep a row of the panel in registers. Only `resident` packs of the row then

@@ -65,12 +65,17 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 // How many steps of the inner index one iteration of the loop computes.
 inline constexpr std::size_t steps = 4;
 
+// The floats that a loop reads, as an operand of the assembly. A clobber of all memory would also cover the sums, so
+// that g++ 12 would store the sums before and after the loop.
+typedef float AnyFloat __attribute__((may_alias));
+#define LADON_HELIUM_FLOATS(pointer) "m"(*reinterpret_cast<const AnyFloat(*)[]>(pointer))
+
 // Runs the instructions `four_steps` `fours` times, in a low-overhead loop (instructions dls and le).
-#define LADON_HELIUM_LOOP(four_steps, step_operand, ...)                                \
-  asm("dls lr, %[fours]\n1:\n\t" four_steps "le lr, 1b"                                 \
-      : [panel] "+r"(panel), [a0] "+r"(a0), [w0] "=&r"(w0), [w1] "=&r"(w1), __VA_ARGS__ \
-      : [fours] "r"(fours), [step] step_operand(step)                                   \
-      : "q6", "q7", "lr", "memory")
+#define LADON_HELIUM_LOOP(four_steps, step_operand, ...)                                                   \
+  asm("dls lr, %[fours]\n1:\n\t" four_steps "le lr, 1b"                                                    \
+      : [panel] "+r"(panel), [a0] "+r"(a0), [w0] "=&r"(w0), [w1] "=&r"(w1), __VA_ARGS__                    \
+      : [fours] "r"(fours), [step] step_operand(step), LADON_HELIUM_FLOATS(panel), LADON_HELIUM_FLOATS(a0) \
+      : "q6", "q7", "lr")
 #define LADON_HELIUM_SUMS_OF_2 \
   [s0] "+w"(s[0][0].vector), [s1] "+w"(s[0][1].vector), [s2] "+w"(s[1][0].vector), [s3] "+w"(s[1][1].vector)
 #define LADON_HELIUM_SUMS_OF_3 LADON_HELIUM_SUMS_OF_2, [s4] "+w"(s[2][0].vector), [s5] "+w"(s[2][1].vector)
@@ -127,6 +132,7 @@ LADON_INLINE void accumulate(simd::HeliumPack (&s)[2][2], std::size_t fours, con
 #undef LADON_HELIUM_SUMS_OF_3
 #undef LADON_HELIUM_SUMS_OF_2
 #undef LADON_HELIUM_LOOP
+#undef LADON_HELIUM_FLOATS
 #undef LADON_HELIUM_TWICE
 #undef LADON_HELIUM_PAIR_LONG_STEP
 #undef LADON_HELIUM_PAIR_SHORT_STEP
