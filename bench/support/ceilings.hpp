@@ -18,8 +18,9 @@ namespace ladon::inline LADON_ABI::bench {
 using Widest = detail::simd::NativeVectors;
 using WidePack = Widest::Pack<Widest::lanes>;
 
-// Reads the first `count` of `numbers` `times` times, and returns the bytes read per second. `numbers` must begin at a
-// cache line. Whether the numbers come from a cache or from memory depends on what the caller read before.
+// Reads numbers[0] to numbers[count - 1] repeatedly, `times` times, and returns the bytes read per second. `numbers`
+// must begin at a cache line. Whether the numbers come from a cache or from memory depends on what the caller read
+// before.
 LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, std::size_t times) {
   constexpr std::size_t sums = 8, step = sums * Widest::lanes;
   WidePack sum[sums];

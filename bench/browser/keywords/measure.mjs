@@ -18,8 +18,8 @@ const neededFlops = precision => precision === "int8" ?
 
 /**
  * Calls report({row}) for each contestant and report({message}) for each problem. `windows` is an array of recordings
- * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of forms of
- * LiteRT.js {part, precision, file}.
+ * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of {part,
+ * precision, file}, with an entry for each tflite file that LiteRT.js runs.
  */
 export async function measureKeywords(host, {windows, parts, precisions, rounds, milliseconds, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -87,7 +87,9 @@ async function errorOf(logits, inputs, expected) {
   return {logit, labelsEqual};
 }
 
-/** Loads KWT-1 of the package in a module of the given kind. Returns an entrant for each part. */
+/**
+ * Loads KWT-1 with the npm package in a module of the given kind. Returns two entrants: the parts "chain" and "model".
+ */
 async function ladonOf(host, kind, precision) {
   const {KeywordSpotter} = await host.binding("keywords.js");
   const spotter = await KeywordSpotter.load({

@@ -94,8 +94,8 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Loads each of the `forms` in the peer `name`, and returns an entrant for each loaded form. Stops at the first failure,
- * and reports the failure.
+ * Loads each of the `forms` of MiniLM in the peer `name`. Stops at the first failure, and reports the failure. Returns
+ * an entrant for each form that was loaded.
  */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
@@ -131,8 +131,8 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if Ladon's contestant `one` is compared with the other contestant: a peer or, if `one` has int8
-  // weights, Ladon with float32 weights in the same kind of module.
+  // Returns true if Ladon's contestant `one` is compared with the second contestant. Every peer is compared. If `one`
+  // has int8 weights, Ladon with float32 weights in the same kind of module is compared, too.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {
