@@ -97,7 +97,8 @@ export interface Description {
   /** True if int8 weights are rotated (ROTATED). An int8 matrix of a checkpoint must then be rotated, too. */
   readonly rotated?: boolean;
   /**
-   * What `Instance.attention()` returns: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks.
+   * What `Instance.attention()` returns: the attention weights ("weights"), nothing ("none"), or the scores after
+   * scaling ("scaled"), after SOFTCAP ("capped") or after the masks ("masked").
    */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";

@@ -60,8 +60,8 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
 };
 
 /**
- * Replaces a packed tensor in `members` by its parts. A tensor whose shape, or whose length if the shape is unknown,
- * does not fit `shape` stays in `members`. Then findTensors reports the tensor in `others`.
+ * Replaces a packed tensor in `members` by its parts. A tensor that does not fit `shape` stays in `members`, and
+ * findTensors reports the tensor in `others`. If the shape of the tensor is unknown, only the length must fit.
  */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];

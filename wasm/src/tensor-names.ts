@@ -14,8 +14,9 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 type Names = Map<string, string>;
 
 /**
- * Adds the rows of a table of checkpoint names to the map `names`. Maps the name of a member, `member` + role (such as
- * in_proj_weight), to itself. Unless `isOwnOnly`, maps the checkpoint's name, `place` + name, to the member, too.
+ * Adds the rows of a table of checkpoint names to the map `names`. A row is a role, such as in_proj_weight, and a name
+ * in checkpoints. The member `member` + role is mapped to itself. Unless `isOwnOnly`, the checkpoint's name `place` +
+ * name is mapped to the member, too.
  */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {

@@ -18,7 +18,10 @@ export const shippedNames = [
   ),
 ];
 
-/** Returns true if this engine runs the module. Asks the engine instead of the package, which the tests check. */
+/**
+ * Returns true if this engine runs the module. Asks the engine and not the package, because the tests check the
+ * package.
+ */
 export const runs = (name, variant) => WebAssembly.validate(moduleBytes(name, variant));
 
 /** Returns a generator by xorshift32, which gives equal numbers on every machine. */

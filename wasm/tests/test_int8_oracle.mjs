@@ -36,7 +36,7 @@ const agree = (actual, wanted, { longest, depth }) => {
   );
 };
 
-/** Runs `check` for each variant and each number of bits that this engine computes exactly. */
+/** Runs `check` for each variant and each number of activation bits for which this engine computes exact products. */
 const forEachKernel = async (t, source, allBits, check) => {
   let count = 0;
   for (const variant of runnable) {

@@ -87,7 +87,7 @@ const nested = fc
   });
 const size = fc.oneof(fc.nat(70_000), fc.constantFrom(-1, 0.5, 2 ** 31, 2 ** 32, 2 ** 53, 1e300, "1", null, true));
 const text = fc.string({ unit: "binary", maxLength: 40 });
-/** JSON of any kind, also names and numbers that have a special meaning for a reader. */
+/** Arbitrary JSON, including names and numbers that have a special meaning for a reader of JSON. */
 const json = fc.oneof(
   fc.json({ maxDepth: 3 }),
   nested,

@@ -26,8 +26,8 @@ const dots = {
 };
 
 /**
- * Returns a probe whose call number i of `dots` computes dot products with the function dotOf(i) instead of the
- * engine's instruction. `add` returns the sum of c and `count` dot products.
+ * Returns an imitation of a probe. In call number i of `dots`, the function dotOf(i) computes dot products in place of
+ * the engine's instruction. `add` returns the sum of c and `count` dot products.
  */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);

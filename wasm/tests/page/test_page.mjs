@@ -18,7 +18,7 @@ after(() => site.stop());
 
 const answerIs = (page, text) => page.getByRole("status").filter({ hasText: text }).first().waitFor();
 
-// Waits until the service worker has stored the page's files, and answers requests for them.
+// Waits until the service worker has stored the page's files and answers the page's requests.
 async function serviceWorker(page) {
   await page.evaluate(async () => {
     await navigator.serviceWorker.ready;
