@@ -26,12 +26,12 @@ const require = createRequire(import.meta.url), __filename = fileURLToPath(impor
   fileURLToPath(new URL(".", import.meta.url));`;
 
 /**
- * Writes peers/NAME.browser.mjs and peers/NAME.node.mjs for each peer that computes attention. Returns the names of the
- * bundled peers, and reports the peers whose packages are not installed.
+ * Bundles each peer that computes attention. Writes peers/NAME.browser.mjs for browsers and peers/NAME.node.mjs for
+ * Node. Returns the names of the bundled peers, and reports the peers whose packages are not installed.
  */
 export const bundlePeers = (build, say) => bundleNamed(attentionNeeds, build, say);
 
-/** Like bundlePeers, for the peers that compute the chain of products (products/numbers.mjs). */
+/** Bundles the peers that compute the chain of products (products/numbers.mjs), as bundlePeers does for attention. */
 export const bundleProductPeers = (build, say) => bundleNamed(productNeeds, build, say);
 
 const bundleNamed = (needsOf, build, say) =>

@@ -80,7 +80,10 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
 
 /** The result of the search: the offsets, the members without a tensor, and the tensors without a member. */
 export interface Found {
-  /** For each pointer in the C struct of weights, the offset of its tensor (or part of a tensor), as in `begin`. */
+  /**
+   * For each pointer in the C struct of weights, the offset of its tensor (or part of a tensor), in bytes from the
+   * first tensor.
+   */
   readonly offsets: number[];
   /** Members of the kernel without a tensor. Scales and sums of rows are listed only if their matrix was found. */
   readonly missing: string[];

@@ -116,7 +116,7 @@ export const load = async (source: KernelSource, options: LoadOptions = {}): Pro
   const supported = variants.filter(supports);
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
   const first = variant ?? supported[0]!;
-  // relaxedDot tests the engine while the module is downloaded and compiled.
+  // While the module is downloaded and compiled, relaxedDot tests the engine.
   const isProbed = precision === "int8" && first === "relaxed";
   const [module] = await Promise.all([moduleOf(source, first, options), isProbed && relaxedDot()]);
   const canReplace = variant == null && hasVariants(source) && usesRelaxedDot(describe(module));

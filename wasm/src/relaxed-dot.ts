@@ -140,7 +140,7 @@ export const makeProbe = (): Probe => {
 let known: Promise<RelaxedDot> | undefined;
 
 /**
- * Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return its
- * result.
+ * Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return the
+ * result of the first call.
  */
 export const relaxedDot = (): Promise<RelaxedDot> => (known ??= classify(makeProbe()));

@@ -35,8 +35,8 @@ const namesOf = (add: (names: Names, convention: Convention) => void): Names => 
 };
 
 /**
- * Extends `memberOf` to scales and row sums: if X belongs to the member M, X_scale belongs to M_scale, and X_row_sum to
- * M_row_sum.
+ * Extends `memberOf` to scales and row sums: if the tensor X belongs to the member M, X_scale belongs to M_scale, and
+ * X_row_sum to M_row_sum.
  */
 const withRowTensors =
   (memberOf: MemberOf): MemberOf =>
@@ -49,7 +49,8 @@ const withRowTensors =
 export const memberFinder = (description: Description): MemberOf => withRowTensors(matrixFinder(description));
 
 const matrixFinder = ({ kind, layout }: Description): MemberOf => {
-  // The tensors of checkpoints are (out, in). A kernel that reads (in, out) accepts only the names of its own members.
+  // The tensors of checkpoints are (out, in). So a kernel that reads (in, out) accepts only the names of its own
+  // members.
   const isOwnOnly = layout === "per_head" || layout === "in_out";
   if (kind === "attention") {
     const names = namesOf((to, { ofAttention }) => addRows(to, ofAttention, isOwnOnly));

@@ -108,7 +108,7 @@ const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   if (float !== undefined && int8 !== undefined) fail("weights", `type of ${float}`, `int8, as of ${int8}`, "floats");
 };
 
-/** Returns the shapes of the int8 matrices that a record or file can have, by member. */
+/** Maps each member of the kernel that is an int8 matrix to the shape of the matrix. */
 const matrixShapes = (slots: readonly Slot[]): Map<string, readonly number[]> =>
   new Map(slots.filter(({ type }) => type === "int8").map(({ name, shape }) => [name, shape]));
 

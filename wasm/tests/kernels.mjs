@@ -66,8 +66,8 @@ export const weightsOf = (description, random) => {
 };
 
 /**
- * Returns [matrix, bias]: the `rows` rows from row `first` of the matrix `name` in the oracle's form, and their biases.
- * By default, returns all rows.
+ * Returns [matrix, bias] in the oracle's form: `rows` rows of the matrix `name`, beginning with row `first`, and the
+ * biases of these rows. By default, returns all rows.
  */
 const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) => {
   const matrix = weights[`${name}_weight`];

@@ -13,7 +13,10 @@ const skip = runnable.includes("relaxed") ? false : "this engine has no relaxed"
 const saturate = (sum) => Math.max(-32768, Math.min(32767, sum));
 const pairs = (a, b) => [a[0] * b[0] + a[1] * b[1], a[2] * b[2] + a[3] * b[3]];
 const signed = (b) => Array.from(Int8Array.from(b));
-/** Functions that compute a sum of four products as different engines do, some of them wrongly. */
+/**
+ * Functions that compute a sum of four products. Each function imitates an engine, and some of these engines compute
+ * wrong sums.
+ */
 const dots = {
   unsigned: (a, b) => pairs(a, b)[0] + pairs(a, b)[1],
   signed: (a, b) => dots.unsigned(a, signed(b)),

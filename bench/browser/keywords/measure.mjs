@@ -55,7 +55,8 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
       report({message: `${one.who}, ${one.precision}, ${part}, is left out: a logit differs by ${error.logit}`});
       continue;
     }
-    // Each call of `run` computes the next recording, so that no contestant computes one recording repeatedly.
+    // Each call of `run` computes the logits of the next recording, so that no contestant always computes the same
+    // recording.
     let next = 0;
     const run = () => logits(inputs[next++ % inputs.length]);
     await warmUp(run);

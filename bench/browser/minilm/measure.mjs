@@ -111,8 +111,8 @@ async function formsOf(host, name, forms, ids, report) {
 }
 
 /**
- * Returns the entrants whose ids and vectors agree with the first entrant. Leaves out a peer that disagrees. Throws if
- * a module of Ladon disagrees.
+ * Returns the entrants whose ids and vectors agree with those of the first entrant. Leaves out a peer that disagrees.
+ * Throws if a module of Ladon disagrees.
  */
 async function thoseThatAgree([first, ...others], text, report) {
   const agreeing = [first], ids = first.ids(text).join(), expected = await first.embed(text);

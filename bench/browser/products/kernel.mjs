@@ -29,7 +29,9 @@ export async function instantiateProducts(module, precision, {x, products}, {bit
   };
 }
 
-/** Returns the index in rows [tokens][model] of the element that has the index `i` in panels [panels][model][width]. */
+/**
+ * Converts the index `i` of an element in panels [panels][model][width] to the element's index in rows [tokens][model].
+ */
 const placeInRows = (i, width) => {
   const lane = i % width, feature = Math.floor(i / width) % model, panel = Math.floor(i / (width * model));
   return (panel * width + lane) * model + feature;

@@ -419,7 +419,7 @@ test("one changed bit of a weight: an error, not stored; right files are used", 
   const other = await startPage(copy);
   try {
     const { page } = await other.open({ hash: "#sentences" });
-    // Changes the default addresses of the page, which have checksums, to the addresses of these files.
+    // The page has default addresses with checksums. Changes these addresses to those of the test's files.
     const setAddress = (id, name) =>
       page.evaluate(([id, url]) => document.getElementById(id).setAttribute("value", url), [id, `${other.url}${name}`]);
     const fetchButton = page.getByRole("button", { name: "Fetch the model" });

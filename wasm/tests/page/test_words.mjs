@@ -68,8 +68,8 @@ const wavOf = (name, channels, rate) => {
   return path;
 };
 /**
- * Returns the recordings one after another. Each sample is repeated `times` times, so that the sample rate is `times`
- * times as high.
+ * Returns the samples of the recordings, one recording after another. Repeats each sample `times` times, which
+ * multiplies the sample rate by `times`.
  */
 const soundOf = (names, times = 1) => {
   const samples = names.flatMap((name) => Array.from(samplesOf(name)));
