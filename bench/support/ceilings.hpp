@@ -53,7 +53,7 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
   detail::RunningSoftmax<Pack, tiling.packs> running(-std::numeric_limits<float>::infinity());
-  // The results are between 0 and 1, and are the scores of the next round. So the running maximum can stay 1.
+  // The exponentials are between 0 and 1, and they are the scores of the next round. So the running maximum can stay 1.
   for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
   const auto seconds = [&](auto work) {
     const double start = now();

@@ -73,8 +73,8 @@ const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.
   WebAssembly.compile(bytes).catch((cause) => failModule(bytes, cause, place));
 
 /**
- * Reads a module. If a module of the package cannot be read, the error asks about the bundler, because some bundlers,
- * such as esbuild, do not copy the modules of the package.
+ * Reads a module. If a module of the package cannot be read, the message of the error mentions the bundler. Some
+ * bundlers, such as esbuild, do not copy the modules of the package.
  */
 const readModule = (source: unknown, place: string | URL, signal?: AbortSignal): Promise<Uint8Array> =>
   readBytes(place, signal).catch((cause) => {

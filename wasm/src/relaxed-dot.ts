@@ -4,8 +4,8 @@
 //
 // The operands a and b have 16 bytes, and c has 4 lanes of 32 bits. Lane i of the result is c[i] + a[4i] * b[4i] + a[4i
 // + 1] * b[4i + 1] + a[4i + 2] * b[4i + 2] + a[4i + 3] * b[4i + 3]. The bytes of a are signed. The sum is defined only
-// if the bytes of b are from 0 to 127. For larger bytes, engines differ, because each engine uses an instruction of the
-// processor.
+// if the bytes of b are from 0 to 127. For larger bytes, the sum depends on the instruction of the processor that the
+// engine uses.
 
 /**
  * - `"unsigned"`: sums are exact for b from 0 to 255

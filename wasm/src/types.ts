@@ -131,8 +131,9 @@ export interface Instance {
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
   /**
    * Returns a view of the attention weights of the last run, if the run had `attention: true`. The shape is
-   * [heads][description.queries][description.keys] for any lengths of the run: the row of query i of head h begins at
-   * (h * description.queries + i) * description.keys. Rows of queries that the run did not have are undefined.
+   * [heads][description.queries][description.keys], and does not depend on the lengths of the run. The row of query i
+   * of head h begins at (h * description.queries + i) * description.keys. Rows of queries that the run did not have are
+   * undefined.
    */
   attention(layer?: number): Float32Array;
   /**

@@ -23,7 +23,8 @@ const mark = /\p{M}/u;
 const accent = /\p{Mn}/u;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 
-// A mark of the highest combining class. NFD puts every other mark in front of lastMark, except the marks of class 0.
+// A mark of the highest combining class. NFD puts marks of all lower classes in front of lastMark, except marks of
+// class 0, which NFD does not move.
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 

@@ -80,8 +80,8 @@ test("an engine whose fresh and optimised code differ above 127 has 7 bits", asy
   assert.equal(await mixed("unsigned", "saturating"), "saturating");
 });
 
-// This test runs before the test "this engine". In the opposite order, V8 would reuse the optimised code of that test's
-// probe for this probe, which has equal bytes, and this test would see no fresh code.
+// This test runs before the test "this engine", because the probes of both tests have equal bytes. In the opposite
+// order, V8 would reuse the optimised code of the first probe, and this test would see no fresh code.
 test("the probe sees fresh and optimised code", { skip }, async (t) => {
   setFlagsFromString("--allow-natives-syntax");
   const tierOf = () => {

@@ -106,8 +106,8 @@ async function ladonOf(host, kind, precision) {
 }
 
 /**
- * Returns a function from features to logits. The package has only a function from sound to logits, so this function
- * calls the exports of keywords_front_end.wasm itself.
+ * Returns a function from features to logits. The package has only a function from sound to logits. Therefore, the
+ * returned function calls the exports of keywords_front_end.wasm itself.
  */
 async function modelAlone(host, kind, encoder) {
   const name = `keywords/keywords_front_end.${kind === "scalar" ? "scalar" : "simd"}.wasm`;

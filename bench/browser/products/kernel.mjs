@@ -1,5 +1,5 @@
-// Instantiates a module of products.cpp, and copies the input and the weights of the 12 products to its memory. A chain
-// of products computes all 12, one after another: the result of a product is the input of the next (numbers.mjs).
+// Instantiates a module of products.cpp, and copies the input and the weights of 12 products to the module's memory.
+// The 12 products form a chain: the result of a product is the input of the next product (numbers.mjs).
 import {ModuleMemory} from "../module_memory.mjs";
 import {hidden, model, tokens} from "./numbers.mjs";
 
