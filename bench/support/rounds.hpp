@@ -1,6 +1,6 @@
 // Measures the share of the peak that a function reaches, in rounds. Each round measures the peak before and after the
 // calls of the function, on the same core. If another process used the core during a round, the round is repeated
-// (undisturbed.hpp). The repetitions of all rounds together take at most `patience` seconds. The results are the median
+// (undisturbed.hpp). Repetitions end `patience` seconds after the start of the first round. The results are the median
 // of the shares of all rounds, and the part of the rounds that stayed disturbed.
 #pragma once
 

@@ -77,8 +77,8 @@ export class FrontEnd {
   #waiting = 0; // samples in #samples that the next frame needs
 
   /**
-   * The instance `encoder` holds all tensors of the model's file, including those of the front end. Throws "weights" or
-   * "length" if a tensor is missing or wrong.
+   * The instance `encoder` holds all tensors of the model's file, including the tensors outside the encoder. Throws
+   * "weights" or "length" if a tensor is missing or wrong.
    */
   constructor(module: WebAssembly.Module, encoder: Instance) {
     this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;

@@ -64,8 +64,8 @@ export class WeightBlock {
 
   /**
    * Completes the weights after all tensors were written: computes the row sums of the int8 matrices that `quantiseRow`
-   * did not make, and writes the pointers. Scales must be positive, and scales of rotated weights must be negative.
-   * Throws "weights" for any other scale.
+   * did not make, and writes the pointers. Throws "weights" if a scale has the wrong sign, or is 0, infinite or NaN.
+   * Scales of rotated weights must be negative, and all other scales positive.
    */
   finish(): void {
     const first = this.#tensorsAt;

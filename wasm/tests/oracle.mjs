@@ -6,12 +6,12 @@
 const unit = 2 ** -24;
 
 /**
- * Returns the allowed difference between float32 and float64 results. The sum of n independent and unbiased roundings
- * of numbers of the magnitude s is about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41, 2019). Here, n
- * is `longest` * `depth`: the longest sums have `longest` terms, and `depth` such sums follow each other. The weights
- * in these tests are chosen so that a sum does not enlarge relative errors. Most sums are shorter than the longest sum,
- * so twice this error is ample. The largest error in these tests is a third of the bound. A wrong epsilon, tanh in
- * place of erf, or one key too many exceeds the bound by a factor of 5 to 10,000.
+ * Returns the allowed difference between float32 and float64 results. The errors of n independent and unbiased
+ * roundings of numbers of the magnitude s add up to about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41,
+ * 2019). Here, n is `longest` * `depth`: the longest sums have `longest` terms, and `depth` such sums follow each
+ * other. The weights in these tests are chosen so that a sum does not enlarge relative errors. Most sums are shorter
+ * than the longest sum, so twice this error is ample. The largest error in these tests is a third of the bound. A wrong
+ * epsilon, tanh in place of erf, or one key too many exceeds the bound by a factor of 5 to 10,000.
  */
 export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
 
