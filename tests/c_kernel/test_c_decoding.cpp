@@ -68,7 +68,7 @@ struct Text {
 };
 
 // Returns the expected map of a call of `count` tokens: for each head, the rows of `all` [heads][tokens][columns] from
-// token `past` on. The kernel must not write the other elements of the map, so these elements have no value.
+// token `past` on. All other elements of the result are empty, because the kernel must not write them.
 Expected map_of_call(const Expected& all, std::size_t past, std::size_t count, std::size_t columns) {
   Expected map(heads * queries * columns);
   for (std::size_t h = 0; h < heads; ++h) {
@@ -145,7 +145,8 @@ void check_decoding(Text& text) {
     const Floats expected = check_cut(text, pieces, whole), by_one = check_cut(text, pieces, one);
     CHECK(same_bits(check_cut(text, pieces, several), by_one));
     CHECK(same_bits(check_cut(text, pieces, many), by_one));
-    // cuts[0] has no call with a single token. With a single token, calls and phases add in different orders.
+    // For a single token, NAME_extend adds in another order than the phases. No piece of cuts[0] has a single token, so
+    // only for cuts[0] must calls and phases give equal bits.
     if (pieces == cuts[0]) CHECK(same_bits(expected, by_one));
   }
 }

@@ -123,10 +123,10 @@ constexpr auto both(A a, B b) {
   }
 }
 
-// Returns the mask for the members `causal`, `left` and `right` of F: a causal mask, a window, or no mask. If F has
-// both a causal mask and a window, the result is a window with 0 keys on the right side. This is correct because both
-// masks give query i the position i + offset. The offset is at most F.keys, so a query and a key are fewer than
-// F.keys + F.queries positions apart. A side of at least that many keys is therefore unlimited.
+// Returns the mask for the members `causal`, `left` and `right` of F: a causal mask, a window, or no mask. A causal
+// mask and a window together become a window with 0 keys on the right side, because both give query i the position i +
+// offset. The offset is at most F.keys, so a query and a key are fewer than F.keys + F.queries positions apart. A side
+// of F.keys + F.queries keys or more therefore hides no key, and becomes ladon::all.
 template <Form F>
 constexpr auto positional() {
   constexpr auto side = [](std::ptrdiff_t width) {

@@ -138,8 +138,8 @@ function(ladon_onnx_instance out text)
   ladon_json_get(left -1 "${text}" attributes left_window_size)
   ladon_json_get(right -1 "${text}" attributes right_window_size)
   ladon_json_has(padding "${text}" inputs nonpad_kv_seqlen)
-  # Stages 0 and 1 capture the scores before the mask, also the scores of padding. If the call stated the number of
-  # active keys, attention would not compute the scores of padding. So a padding mask hides these keys.
+  # Stages 0 and 1 capture the scores before the mask, including the scores of padding keys. Attention computes the
+  # scores of active keys only. So all keys are active, and a padding mask hides the padding keys.
   if(padding AND (stage EQUAL 0 OR stage EQUAL 1))
     set(padding true)
   else()
