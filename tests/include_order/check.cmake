@@ -1,13 +1,10 @@
 # cmake -DINCLUDE=<folder> -DLAYERS=<file> -P check.cmake
-#
-# Checks the headers in the folder (include/ladon) against the layers that the file lists (layers.cmake):
-#
+# Checks the headers in INCLUDE (include/ladon) against the layers that the file LAYERS lists (layers.cmake):
 #   1. Each header belongs to exactly one layer.
 #   2. A header includes headers of Ladon from its own layer and from lower layers only. Includes have no cycle.
 #   3. No header outside detail/ opens the namespace detail, simd, assembly or target.
 #   4. No header outside isa_folders and isa_exempt names an instruction set, except in comments and string literals.
-#
-# Prints every broken rule, then fails.
+# Prints every broken rule. Fails if a rule is broken.
 cmake_minimum_required(VERSION 3.25)
 include(${LAYERS})
 

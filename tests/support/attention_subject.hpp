@@ -49,8 +49,8 @@ ScoreForm score_form() {
   return form;
 }
 
-// What a subject can capture: only the attention weights, or the scores at every stage. Each stage needs a separate
-// instantiation, so most subjects capture only the weights.
+// Selects what a subject can capture: only the attention weights, or the scores at every stage. Each stage needs a
+// separate instantiation, so most subjects capture only the weights.
 enum class Captures { weights, every_stage };
 
 // Calls run(), run(map) or run(capture), depending on the maps and the stage in `call`.

@@ -14,7 +14,7 @@ extern "C" {
 void initialise_monitor_handles();  // rdimon's console
 void __libc_init_array();           // static constructors
 
-// The link option -nostartfiles leaves out crti.o and crtbegin.o, which usually define these names.
+// The link option -nostartfiles leaves out crti.o and crtbegin.o, which usually define _init, _fini and __dso_handle.
 void _init() {}
 void _fini() {}
 extern void* const __dso_handle;
