@@ -31,8 +31,8 @@ using ladon::mask::Causal, ladon::mask::None;
 template <class Layout>
 using BFloat16 = ladon::layout::BFloat16<Layout>;
 
-// Like the target of this machine, but without instructions that multiply bfloat16 numbers: a product converts the
-// weights to floats.
+// A target like the target of this machine, but without instructions that multiply bfloat16 numbers. So products
+// convert the weights to floats.
 struct Widening : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = false;
 };

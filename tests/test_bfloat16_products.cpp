@@ -1,7 +1,6 @@
-// Tests products of bfloat16 weights, without the rest of a layer. For several tokens, the bits of the results must be
-// the bits of loops that round as the instructions of the target round (detail/simd/bfloat16_dot.hpp). This file
-// compiles in a few seconds, so tests/CMakeLists.txt can compile it for instruction sets for which it compiles no other
-// test.
+// Tests products of bfloat16 weights, without the rest of a layer. For several tokens, the results must have the bits
+// of plain loops, which round as the instructions of the target do (detail/simd/bfloat16_dot.hpp). This file compiles
+// in a few seconds, so tests/CMakeLists.txt can compile it for instruction sets for which it compiles no other test.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -24,8 +23,8 @@ using namespace ladon::detail;
 using Target = simd::NativeVectors;
 using ladon::BFloat16;
 
-// How the target rounds when it adds the products of a pair of features: as float products (of_floats), or as a
-// bfloat16 instruction, to the nearest float or to odd.
+// How a product rounds when it adds the products of a pair of features to a sum. of_floats: as float instructions
+// round. to_nearest and to_odd: as an instruction for bfloat16 rounds, to the nearest float or to odd.
 enum class Rounding { of_floats, to_nearest, to_odd };
 constexpr Rounding rounding = !Target::multiplies_bfloat16                ? Rounding::of_floats
                               : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT ? Rounding::to_odd
@@ -125,8 +124,8 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   return ladon_test::layer_product<ladon::precision::BFloat16, Tokens, Features, Rows>(problem.x, weights);
 }
 
-// Whether the result of a product has the bits of expected_product. The lanes of a folded product and of a product of a
-// single token add in another order.
+// Whether a product must have the bits of expected_product. A folded product, and a product of a single token, add
+// their terms in another order, so their bits may differ.
 template <std::size_t Tokens, std::size_t Features>
 constexpr bool adds_in_order = [] {
   using In = std::conditional_t<Target::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;

@@ -1,10 +1,8 @@
 // Tests attention in constant evaluation. The numbers are small enough to verify by hand:
-//
 // Three tokens (x0, x1) = (0, 21), (1, 0), (2, 42); two heads of width 1, so the scale is 1.
 //   head 0: q = ln 2 (the bias), k = x0, v = x1: the weight of key j is proportional to e^(x0 ln 2) = 2^x0 = 1, 2, 4
 //   head 1: q = 0, v = x0: all visible keys have equal weights
 //   y = (head 0 + 1/2, 2 head 1 - 1)
-//
 // Causal:   token 0 sees one key:   head 0 = 21                                 head 1 = 0      y = (21.5, -1)
 //           token 1:                head 0 = (1 * 21 + 2 * 0) / 3 = 7           head 1 = 1/2    y = (7.5, 0)
 //           token 2:                head 0 = (1 * 21 + 2 * 0 + 4 * 42) / 7 = 27 head 1 = 1      y = (27.5, 1)

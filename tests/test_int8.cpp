@@ -203,8 +203,9 @@ TEST_CASE("int8: targets agree to the last bit") {
   }
 }
 
-// A target of plain arrays with the type of features as a parameter. On targets with VNNI, features of 8 bits are
-// unsigned. On 64-bit Arm with dot product, features of 8 bits are signed. Any machine can run this target.
+// A target of plain arrays whose quantised features have the type `Element`. Targets with VNNI have unsigned features
+// of 8 bits, and 64-bit Arm with dot product has signed features of 8 bits. With this target, any machine can test
+// both.
 template <std::size_t Lanes, class Element>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   using Int8Element = Element;

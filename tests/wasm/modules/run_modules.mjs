@@ -26,7 +26,7 @@ function tensorsOf(description, random) {
   const all = description.layer
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
     : description.weights;
-  // The module computes scales and row sums together with the int8 weights.
+  // Leaves out scales and row sums, because the module computes both together with the int8 weights.
   return all.filter(({name}) => !/_scale$|_row_sum$/.test(name)).flatMap(({name, type, count = 1, shape}) => {
     return Array.from({length: count}, () =>
       ({name, type, shape, values: random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5)}));
@@ -90,7 +90,8 @@ function prepare(file) {
   });
 }
 
-// The calls of the module `m`. The members of `o` replace the usual arguments, so that a test can pass wrong arguments.
+// Functions that call the exports of the module `m`. The members of `o` replace the usual arguments, so that a test can
+// pass wrong arguments.
 const calls = {
   run: (m, o = {}) => m.exports.run(...[o.x ?? m.x, ...m.contexts, o.weights ?? m.weights, o.y ?? m.y,
                                         o.workspace ?? m.workspace, o.options ?? m.options]),
