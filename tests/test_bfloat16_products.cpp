@@ -23,8 +23,9 @@ using namespace ladon::detail;
 using Target = simd::NativeVectors;
 using ladon::BFloat16;
 
-// How a product rounds when it adds the products of a pair of features to a sum. of_floats: as float instructions
-// round. to_nearest and to_odd: as an instruction for bfloat16 rounds, to the nearest float or to odd.
+// How a product rounds when it adds the products of a pair of features to a sum. With of_floats, it rounds as float
+// instructions do. With to_nearest and to_odd, it rounds as an instruction for bfloat16 does, to the nearest float or
+// to odd.
 enum class Rounding { of_floats, to_nearest, to_odd };
 constexpr Rounding rounding = !Target::multiplies_bfloat16                ? Rounding::of_floats
                               : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT ? Rounding::to_odd
@@ -34,8 +35,8 @@ constexpr float smallest_normal = std::numeric_limits<float>::min();
 // Returns 0 with the sign of x if x is subnormal, otherwise x.
 float flushed(float x) { return std::abs(x) < smallest_normal ? std::copysign(0.0f, x) : x; }
 
-// Returns a + b, rounded to an odd double if the sum is not a double: to the one of the two nearest doubles whose last
-// bit is 1.
+// Returns a + b, rounded to odd: if a + b is not a double, returns the one of the two nearest doubles whose last bit is
+// 1.
 double add_to_odd(double a, double b) {
   const double sum = a + b;
   if (!std::isfinite(sum)) return sum;
@@ -45,8 +46,8 @@ double add_to_odd(double a, double b) {
   return std::nextafter(sum, error > 0 ? infinity : -infinity);
 }
 
-// Returns x, rounded to an odd float if x is not a float. A subnormal number becomes 0, and a number of at least 2^128
-// becomes infinite.
+// Returns x, rounded to odd: if x is not a float, returns the one of the two nearest floats whose last bit is 1. A
+// subnormal number becomes 0, and a number of at least 2^128 becomes infinite.
 float to_odd_float(double x) {
   const double largest{std::numeric_limits<float>::max()};
   if (std::isnan(x) || std::abs(x) >= 0x1p128) return static_cast<float>(x * 0x1p200);

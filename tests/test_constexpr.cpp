@@ -122,8 +122,8 @@ constexpr std::array<float, 2> attend_with_sinks() {
 }
 static_assert(close(attend_with_sinks(), {4, 8}));
 
-// A decoder layer whose two attentions add 0. norm1 and norm2 give (3, 1). norm3 follows the feed-forward network, as
-// norm2 of `Layer` does, so the result is also (11, -19).
+// A decoder layer whose two attentions add 0, so norm1 and norm2 give (3, 1). norm3 follows the feed-forward network,
+// as norm2 of `Layer` does. So the result is also (11, -19).
 using Decoder =
     ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerConfig{.feed_forward = 2}>;
 

@@ -48,8 +48,8 @@ bool near(double actual, double expected, double roundings) {
 template <std::size_t Queries>
 void check_cap_before_mask() {
   Scores<Queries, decltype(Additive{} & Padding{}), CappedAtOne> s;
-  // All scores are 0. The softcap limits a score to at most 1 before the mask adds a bias, so the bias 10 counts as 10,
-  // and not as tanh(10) = 1. A hidden key has the weight 0, and its score -inf is not capped to -1.
+  // All scores are 0. The softcap limits scores to at most 1, and the mask then adds its biases. So the bias 10 counts
+  // as 10, and not as tanh(10) = 1. A hidden key has the weight 0, and its score -inf is not capped to -1.
   std::array<float, Queries * 5> values{};
   values[1] = 10;
   values[2] = -infinity;

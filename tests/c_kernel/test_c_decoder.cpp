@@ -1,4 +1,5 @@
-// Tests C kernels of decoder layers and stacks that compute a whole text: against the oracle, and for wrong arguments.
+// Tests C kernels of decoder layers and stacks that compute a whole text. The results must agree with the oracle, and
+// calls with wrong arguments must return a status.
 #include <doctest/doctest.h>
 
 #include <array>

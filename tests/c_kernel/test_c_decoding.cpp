@@ -227,8 +227,8 @@ TEST_CASE("a decoder of a growing text returns a status for wrong arguments") {
   CHECK(run() == LADON_CACHE_NOT_CLEARED);  // the memory is not projected
   REQUIRE(text.project() == LADON_OK);
   CHECK(run() == LADON_OK);
-  // The kernel must reject the cache of a memory as the cache of a text, and the cache of a text as the cache of a
-  // memory.
+  // The kernel must reject a cache of a memory as the cache of the text, and a cache of a text as the cache of the
+  // memory. Each of the next two calls passes one cache twice.
   CHECK(c_decoding_extend(text.problem.x.data(), text.memory_cache.bytes, text.memory_cache.bytes, &text.weights,
                           y.data(), text.workspace.bytes, &options) == LADON_CACHE_NOT_CLEARED);
   CHECK(c_decoding_extend(text.problem.x.data(), text.cache.bytes, text.cache.bytes, &text.weights, y.data(),

@@ -76,8 +76,8 @@ endforeach()
 foreach(header IN LISTS headers)
   read_code(code ${INCLUDE}/${header})
 
-  # Rule 2: checks that each include leads to a header of the same or of a lower layer. open_<header> lists the included
-  # headers of the same layer, in which the loop at the end of this file searches for cycles.
+  # Rule 2: checks that each include leads to a header of the same or of a lower layer. Sets open_<header> to the
+  # included headers of the same layer. The loop at the end of this file searches these lists for cycles.
   set(open_${header} "")
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*include[ \t]*'[^'\n]*'" quoted "${code}")
   if(quoted)

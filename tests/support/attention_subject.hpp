@@ -1,5 +1,6 @@
-// Makes the code under test (Subject in subject.hpp) for three kinds of attention: with projections, with keys and
-// values that are projected in advance, and without projections.
+// Makes the code under test (Subject in subject.hpp) for three kinds of attention. The first kind projects queries,
+// keys and values. The second kind attends to keys and values that were projected in advance. The third kind has no
+// projections.
 #pragma once
 
 #include "guarded.hpp"

@@ -32,7 +32,7 @@ struct Task {
   Floats values{}, slopes{}, sinks{};
   Lengths lengths{};
   // The number of elements of x, context, may_see and y that a call with these lengths may access. In one of the runs,
-  // the buffers end after these elements.
+  // each buffer ends after these elements.
   std::size_t x_used = 0, context_used = 0, value_context_used = 0, may_see_used = 0, y_used = 0;
   std::size_t y_size = 0;
   bool aliased = false;  // x and y are one array

@@ -86,9 +86,9 @@ QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
 
 // Returns the integer nearest to x. If x is near the middle of two integers, float32 may round to the other integer.
 // This file calls such an integer "in doubt". The error of an integer in doubt is 1, so its deviation is at least 1.
-// Deviations add up like independent errors, but the errors of a token's integers are not independent, because each
-// result of the token uses all integers of the token. The bound of 8 deviations still holds if 64 integers in doubt
-// have errors of the same sign: 64 <= 8 sqrt(64).
+// Deviations add up as if errors were independent. The errors of a token's integers are not independent, because each
+// result of the token uses all integers of the token. But even if 64 integers in doubt have errors of the same sign,
+// their sum of 64 is within the bound: 8 deviations, or 8 sqrt(64).
 Real nearest_integer(Real x) {
   const double nearest = std::nearbyint(x.value), to_middle = 0.5 - std::abs(x.value - nearest);
   return {nearest, to_middle > x.bound() ? 0 : std::hypot(1, x.deviation)};

@@ -1,5 +1,5 @@
-// Defines the start-up code for programs with the C and the C++ library, because the start-up code of the C library
-// (crt0) does not support Arm's M profile.
+// Defines the start-up code for programs that use the C and the C++ library. The start-up code of the C library (crt0)
+// does not support Arm's M profile.
 #include "start.hpp"
 
 #include <cstdlib>
