@@ -147,8 +147,8 @@ constexpr std::array<float, 2> decode() {
 static_assert(close(decode(), {11, -19}));
 
 #if !LADON_DETERMINISTIC
-// The attention of `attend` without padding, with bfloat16 weights. All weights and inputs are bfloat16 numbers. The
-// exact outputs of the heads are bfloat16 numbers, too, so their rounding to bfloat16 does not change y.
+// Computes the attention of `attend` without padding, but with bfloat16 weights. All weights and inputs are bfloat16
+// numbers. The exact outputs of the heads are bfloat16 numbers, too, so their rounding to bfloat16 does not change y.
 template <bool MultipliesBFloat16>
 struct BFloat16Target : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = MultipliesBFloat16;

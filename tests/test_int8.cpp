@@ -280,9 +280,10 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   }
 }
 
-// Token 1: float32 computes 127.49999 for the zero point and rounds it to 127. The exact quotient is 127.5. Token 2:
-// the lowest feature gives the zero point 101.5, rounded to 102. The highest feature gives the integer 153.5, rounded
-// to 154, and limited to 255 - 102 = 153.
+// The zero points of two tokens are near the middle between two integers. For token 1, float32 computes the zero point
+// 127.49999 and rounds it to 127, but the exact quotient is 127.5. For token 2, the lowest feature gives the zero point
+// 101.5, which is rounded to 102. The highest feature gives 153.5, which is rounded to 154, and limited to 255 - 102 =
+// 153.
 TEST_CASE("int8: tokens whose extremes lie halfway between two integers") {
   const Subject subject =
       attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();

@@ -99,8 +99,9 @@ void check_stack_in_phases() {
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
-// Checks a decoder layer or a stack, with every attention map. The memory is the output of an encoder. It must have at
-// least as many tokens as the text, because the buffers of all maps have the size for the memory (decoder_check.hpp).
+// Checks a decoder layer or a stack, with every attention map. The memory is the output of an encoder. The memory must
+// have at least as many tokens as the text, because the buffers of all maps have the size for the memory
+// (decoder_check.hpp).
 template <class Decoder, std::size_t... Shares, class SubjectOf>
 void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Decoder>();

@@ -57,9 +57,9 @@ function(ladon_conformance_kind out text)
 endfunction()
 
 # ladon_onnx_instance(<variable> <text>): sets <variable> to the instantiation that a case of ONNX's Attention needs:
-# "<form>|<scale or usual>|<softcap>". The form holds the arguments of instance<> in attention_instance.hpp. Scale and
-# softcap belong to the score. <variable> is empty if the case computes nothing. The program derives an equal form from
-# these fields (onnx.cpp).
+# "<form>|<scale>|<softcap>". The form holds the arguments of instance<> in attention_instance.hpp. Scale and softcap
+# are the parameters of the score type. The scale "usual" is the default scale. <variable> is empty if the case computes
+# nothing. The program derives an equal form from the fields of the case (onnx.cpp).
 function(ladon_onnx_instance out text)
   foreach(tensor Q K V attn_mask past_key)
     set(${tensor} "")

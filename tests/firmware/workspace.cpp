@@ -3,7 +3,6 @@
 // NR is the width of a panel, and T is the number of tokens, rounded up to whole panels. D is the number of features.
 // d_k and d_v are the widths of a head. `block` is the largest number of keys in a key block. The terms are, in this
 // order: x and the outputs of the heads, K and V of one head, and one panel of Q and of scores.
-//
 // An encoder layer also needs one panel for its norms and its feed-forward network. With pre-norm, the layer needs T D
 // more floats.
 #include <ladon/ladon.hpp>

@@ -28,8 +28,8 @@ AttentionProblem random_problem(const Subject& subject, bool cross, std::uint64_
 namespace {
 
 // Writes NaN and infinity to every row of the inputs that must not change the results. If a token is hidden as a key,
-// but active as a query, its row gets only NaN. Then its row of y is NaN. With infinities, its row of y could be NaN or
-// infinite, depending on the signs of the weights.
+// but active as a query, its row of x gets only NaN, so that its row of y is NaN. With infinities, the row of y could
+// be NaN or infinite, depending on the signs of the weights.
 void spoil_what_is_hidden(const Subject& subject, const Variation& variation, AttentionProblem& problem) {
   const ladon::Shape& shape = subject.shape;
   const std::size_t queries = variation.queries(shape);

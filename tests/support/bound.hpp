@@ -73,8 +73,8 @@ inline Real operator/(Real a, Real b) {
 }
 inline Real sqrt(Real a) {
   const double root = std::sqrt(a.value);
-  // If the deviation is about as large as the value, the derivative at the value is a bad estimate. The deviation
-  // therefore uses the slope between the value and the value minus its deviation.
+  // If the deviation of a is about as large as a, the derivative of the square root at a is a bad estimate. The
+  // deviation of the result therefore uses the slope between a and a minus its deviation.
   return rounded(root, a.deviation == 0 ? 0 : a.deviation / (root + std::sqrt(std::fdim(a.value, a.deviation))));
 }
 inline Real exp(Real a) {

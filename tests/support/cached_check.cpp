@@ -137,7 +137,7 @@ Piece random_piece(const CachedSubject& cached, std::size_t past, std::size_t to
 }
 
 // Returns the largest rounding error that a cache of this precision may make when it stores `feature`. `features` are
-// the exact features of the token in one head.
+// all exact features that this token has in this head.
 double rounding_error(ladon::CachePrecision precision, std::span<const Real> features, Real feature) {
   if (precision == ladon::CachePrecision::bfloat16) return std::abs(feature.value) * 0x1p-8 + 0x1p-133;
   double largest = 0;

@@ -32,7 +32,7 @@ void spoil_what_is_hidden(const Subject& subject, const Variation& variation, En
   }
 }
 
-// Returns the largest of the bounds that belong to finite expected numbers.
+// Returns the largest bound of any expected number. Skips expected numbers that are infinite or NaN.
 double widest_bound(const Expected& expected) {
   double widest = 0;
   for (const auto& real : expected) {

@@ -45,8 +45,8 @@ TEST_SUITE_BEGIN("convert");
 
 TEST_CASE("a small weight: its bits and the report") {
   Checkpoint checkpoint;
-  // 1 + 2^-8 is halfway between two bfloat16 numbers, and is rounded down to 1, whose last bit is 0. 1 + 3 * 2^-8 is
-  // also halfway, and is rounded up to 1 + 2^-6.
+  // 1 + 2^-8 and 1 + 3 * 2^-8 are each halfway between two bfloat16 numbers. Each is rounded to the bfloat16 number
+  // whose last bit is 0: to 1, and to 1 + 2^-6.
   checkpoint.add("fc.weight", "F32", "[2,3]", floats({1, -2, 0x1.01p0f, 0x1.03p0f, -0.0f, 4}));
   checkpoint.add("fc.bias", 2, 5);
   const ConvertedFile result = rounded(checkpoint);
