@@ -14,7 +14,7 @@ namespace {
 
 using S = ladon::Shape;
 
-// One head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
+// The arrays of a call with one head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
 struct Scores {
   static constexpr std::size_t capacity = 7;
   using Attention = ladon::Attention<S{.queries = 3, .keys = capacity, .model = 1, .heads = 1}>;

@@ -34,7 +34,7 @@ struct Poisoned {
   T& get() const { return *reinterpret_cast<T*>(floats.data()); }
 };
 
-// A stack, or a single layer with the interface of a stack of one layer.
+// Gives a single layer the interface of a stack of one layer. Does not change a stack.
 template <class Stack>
 struct AsStack : Stack {};
 template <class Layer>

@@ -24,7 +24,7 @@ struct WithSinks : Scaled {
   static constexpr bool sinks = true;
 };
 
-// One head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
+// The arrays of a call with one head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
 template <std::size_t Queries, class Mask, class Score = Scaled>
 struct Scores {
   static constexpr std::size_t keys = 5;
@@ -104,7 +104,8 @@ void check_lowest() {
   for (const float y : s.y) CHECK(y == 0);
 }
 
-// Like check_lowest, but CausalAt<1> hides some keys. The output is the mean over the visible keys.
+// Checks rows in which CausalAt<1> hides some keys, and every bias is the lowest float. The output must be the mean of
+// the values of the visible keys.
 template <std::size_t Queries>
 void check_lowest_and_hidden() {
   Scores<Queries, decltype(Additive{} & CausalAt<1>{})> s;

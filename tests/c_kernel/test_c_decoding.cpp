@@ -33,7 +33,8 @@ struct alignas(64) Memory {
   unsigned char bytes[Bytes];
 };
 
-// A text that c_decoding extends, with its memory. The oracle has computed the whole text.
+// A text that the kernel c_decoding extends, and the memory of the text. `expected` holds the oracle's results for the
+// whole text.
 struct Text {
   Subject subject{};
   DecoderProblem problem;

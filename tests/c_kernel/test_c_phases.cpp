@@ -48,7 +48,7 @@ struct Weights {
   }
 };
 
-// The functions and sizes of a kernel whose text grows.
+// The functions and sizes of a kernel that extends a text.
 struct GrownKernel {
   using W = c_grown_weights;
   using O = c_grown_options;

@@ -57,8 +57,7 @@ struct AttentionInstances {
 
 namespace mask = ladon::mask;
 
-// Part<Mask>::fill copies the members of an Entry that Mask uses to the data of Mask. Mask may be one part of a
-// combined mask.
+// Part<Mask>::fill sets the data of Mask from an Entry. Mask may be one part of a combined mask.
 template <class Mask>
 struct Part {};
 template <>
