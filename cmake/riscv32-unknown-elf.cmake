@@ -14,8 +14,8 @@ set(flags "-march=rv32imafc -mabi=ilp32f --specs=picolibc.specs")
 set(CMAKE_C_FLAGS_INIT ${flags})
 set(CMAKE_CXX_FLAGS_INIT ${flags})
 
-# Debian's compiler for RISC-V has no C++ headers. Debian's compiler for Arm has C++ headers of the same version, and
-# the headers that Ladon includes do not depend on the processor.
+# Uses the C++ headers of Debian's compiler for Arm, because Debian's compiler for RISC-V has no C++ headers. Both
+# compilers have the same version, and the headers that Ladon includes do not depend on the processor.
 file(GLOB headers /usr/include/newlib/c++/12.*)
 if(headers)
   list(GET headers 0 headers)

@@ -72,8 +72,9 @@ macro(ladon_kernel_header)
   add_dependencies(${NAME}_header ${described}) # make has no rule for the objects of another target
 endmacro()
 
-# ladon_kernel_put_description(<template> <output>): puts the description in the objects of the targets `described` into
-# the template, and writes each of `blocks` to <folder>/NAME_<block>.inc.
+# ladon_kernel_put_description(<template> <output>): fills <template> with the description of the kernel, writes the
+# result to <output>, and writes each block that the variable `blocks` names to <folder>/NAME_<block>.inc. Reads the
+# description from the objects of the targets that the variable `described` names.
 function(ladon_kernel_put_description template output)
   list(TRANSFORM described REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the WebAssembly modules of a kernel under Emscripten: NAME.relaxed.wasm, NAME.simd.wasm and NAME.scalar.wasm. A
 # program loads the fastest module that its engine supports. A module imports nothing. The custom section `ladon`
-# describes the module (src/c_kernel/describe_json.hpp). A module exports
-#
+# describes the module (src/c_kernel/describe_json.hpp). A module exports:
 #   - its memory, and __heap_base, the address from which the caller may use the memory
 #   - the functions of NAME.h without the prefix NAME_, where `run` is NAME_run_with
 #   - with WEIGHTS, stored_weights, the address of the weights

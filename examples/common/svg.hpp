@@ -16,7 +16,7 @@ std::string head(int width, int height, std::string_view style);
 // Returns the text with entities for &, < and >.
 std::string escaped(std::string_view text);
 
-// Returns a text element of a CSS class. `y` is the position of the base line.
+// Returns a text element of a CSS class. `y` is the position of the baseline.
 std::string text_at(double x, double y, const char* css_class, std::string_view text);
 
 std::string rect(double x, double y, double width, double height, Rgb fill);

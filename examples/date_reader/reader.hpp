@@ -86,7 +86,8 @@ struct Attention {
 // The logits: logits[class][slot].
 using Logits = std::array<std::array<float, slots>, classes>;
 
-// Lower-cases a text and squeezes its spaces. The result Status::date means only that the model can read the text.
+// Lower-cases a text and squeezes its spaces. Returns Status::date if the model can read the text, even if the text is
+// no date.
 Status squeeze(std::string_view text, Squeezed& squeezed) noexcept;
 
 // Runs the encoder and the classifier, without choosing digits. `attention` may be null.

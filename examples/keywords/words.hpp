@@ -12,7 +12,7 @@ namespace keywords {
 
 using Probabilities = std::array<float, label_count>;
 
-// The labels 0 and 1, _silence_ and _unknown_, are no words.
+// The first index in `labels` that stands for a word. The labels 0 and 1 are _silence_ and _unknown_.
 inline constexpr std::size_t first_word = 2;
 
 struct DetectedWord {
@@ -68,8 +68,8 @@ class WordDetector {
     return averages;
   }
 
-  // Returns how many samples lie between the window of the last report and the newest window. If there was no report,
-  // returns window_length, so that `suppressed` and the limit for the same word have passed.
+  // Returns how many samples lie between the window of the last report and the newest window. Before the first report,
+  // returns window_length, so that neither rule 3 nor rule 4 prevents the first report.
   [[nodiscard]] std::size_t since_report() const noexcept {
     return windows_at_report_ == 0 ? window_length : (windows_ - windows_at_report_) * stride_;
   }
