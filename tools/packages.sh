@@ -125,8 +125,8 @@ kissfft_folder() {
   fi
 }
 
-# kissfft_of_debian FOLDER: unpacks the orig.tar.gz of Debian's source package into FOLDER, if the archive is the one
-# that CMake pins. FOLDER appears whole or not at all. Needs no root.
+# kissfft_of_debian FOLDER: unpacks the orig.tar.gz of Debian's source package into FOLDER. Fails if the checksum of the
+# archive is not the one that CMake requires. After a failure, FOLDER does not exist. Needs no root.
 kissfft_of_debian() (
   command -v apt-get >/dev/null || return 1
   say "getting the sources of KissFFT from Debian's source package"

@@ -28,8 +28,8 @@ struct Place {
 };
 
 // Writes a line for each tensor, for ladon-weights: "layers.0.attention.in_proj_weight 384+384+384 384". If the
-// elements are not float32, the line ends in their type. The scales and the row sums of an int8 weight have no lines of
-// their own, because ladon-weights adds both to each tensor whose line ends in int8.
+// elements are not float32, their type follows, and "rotated" for rotated int8 weights. The scales and the row sums of
+// int8 weights have no lines of their own, because ladon-weights adds both to each int8 tensor.
 template <ladon::Shape S>
 struct StoredLines {
   Writer& out;

@@ -111,8 +111,8 @@ struct bits : WithoutOptions {
   }
 };
 
-// `pairs` and `pair_axes` are the extents and the axes of an array with an element for each pair of a query and a key.
-// With `PerHead`, the array has such elements for each head.
+// `pairs` has the extents, and `pair_axes` has the names of the axes, of an array with an element for each pair of a
+// query and a key. If PerHead is true, the array has these elements for each head.
 template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
 template <bool PerHead>
