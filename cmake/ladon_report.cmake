@@ -3,7 +3,8 @@
 # workspace, and a table of the kernel's functions. For each function, the table has the bytes of code and of constants
 # that the linker keeps if a program uses only this function, and the bytes of the largest stack of a call.
 #
-# Needs GNU binutils. The stack also needs GCC, which writes call graphs. Without call graphs, a dash is printed.
+# Needs GNU binutils. The bytes of stack come from call graphs, which only GCC writes. Without call graphs, the report
+# has a dash instead.
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 

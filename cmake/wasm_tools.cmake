@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds the tools for WebAssembly modules beside the compiler em++: a linker, wasm-opt, and for relaxed SIMD a clang
-# with the final instructions.
+# Finds the tools that make WebAssembly modules, in addition to the compiler em++: a linker, wasm-opt, and for relaxed
+# SIMD a clang that writes the final opcodes.
 
 # ladon_wasm_tools(): searches the tools, and sets the following variables in the cache. Later calls in the same run of
 # CMake search nothing.
@@ -107,7 +107,8 @@ function(ladon_wasm_flags out variant)
   if(variant STREQUAL "scalar")
     list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()
-    # Every engine with SIMD also supports bulk memory, saturating conversions and sign extension.
+    # The flags allow bulk memory, saturating conversions and sign extension, because every engine with SIMD supports
+    # them.
     list(APPEND flags -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext)
     ladon_xsimd_version(version)
     if(version VERSION_LESS 11.2)

@@ -66,8 +66,8 @@ package_of() {
   esac
 }
 
-# clang: prints the name of a clang++ of at least version 16. Debian 12's plain clang++ is 14, which cannot compile
-# Ladon.
+# clang: prints the name of a clang++ of at least version 16. Debian 12's default clang++ has version 14, which cannot
+# compile Ladon.
 clang() {
   local name
   for name in clang++-19 clang++; do

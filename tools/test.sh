@@ -27,7 +27,8 @@ run_tests() {
     shift
   done
   need_examples doctest/doctest.h pkg-config
-  # On other machines, the tests that count instructions run only if valgrind is installed.
+  # Installs valgrind in continuous integration. On other machines, the tests that count instructions run only if the
+  # user has installed valgrind.
   if [ -n "${CI:-}" ]; then need valgrind; fi
   for preset in "${chosen[@]}"; do
     if ! runs_here "$preset"; then say "$preset: skipped, this machine cannot run it"; continue; fi
@@ -42,7 +43,8 @@ run_tests() {
 
 test_preset() {
   local preset=$1 name=$1${xsimd:+-${xsimd##*/}} args=(-DLADON_TEST_SET="$2" -DLADON_WERROR="${CI:+ON}")
-  # In the tools, the examples and the shared parts of tests, a unity build reads headers once for eight files.
+  # A unity build compiles the tools, the examples and the shared parts of tests faster, because it reads headers once
+  # for eight files.
   args+=(-DCMAKE_UNITY_BUILD=ON)
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2

@@ -110,7 +110,8 @@ function(ladon_kernel_check_number argument value kind)
 endfunction()
 
 # The arguments become part of comments, strings and build rules. The two functions below reject arguments that would
-# change the meaning of the surrounding text, or that CMake or ninja cannot quote. $< begins a generator expression.
+# change the meaning of the surrounding text, or that CMake or ninja cannot quote. For example, CMake would take $< as
+# the beginning of a generator expression.
 function(ladon_kernel_check_text)
   string(ASCII 1 first)
   string(ASCII 31 last)

@@ -29,8 +29,8 @@ function(ladon_kernel_modules)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# ladon_kernel_module_tools(): sets `ld` to the linker for the variant. Sets `llvm` to the value that
-# ladon_em_environment takes as <llvm> for the variant.
+# ladon_kernel_module_tools(): sets `ld` to the linker for the variant. Sets `llvm` to the folder of the LLVM with which
+# em++ must compile the variant, or to `own` if em++ must use its own LLVM.
 macro(ladon_kernel_module_tools)
   set(llvm own)
   set(ld ${LADON_WASM_LD})

@@ -8,9 +8,9 @@
 
 namespace examples::svg {
 
-// Returns the beginning of a document: the root element, CSS, and a dark background, so that the picture looks equal on
-// light and dark pages. CSS has the classes title, name and note; `style` adds rules. The caller appends "</svg>\n" at
-// the end of the document.
+// Returns the beginning of a document: the root element, a style sheet, and a dark background, so that the picture
+// looks equal on light and dark pages. The style sheet defines the classes title, name and note, and contains the rules
+// in `style`. The caller appends "</svg>\n" at the end of the document.
 std::string head(int width, int height, std::string_view style);
 
 // Returns the text with entities for &, < and >.

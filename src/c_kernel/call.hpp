@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that the C functions of every kernel share: `Call` checks the arguments of a C call and converts weights
-// and options into C++ objects. `Entry` is the base class of the classes that implement the C functions. NAME.h must be
-// included before this file.
+// Defines the classes that the C functions of every kernel share. `Call` checks the arguments of a C call and converts
+// weights and options into C++ objects. `Entry` is the base class of the classes that implement the C functions. NAME.h
+// must be included before this file.
 #pragma once
 
 #include <array>

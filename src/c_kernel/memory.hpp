@@ -24,7 +24,8 @@ struct MemoryOf<Kernel, true> {
   using Shared = typename Kernel::CrossShared;
 };
 
-// The type of a kernel's cache. The cache of a stack has one cache for each layer. `One` is the cache of one layer.
+// `Type` is the type of a kernel's cache. For a stack, `Type` is an array with a cache for each layer. `One` is the
+// type of the cache of one layer.
 template <class Kernel>
 struct CacheOf {
   using Type = typename Kernel::Cache;
@@ -37,7 +38,8 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
-// The caches that hold the keys and values of a decoder's memory, with the names of members that CacheOf expects.
+// Replaces a kernel in CacheOf: CacheOf<ProjectedMemory<Kernel>> has the types of the caches that hold the keys and
+// values of a decoder's memory.
 template <class Kernel>
 struct ProjectedMemory {
   using Cache = typename Kernel::MemoryCache;

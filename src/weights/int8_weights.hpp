@@ -17,7 +17,7 @@ std::string scale_name(std::string_view weight);
 // none.
 std::string int8_weight_in(const files::Safetensors& file);
 
-// The following functions return the text of an error, or "" if there is no error.
+// The functions scale_complaint and zero_point_complaint return the text of an error, or "" if there is no error.
 
 // The sign of the scales of int8 weights. Rotated weights (ladon::layout::RotatedInt8) have negative scales.
 enum class ScaleSign { positive, negative };
