@@ -32,7 +32,8 @@ function(open_conditions out text)
 endfunction()
 
 # add_header(<name> <condition>): appends the header <name> of Ladon to `body`, unless `body` already contains this
-# header. <condition> is the header that includes <name> under an #if, or empty.
+# header. If another header includes <name> under an #if, <condition> is the name of the other header. Otherwise,
+# <condition> is empty.
 function(add_header name condition)
   get_property(done GLOBAL PROPERTY done)
   get_property(within GLOBAL PROPERTY within)

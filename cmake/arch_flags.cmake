@@ -67,9 +67,9 @@ endfunction()
 function(ladon_link_flags out)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
   # The regular expression removes the flags that are only for linking a program. These flags select a linker, options
-  # of the linker such as -Wl,--gc-sections, a sanitizer, profiling or a C library (--specs). Two examples show why they
-  # are removed. The linker gold cannot dissolve section groups (--force-group-allocation). With a sanitizer, clang++
-  # would link the runtime of the sanitizer even into an object.
+  # of the linker such as -Wl,--gc-sections, a sanitizer, profiling or a C library (--specs). The flags would do harm
+  # here. For example, the linker gold does not have the option --force-group-allocation, which kernels need. With a
+  # sanitizer, clang++ would link the runtime of the sanitizer even into an object.
   list(FILTER flags EXCLUDE REGEX
     "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
   if(CMAKE_CXX_COMPILER_TARGET)

@@ -39,8 +39,9 @@ function(ladon_emscripten_setting out name)
 endfunction()
 
 # ladon_find_relaxed(<variable>): sets <variable> to the LLVM for relaxed SIMD: `own` if em++'s LLVM is new enough, the
-# folder of a newer LLVM, or an empty value. LLVM 16 has the final opcodes of relaxed SIMD, and LLVM 17 has the final
-# names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, works with the clang of LLVM 19.
+# folder of a newer LLVM, or an empty value. The LLVM must be 17 or later: LLVM 16 was the first with the final opcodes
+# of relaxed SIMD, and LLVM 17 with the final names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, also works
+# with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)

@@ -20,7 +20,7 @@ struct Place {
   bool in_stack = false;
   std::string_view attention = "";  // the attention of the layer, or "" if the tensor belongs to no attention
 
-  // Writes the path of the place: "layers.@layer@.attention." if `separator` is ".".
+  // Writes the path of the place. If `separator` is ".", for example, the path is "layers.@layer@.attention.".
   constexpr void write(Writer& out, std::string_view separator) const {
     if (in_stack) out << "layers" << separator << "@layer@" << separator;
     if (!attention.empty()) out << attention << separator;
