@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # ladon_arch_flags(<variable> <arch>): sets <variable> to the compiler flags for an instruction set. <arch> is one of:
-#
 #   default      no flag
 #   native       the instruction set of this machine
 #   sse2         x86-64

@@ -4,8 +4,8 @@
 #   ladon_need_files()          adds ladon_files, a library that reads and replaces files
 #   ladon_need_safetensors()    adds ladon_safetensors, a library that reads safetensors files
 #   ladon_need_weights_tool()   adds ladon_weights, the program ladon-weights, which packs tensors for a kernel
-#   ladon_need_host_weights_tool()   in a cross build, adds ladon_host_weights: ladon-weights for the build machine. Sets
-#                                    ladon_host_weights_program to the path of the program
+#   ladon_need_host_weights_tool()   in a cross build, adds ladon_host_weights: ladon-weights for the build machine.
+#                                    Sets ladon_host_weights_program to the path of the program
 #
 # The setting LADON_HOST_CXX names the C++ compiler of the host, which ladon_need_host_weights_tool uses.
 
@@ -64,9 +64,9 @@ endfunction()
 
 # Adds ladon_host_weights, a separate build of ladon-weights. The separate build is needed, because ladon-weights must
 # run on the host, and the C++ compiler of a cross build compiles for the target machine. Environment variables such as
-# CXXFLAGS may have flags for the target machine, so the separate build ignores them. It needs no xsimd. The target
-# ladon_host_weights has no outputs, so ninja and make always run its command. The separate build then compiles only
-# sources that have changed.
+# CXXFLAGS may have flags for the target machine, so the separate build ignores them. The separate build needs no xsimd.
+# The target ladon_host_weights has no outputs, so ninja and make always run its command. The separate build then
+# compiles only sources that have changed.
 function(ladon_need_host_weights_tool)
   if(TARGET ladon_host_weights)
     return()

@@ -5,7 +5,7 @@
 
 # need THING...: installs each THING that is missing. A THING is a command, a header (its name has a dot), or one of the
 # words in has(). has() looks for the command or file itself instead of the Debian package, because a user may have
-# installed it without apt.
+# installed the command or file without apt.
 need() {
   local thing missing=() commands=()
   for thing in "$@"; do

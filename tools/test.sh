@@ -27,8 +27,8 @@ run_tests() {
     shift
   done
   need_examples doctest/doctest.h pkg-config
-  # Installs valgrind in continuous integration. On other machines, the tests that count instructions run only if the
-  # user has installed valgrind.
+  # Installs valgrind on machines for continuous integration. On other machines, the tests that count instructions run
+  # only if valgrind is already installed.
   if [ -n "${CI:-}" ]; then need valgrind; fi
   for preset in "${chosen[@]}"; do
     if ! runs_here "$preset"; then say "$preset: skipped, this machine cannot run it"; continue; fi

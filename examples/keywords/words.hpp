@@ -21,8 +21,7 @@ struct DetectedWord {
   float probability;  // the average of rule 1 below
 };
 
-// Finds words by a rule like that of TensorFlow's streaming examples (RecognizeCommands):
-//
+// Finds words by four rules, which are similar to those of TensorFlow's streaming examples (RecognizeCommands):
 //   1. Averages the probabilities of each label over the windows that begin in the last `averaged` samples. Windows
 //      before the first window count as zeros.
 //   2. Reports the word with the largest average, if the average is at least `threshold`. The word is in the newest

@@ -60,8 +60,8 @@ std::unique_ptr<Stack> make_stack_at(std::size_t index, const LayersOf<Dense>& l
   return make[index](layers);
 }
 
-// Calls f with the LayersOf<Dense>, LayersOf<BFloat16Dense>, LayersOf<Int8Dense> or LayersOf<RotatedInt8Dense> of an
-// encoder.
+// Calls f with the layers of an encoder. Their type depends on the weights: LayersOf<Dense>, LayersOf<BFloat16Dense>,
+// LayersOf<Int8Dense> or LayersOf<RotatedInt8Dense>.
 template <class F>
 auto visit_layers(const SentenceEncoder::AnyLayers& any, const F& f) {
   if (const auto* bfloat16 = std::get_if<BFloat16Layers>(&any)) return f(bfloat16->layers());

@@ -88,16 +88,15 @@ struct Call {
   }
 
   // Calls `f` with an object that says where the kernel writes the attention weights or scores that the C program
-  // requested. The type of the object depends on options->attention:
+  // requested. If the kernel is not a stack, the type of the object is:
+  //     attention or an encoder layer, Settings::stage is `weights`      AttentionMap
+  //     attention or an encoder layer, Settings::stage is not `weights`  Capture<Settings::stage>
+  //     a decoder layer, Settings::stage is `weights`                    DecoderMaps
+  //     a decoder layer, Settings::stage is not `weights`                DecoderCaptures<Settings::stage>
   //
-  //     one pointer, Settings::stage is `weights`      AttentionMap
-  //     one pointer, Settings::stage is not `weights`  Capture<Settings::stage>
-  //     a decoder, Settings::stage is `weights`        DecoderMaps, also with the pointers of options->memory.attention
-  //     a decoder, Settings::stage is not `weights`    DecoderCaptures<Settings::stage>
-  //
-  // For a stack, the type is a std::array with an element for each layer. If Settings::stage is `weights`, the elements
-  // for an encoder are pointers. If options->attention does not exist or has only null pointers, calls `f` without an
-  // argument.
+  // For a stack, the type is a std::array with one such object for each layer. If Settings::stage is `weights`, a stack
+  // of encoder layers has pointers instead of AttentionMap. If the kernel has no option `attention`, or all pointers in
+  // options->attention and options->memory.attention are null, calls `f` without an argument.
   template <class F>
   static void with_attention(const O& from, F f) {
     bool wanted = false;

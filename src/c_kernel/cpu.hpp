@@ -88,7 +88,6 @@ static unsigned supported_isas() {
 }
 
 // Returns one of the instruction sets `available`:
-//
 //     argument `wanted`                        result
 //     LADON_ISA_CHOSEN                         the first instruction set of the list below that is available
 //     an instruction set that is available     `wanted`

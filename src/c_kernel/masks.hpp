@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The masks of C kernels: one struct, called an entry, for each value of the argument MASK of ladon_add_kernel. An
-// entry has
-//
+// entry has these members:
 //     name                              the value of the argument, and of the struct itself
 //     Type<Arguments>                   the C++ type of the mask. `Arguments` has the constants of the arguments WINDOW
 //                                       and OFFSET (MaskArguments in definition.hpp.in)

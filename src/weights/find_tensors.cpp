@@ -46,7 +46,7 @@ std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64
   return size_complaint(tensor);
 }
 
-// Checks the source of a kernel's member, and adds the errors to `problems`.
+// Checks the source of one member of the kernel's weights, and adds the errors to `problems`.
 class SourceCheck {
  public:
   SourceCheck(const Safetensors& file, std::vector<std::string>& problems)
