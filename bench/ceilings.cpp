@@ -100,7 +100,7 @@ void add_tiles(ordered_json& tiles) {
   (add.template operator()<Inner>(), ...);
 }
 
-// Sets `patience` to the S of --seconds S.
+// Sets `patience` to the number that follows the option --seconds.
 void take_patience(const std::vector<char*>& arguments) {
   for (std::size_t i = 1; i + 1 < arguments.size(); ++i) {
     if (std::string_view(arguments[i]) == "--seconds") patience = std::strtod(arguments[i + 1], nullptr);

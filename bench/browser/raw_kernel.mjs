@@ -1,5 +1,5 @@
 // Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory. So
-// the measured time contains only the module, and the module need not be in the package.
+// the measured time is the time of the module alone, and the package need not contain the module.
 
 import {ModuleMemory} from "./module_memory.mjs";
 

@@ -4,7 +4,7 @@
 import {pause} from "./warm_up.mjs";
 import {flopsOf} from "./work.mjs";
 
-/** Returns the value below which `part` of the values lie. A part of 0.5 gives the median. */
+/** Returns a quantile of the values. A `part` of 0.5 gives the median, and 0.25 gives the lower quartile. */
 export function quantile(values, part) {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.round(part * (sorted.length - 1))];

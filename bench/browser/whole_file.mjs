@@ -22,7 +22,7 @@ function writeTemporary(target, status, text) {
   return temporary;
 }
 
-// Returns the final path and the status of a file. `special` is true for a device or a pipe.
+// Follows links from `path`, and returns the path and the status of the file. `special` is true for a device or a pipe.
 function placeOf(path) {
   const status = statSync(path, {throwIfNoEntry: false});
   if (status?.isDirectory()) throw new Error("it is a folder");

@@ -33,7 +33,7 @@ class Attention {
         copied_(form == copied),
         x_(numbers.at("x")),
         y_(x_.size()) {
-    // The factor 1 / sqrt(width of a head) of the scores is multiplied into the weights of the queries, so that it
+    // The weights of the queries already contain the factor 1 / sqrt(width of a head) of the scores. So the factor
     // costs no time in a call.
     std::vector<float> weight = numbers.at("in_proj_weight"), bias = numbers.at("in_proj_bias");
     const float scale = 1 / std::sqrt(static_cast<float>(width_));

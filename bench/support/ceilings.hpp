@@ -18,8 +18,9 @@ namespace ladon::inline LADON_ABI::bench {
 using Widest = detail::simd::NativeVectors;
 using WidePack = Widest::Pack<Widest::lanes>;
 
-// Reads the first `count` of `numbers` `times` times, and returns the bytes read per second. `numbers` must begin at a
-// cache line. Whether the numbers come from a cache or from memory depends on what the caller read before.
+// Reads numbers[0] to numbers[count - 1] repeatedly, `times` times, and returns the bytes read per second. `numbers`
+// must begin at a cache line. Whether the numbers come from a cache or from memory depends on what the caller read
+// before.
 LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, std::size_t times) {
   constexpr std::size_t sums = 8, step = sums * Widest::lanes;
   WidePack sum[sums];
@@ -52,7 +53,7 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
   detail::RunningSoftmax<Pack, tiling.packs> running(-std::numeric_limits<float>::infinity());
-  // The results are between 0 and 1, and are the scores of the next round. So the running maximum can stay 1.
+  // The exponentials are between 0 and 1, and they are the scores of the next round. So the running maximum can stay 1.
   for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
   const auto seconds = [&](auto work) {
     const double start = now();

@@ -1,4 +1,4 @@
-// Measures multi-head attention and the encoder layer, as a share of the peak in the same run.
+// Measures multi-head attention and the encoder layer, as a share of the peak that the same run measures.
 #pragma once
 
 #include <cstddef>

@@ -60,8 +60,8 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
 };
 
 /**
- * Replaces a packed tensor in `members` by its parts. A tensor whose shape, or whose length if the shape is unknown,
- * does not fit `shape` stays in `members`. Then findTensors reports the tensor in `others`.
+ * Replaces a packed tensor in `members` by its parts. A tensor that does not fit `shape` stays in `members`, and
+ * findTensors reports the tensor in `others`. If the shape of the tensor is unknown, only the length must fit.
  */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];
@@ -80,7 +80,10 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
 
 /** The result of the search: the offsets, the members without a tensor, and the tensors without a member. */
 export interface Found {
-  /** For each pointer in the C struct of weights, the offset of its tensor (or part of a tensor), as in `begin`. */
+  /**
+   * For each pointer in the C struct of weights, the offset of its tensor (or part of a tensor), in bytes from the
+   * first tensor.
+   */
   readonly offsets: number[];
   /** Members of the kernel without a tensor. Scales and sums of rows are listed only if their matrix was found. */
   readonly missing: string[];

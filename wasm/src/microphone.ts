@@ -32,7 +32,8 @@ export class Microphone {
 
   /**
    * Asks for the permission and opens the microphone. Call this function in the handler of a click or of a key, because
-   * browsers start audio only there. Errors: "microphone" without permission or device, "network", "aborted".
+   * browsers start audio only in such handlers. Errors: "microphone" without permission or device, "network",
+   * "aborted".
    */
   static async open(options: MicrophoneOptions): Promise<Microphone> {
     checkOptions(options, ["samples", "ended", "worklet", "signal"]);

@@ -18,8 +18,8 @@ const neededFlops = precision => precision === "int8" ?
 
 /**
  * Calls report({row}) for each contestant and report({message}) for each problem. `windows` is an array of recordings
- * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of forms of
- * LiteRT.js {part, precision, file}.
+ * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of {part,
+ * precision, file}, with an entry for each tflite file that LiteRT.js runs.
  */
 export async function measureKeywords(host, {windows, parts, precisions, rounds, milliseconds, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -55,7 +55,8 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
       report({message: `${one.who}, ${one.precision}, ${part}, is left out: a logit differs by ${error.logit}`});
       continue;
     }
-    // Each call of `run` computes the next recording, so that no contestant computes one recording repeatedly.
+    // Each call of `run` computes the logits of the next recording, so that no contestant always computes the same
+    // recording.
     let next = 0;
     const run = () => logits(inputs[next++ % inputs.length]);
     await warmUp(run);
@@ -87,7 +88,9 @@ async function errorOf(logits, inputs, expected) {
   return {logit, labelsEqual};
 }
 
-/** Loads KWT-1 of the package in a module of the given kind. Returns an entrant for each part. */
+/**
+ * Loads KWT-1 with the npm package in a module of the given kind. Returns two entrants: the parts "chain" and "model".
+ */
 async function ladonOf(host, kind, precision) {
   const {KeywordSpotter} = await host.binding("keywords.js");
   const spotter = await KeywordSpotter.load({
@@ -103,8 +106,8 @@ async function ladonOf(host, kind, precision) {
 }
 
 /**
- * Returns a function from features to logits. The package has only a function from sound to logits, so this function
- * calls the exports of keywords_front_end.wasm itself.
+ * Returns a function from features to logits. The package has only a function from sound to logits. Therefore, the
+ * returned function calls the exports of keywords_front_end.wasm itself.
  */
 async function modelAlone(host, kind, encoder) {
   const name = `keywords/keywords_front_end.${kind === "scalar" ? "scalar" : "simd"}.wasm`;
