@@ -67,8 +67,8 @@ if(NOT LADON_TEST_SET STREQUAL "slow")
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
 endif()
 # The quick set and the usual set switch off constant evaluation, because tests then compile in two thirds of the time.
-# The wide set and the slow set keep constant evaluation, as a user's program does. Targets that test constant evaluation
-# set the property LADON_CONSTANT_EVALUATION.
+# The wide set and the slow set keep constant evaluation, as a user's program does. Targets that test constant
+# evaluation set the property LADON_CONSTANT_EVALUATION.
 if(LADON_TEST_SET MATCHES "^(quick|usual)$")
   target_compile_definitions(ladon_options INTERFACE
     LADON_CONSTANT_EVALUATION=$<BOOL:$<TARGET_PROPERTY:LADON_CONSTANT_EVALUATION>>)

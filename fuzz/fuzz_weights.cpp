@@ -54,8 +54,8 @@ std::size_t constant(const std::string& header, std::string name) {
   return std::stoul(header.substr(at + before.size()));
 }
 
-// Checks the values of one float32 member of the packed weights. `first` is the index of its first value in the data.
-// Returns the index after its last value.
+// Checks the values of one float32 member of the packed weights. `first` is the index of the member's first value in
+// the data. Returns the index after the member's last value.
 std::size_t check_member(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                          std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -84,8 +84,8 @@ T element(const std::string& data, std::size_t index) {
   return value;
 }
 
-// Checks the values of a bfloat16 member of the packed weights. `first` is the index of its first value in the data.
-// Returns the index after its last value.
+// Checks the values of a bfloat16 member of the packed weights. `first` is the index of the member's first value in the
+// data. Returns the index after the member's last value.
 std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                            std::size_t first) {
   for (const weights::Piece& piece : source) {

@@ -3,8 +3,8 @@
 # the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
 # ladon_kernel_vocabulary(): sets variables such as ladon_kernel_flags to the names of the arguments, and
-# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. A macro sets the variables in its caller. Variables of
-# this file would be invisible to a function that is called from another folder.
+# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. The macro sets the variables in its caller, because a
+# function that is called from another folder cannot see variables of this file.
 macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED ROTATED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
