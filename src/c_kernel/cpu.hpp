@@ -65,7 +65,8 @@ static unsigned detected_isas() {
     found |= bits(LADON_ISA_AVX512);
     if (has(c, bits(11))) found |= bits(LADON_ISA_AVX512_VNNI);
   }
-  // `a` is the last subleaf of leaf 7. Bit 4 of subleaf 1 stands for AVX-VNNI, and bit 5 for AVX512_BF16.
+  // Leaf 7 has returned the number of its last subleaf in `a`. In subleaf 1, bit 4 stands for AVX-VNNI, and bit 5 for
+  // AVX512_BF16.
   if (a < 1 || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return found;
   if (has(a, bits(4))) found |= bits(LADON_ISA_AVX_VNNI);
   if (has(found, bits(LADON_ISA_AVX512)) && has(a, bits(5))) found |= bits(LADON_ISA_AVX512_BF16);
@@ -87,7 +88,6 @@ static unsigned supported_isas() {
 }
 
 // Returns one of the instruction sets `available`:
-//
 //     argument `wanted`                        result
 //     LADON_ISA_CHOSEN                         the first instruction set of the list below that is available
 //     an instruction set that is available     `wanted`
@@ -102,8 +102,9 @@ constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   return LADON_ISA_CHOSEN;
 }
 
-// Returns the instruction set that the caller must use, or LADON_ISA_CHOSEN if `wanted` is not supported. `built` is
-// the set of instruction sets for which the library has a variant (see `bits`).
+// Returns the instruction set of the variant that the caller must call, or LADON_ISA_CHOSEN if no variant fits
+// `wanted`. `built` is the set of instruction sets for which the library has a variant: bit i stands for number i in
+// ladon_isa.
 static ladon_isa usable(int wanted, unsigned built) { return chosen_isa(wanted, supported_isas() & built); }
 
 }  // namespace c_kernel

@@ -63,7 +63,6 @@ struct GivenAttention : ladon::Attention<S, Mask, Score, Position> {
 struct NoWeights {};
 
 // The arguments of ladon_add_kernel that determine which C++ type a kernel has:
-//
 //     given   the caller gives queries, keys and values (PROJECTIONS without)
 //     memory  number of tokens in the memory of a decoder (MEMORY), or 0
 //     layers  number of layers of a stack (LAYERS), or 0

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The masks of C kernels: one struct, called an entry, for each value of the argument MASK of ladon_add_kernel. An
-// entry has
-//
+// entry has these members:
 //     name                              the value of the argument, and of the struct itself
 //     Type<Arguments>                   the C++ type of the mask. `Arguments` has the constants of the arguments WINDOW
 //                                       and OFFSET (MaskArguments in definition.hpp.in)
@@ -111,8 +110,8 @@ struct bits : WithoutOptions {
   }
 };
 
-// `pairs` and `pair_axes` are the extents and the axes of an array with an element for each pair of a query and a key.
-// With `PerHead`, the array has such elements for each head.
+// `pairs` has the extents, and `pair_axes` has the names of the axes, of an array with an element for each pair of a
+// query and a key. If PerHead is true, the array has these elements for each head.
 template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
 template <bool PerHead>

@@ -16,7 +16,6 @@ namespace c_kernel {
 
 // Visits all parts of the float weights `from` (a C++ struct) and of the int8 weights `to` (a C struct). Calls one of
 // two functions for each part:
-//
 //     visitor.linear(linear, weight, scale, row_sum)   for a linear map: the map in `from`, and three pointers in `to`
 //     visitor.keep(pointer, kept)                      for a bias or a norm's tensor: the pointers in `from` and `to`
 template <class Visitor>
