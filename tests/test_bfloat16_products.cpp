@@ -77,8 +77,8 @@ float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
   }
 }
 
-// Multiplies each random number by a random power of two from 2^-spread to 2^spread, so that roundings and
-// cancellations differ.
+// The random inputs of a product. Each number is multiplied by a random power of two from 2^-spread to 2^spread, so
+// that roundings and cancellations differ.
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
 struct Problem {
   std::vector<float> x = std::vector<float>(Tokens * Features), bias = std::vector<float>(Rows);

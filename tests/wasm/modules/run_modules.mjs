@@ -140,9 +140,9 @@ function checkStatuses(m) {
 
 const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
 // The largest accepted difference between an element of a module's result and of the reference. The inputs are between
-// -1 and 1. Weights of n columns are between -1 / sqrt(n) and 1 / sqrt(n), so sums are about as large as the inputs. y is
-// computed in several steps, and each step adds a few dozen products. So the error of float32 is at most a few hundred
-// units of 2^-24.
+// -1 and 1. Weights of n columns are between -1 / sqrt(n) and 1 / sqrt(n), so sums are about as large as the inputs. y
+// is computed in several steps, and each step adds a few dozen products. So the error of float32 is at most a few
+// hundred units of 2^-24.
 const bound = 500 * 2 ** -24;
 // Two variants may round an activation of int8 products to neighbouring integers. The outputs then differ by one step
 // of quantisation times a weight. The features of a token have a range of about 4, so a step is about 4 / 127. A weight
