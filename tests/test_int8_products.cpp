@@ -126,8 +126,8 @@ TEST_CASE("int8 products: rotated inputs") {
   check<5, 8, 2, 8, true>();
 }
 
-// A token with an infinite or NaN feature, or whose rotated features are above the largest float, gets a row of NaN.
-// The other rows do not change.
+// If a feature of a token is infinite or NaN, or a rotated feature exceeds the largest float, the token gets a row of
+// NaN. The other rows do not change.
 TEST_CASE("int8 products: rotated inputs, infinite and NaN features") {
   constexpr std::size_t tokens = 9, features = 24, rows = 5;
   const auto problem = std::make_unique<Problem<tokens, features, rows>>();

@@ -17,7 +17,8 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
-// Adds the base and the scaling of the angles to Rotary. set_position fills the rotary table with these parameters.
+// Like Rotary, but with the base and the scaling of the angles as template arguments. set_position fills the rotary
+// table with these parameters.
 template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
 struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
   static constexpr double base = Base, scaling = Scaling;
