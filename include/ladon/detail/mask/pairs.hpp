@@ -67,9 +67,9 @@ template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
   static constexpr bool adds_to_scores = false;
-  // With ends_within_panels = true, the kernels would also call key_ranges() for the first half of a panel of queries
-  // (mask/policy.hpp). The range of the first half would seldom be shorter than the range of the whole panel, because
-  // BitRows::visible returns whole words of 32 keys, and ByteRows::visible returns all active keys.
+  // With the value true, the kernels would also call key_ranges() for the first half of a panel of queries
+  // (mask/policy.hpp). The value is false, because the range of the first half is seldom shorter than the range of the
+  // whole panel. BitRows::visible returns whole words of 32 keys, and ByteRows::visible returns all active keys.
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;

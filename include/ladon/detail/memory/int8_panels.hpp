@@ -9,8 +9,9 @@
 //
 // The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
 // one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
-// Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. With std::int8_t,
-// zero is smaller by 128. G features of a token share a 32-bit lane (detail/simd/group_dot.hpp).
+// Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. In panels of
+// std::int8_t, `zero` is 128 less than the formula above gives, so that q + zero fits into a signed byte. G features of
+// a token share a 32-bit lane (detail/simd/group_dot.hpp).
 //
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][token_numbers][width]              the scales, and if the panels hold q + zero, the zeros
@@ -20,8 +21,8 @@
 // `tokens` holds the integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126, the
-// token gets the scale 0, and every q of the token is 0.
+// this token are 0. On a microcontroller, these integers can have any value. If the scale of a token would be less than
+// 2^-126, the token gets the scale 0, and every q of the token is 0.
 //
 // If the template parameter Rotated is true, the features are rotated before their range is computed and before they
 // are quantised (rotation.hpp).
@@ -139,7 +140,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   using From = PackFeatures<Pack, Features, Width, Rotated>;
   FeatureRanges<Pack> ranges;
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
-    // The first rotated feature is the sum of the block. The sum is finite only if all features are finite.
+    // Only the first rotated feature needs a check. It is the sum of the block, so it is finite only if all features of
+    // the block are finite.
     if constexpr (Rotated) ranges.check(packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {

@@ -54,8 +54,8 @@ struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures
   static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
   BFloat16 data[T.panels(Tokens) * stride];
 
-  // Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on. for_panels explains P and
-  // Packs.
+  // `panels` is an array [panels][Features][width]. Rounds panels `first` to `first` + `count` - 1 to bfloat16, and
+  // stores the result in `data`. for_panels explains P and Packs.
   template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
@@ -75,8 +75,8 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
   Element data[T.panels(Tokens) * stride];
   float tokens[T.panels(Tokens) * token_numbers<Element> * T.width()];
 
-  // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. for_panels explains P and
-  // Packs.
+  // `panels` is an array [panels][Features][width]. Quantises panels `first` to `first` + `count` - 1, and stores the
+  // result in `data` and `tokens`. for_panels explains P and Packs.
   template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);

@@ -77,17 +77,18 @@ struct PanelLayout {
   // `block` is the number of keys in a key block of this shape. A key block consists of whole panels. A key block has
   // at most detail::key_block keys, or all keys if the shape has fewer keys.
   //
-  // For a single query, one key block holds all keys (`all_at_once`, detail/attention/single_query.hpp). In two cases,
-  // a single query has the same key blocks as several queries: in a deterministic build, and if panels of keys have one
-  // lane.
+  // For a single query, one key block holds all keys (`all_at_once`, detail/attention/single_query.hpp). There are two
+  // exceptions: in a deterministic build, and if panels of keys have one lane, the key blocks of a single query are as
+  // large as the key blocks of several queries.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
   // `widened_block` is the number of keys in a key block whose keys and values come from a bfloat16 or int8 cache, and
-  // are converted to floats. The kernels for a single query convert in registers. Only the capture of scores and
-  // constant evaluation then convert key blocks, so a small key block suffices.
+  // are converted to floats. For a single query, the kernels convert keys and values in registers, without a key block
+  // of floats. Only the capture of scores and constant evaluation still use such a key block, so one panel of keys
+  // suffices.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 
