@@ -72,7 +72,8 @@ struct Fold<XsimdPack<N>, Steps> {
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
     folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
   }
-  // Like the function above, for a panel that is one and a half registers wide, and three folded packs.
+  // Like the function above, for a panel that is one and a half registers wide. Two rows of this panel become three
+  // folded packs.
   static LADON_INLINE void load(const void* from, Pack (&folded)[3]) noexcept {
     static_assert(Steps == 2);
     const float* const rows = static_cast<const float*>(from);

@@ -126,7 +126,8 @@
 #endif
 
 // LADON_ARM_BFLOAT16_DOT is 1 if products of bfloat16 weights use BFDOT and BFMMLA of 64-bit Arm
-// (detail/simd/bfloat16_dot.hpp), otherwise 0. As with LADON_ARM_DOT, g++ 12 has the intrinsics only with Armv8.2.
+// (detail/simd/bfloat16_dot.hpp), otherwise 0. g++ 12 has the intrinsics of bfloat16 only from Armv8.2 on. As for
+// LADON_ARM_DOT, the target must therefore have the atomic instructions of Armv8.1.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_BFLOAT16_DOT 1
 #else

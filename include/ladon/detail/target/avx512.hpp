@@ -38,9 +38,9 @@ struct Avx512 : X86 {
   // idle. In products with weights, a register holds two steps of 8 tokens, so two steps take three multiply-adds
   // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction for 8 lanes takes as
   // long as an instruction for 16 lanes, so three packs slow down scores and weighted sums. In a wide model, products
-  // with weights take most of the time. The columns of Zen 4 have the time with three packs, divided by the time with
-  // two packs. The column of Zen 5 has the throughput in % of peak FMA throughput, first with two packs, then with
-  // three packs:
+  // with weights take most of the time. In the table, the columns of Zen 4 have the time with three packs, divided by
+  // the time with two packs. The column of Zen 5 has two throughputs in % of peak FMA throughput: first with two packs,
+  // then with three packs.
   //
   //                               Zen 4               Zen 5
   //                               float32   int8      float32
@@ -59,8 +59,8 @@ struct Avx512 : X86 {
 #endif
   // If tiles have one pack, two steps per iteration are faster than one. Attention of 16 tokens with 32 features in 4
   // heads then reaches 57.7% of peak FMA throughput instead of 56.2%. With tiles of two packs, a step has 24
-  // multiply-adds. One and two steps per iteration are then equally fast. Four steps per iteration are no faster than
-  // two, and take more code.
+  // multiply-adds, and one step per iteration is as fast as two. Four steps per iteration are no faster than two, and
+  // take more code.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t packs) noexcept {
     return packs == 1 && lanes > 1 ? 2 : 1;
   }
@@ -68,10 +68,10 @@ struct Avx512 : X86 {
   // less time than with the L2 cache (detail/target/x86.hpp has the measurement).
   static constexpr bool prefetches_own_rows_to_nearest_cache = true;
   // A product of at least this many weights is a separate function. If g++ inlines a large product into a function with
-  // many loops, g++ keeps an accumulator of the product in memory. With a causal mask, attention of 256 tokens with
-  // 1024 features in 8 heads reaches 68% of peak FMA throughput on Zen 5 with inlined products. With separate
-  // functions, attention reaches 94%. A threshold of 4096 weights instead of 32768 slows down smaller shapes a little
-  // (throughput in % of peak FMA throughput):
+  // many loops, g++ keeps an accumulator of the product in memory. An example is attention with a causal mask of 256
+  // tokens with 1024 features in 8 heads on Zen 5. This attention reaches 68% of peak FMA throughput with inlined
+  // products, and 94% with separate functions. A threshold of 4096 weights instead of 32768 slows down smaller shapes a
+  // little (throughput in % of peak FMA throughput):
   //
   //                           32768 weights   4096 weights
   //   (64,128,4)              93.1%           92.0%
@@ -82,7 +82,7 @@ struct Avx512 : X86 {
   // in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not measured.
   static constexpr std::size_t separate_function_weights = 8192;
   // With 8 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 27% less time.
-  // With 12 chains, the loop is no faster (Cascade Lake).
+  // 12 chains are no faster than 8 (Cascade Lake).
   static constexpr std::size_t softmax_chains = 8;
 #if LADON_VNNI
   // Tiles of int8 products are 2 packs x 12 rows, or 1 pack x 16 rows. 24 packs of sums, 2 packs of a panel and the
@@ -99,9 +99,9 @@ struct Avx512 : X86 {
 #endif
 #if defined(__FMA__) && !LADON_DETERMINISTIC
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
-  // loop is the main reason why attention does not reach the peak. The same loop can also compute a tile of the
-  // weighted sum, for two reasons. 2^x from a table takes few multiplications (detail/simd/exp2_table.hpp), and 32
-  // registers suffice for the exponentials and the tile.
+  // loop is the main reason why attention does not reach the peak. A tile of the weighted sum can fill the idle half:
+  // AVX-512 computes the tile and the exponentials in one loop. Its 32 registers suffice for both, and 2^x from a table
+  // takes few multiplications (detail/simd/exp2_table.hpp).
   //
   // On Zen 5, a pack of exponentials takes 4.0 cycles in a loop of exponentials only (detail/simd/elementary.hpp). If a
   // pack of exponentials is computed between the steps of a tile, the tile takes 2.4 cycles longer. The exponentials of

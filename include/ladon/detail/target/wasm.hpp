@@ -45,8 +45,9 @@ struct Wasm : Defaults {
 #endif
   // Tiles of int8 products are 2 packs x 4 rows, or 1 pack x 8 rows.
   static constexpr std::size_t int8_tile_sums = 8;
-  // The value is half the default, because the converted weights lie on the stack, and the stack of a module has only
-  // 64 KB. The converted weights take about 4 KB for each row of a tile, and a tile has at most 12 rows.
+  // A tile converts 1024 features of each row of weights at a time: half as many as the default. The converted weights
+  // lie on the stack, and the stack of a module has only 64 KB. The converted weights take about 4 KB for each row of a
+  // tile, and a tile has at most 12 rows.
   static constexpr std::size_t widened_features = 1024;
   // A load of WebAssembly adds only a constant offset to a pointer. If the loop used an index, every load would need an
   // instruction that computes the address. Attention of 128 tokens with 384 features in 12 heads reaches 65% of peak
