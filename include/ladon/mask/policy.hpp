@@ -31,7 +31,7 @@
 //       Returns an object with the functions may_see and add (below) for one block of scores. `block` is a ScoreBlock
 //       with at most W queries. The functions must accept the K keys from block.keys.begin on.
 //
-// may_see and add return packs, with one query in each lane. Lane i of pack number `v` belongs to the query
+// may_see and add return packs, with one query in each lane. Lane i of pack number `v` belongs to query number
 // block.queries.begin + v * Pack::lanes + i. Lanes beyond the last query are ignored. `key` is an index of a key, from
 // block.keys.begin to block.keys.begin + K - 1.
 //

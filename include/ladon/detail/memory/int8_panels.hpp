@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised panels: the input of int8 products. Each token has a scale and a zero point, which are computed at run time
-// from the token's largest and smallest feature:
+// Quantised panels are the input of int8 products. Each token has a scale and a zero point, which are computed at run
+// time from the token's largest and smallest feature:
 //
 //     levels = 255                           127 with 7 bits
 //     scale  = (high - low) / levels         high = max(0, features), low = min(0, features)
@@ -14,7 +14,7 @@
 // a token share a 32-bit lane (detail/simd/group_dot.hpp).
 //
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
-//     tokens   [panels][token_numbers][width]              the scales, and if the panels hold q + zero, the zeros
+//     tokens   [panels][token_numbers][width]              the scales, then the zeros if the panels hold q + zero
 //
 // At run time, microcontrollers do not store the integers in the order of `data` above, but as
 // detail/simd/int8_dsp.hpp, int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp describe. On Helium,
@@ -140,8 +140,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   using From = PackFeatures<Pack, Features, Width, Rotated>;
   FeatureRanges<Pack> ranges;
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
-    // Only the first rotated feature needs a check. It is the sum of the block, so it is finite only if all features of
-    // the block are finite.
+    // The first rotated feature is the sum of the block. The sum is finite only if all features are finite, so one
+    // check finds an infinite or NaN feature anywhere in the block.
     if constexpr (Rotated) ranges.check(packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {

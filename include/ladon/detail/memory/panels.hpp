@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels: arrays of activations in which every token has a lane of a vector register.
+// Panels are arrays of activations. In a panel, each token has its own lane of a vector register.
 //
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays

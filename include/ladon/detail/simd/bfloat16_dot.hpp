@@ -233,7 +233,7 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
     second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
   }
   // Because the statement is volatile, compilers keep the loads between the BFMMLA instructions. add_matrix in
-  // neon_dot.hpp gives the reason.
+  // neon_dot.hpp describes what happens otherwise.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));

@@ -8,10 +8,10 @@
 // The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
 // measures these errors if LADON_TEST_SLOW=1 is set.
 //
-//                         allowed   with fma   without fma
+//   largest error       allowed   with fma   without fma
 //   exp2                     2        0.96      1.23
 //   exp2_of_nonpositive      2        0.96      1.23
-//     by table               2        1.08
+//     with the table         2        1.08
 //   exp                      2        0.90      1.17
 //   erf                      4        2.74      2.88
 //   tanh                     4        2.63      2.73
@@ -115,11 +115,10 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 // This version uses the table: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the result is
 // exactly 0. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
 //
-// Cycles per pack if N packs are computed side by side, for the version without the table of powers (AVX-512, Cascade
-// Lake):
+// Cycles per pack of the version without the table of powers (AVX-512, Cascade Lake):
 //
-//     N = 1                                10.5
-//     N = 8                                7.7
+//     one pack at a time                   10.5
+//     eight packs side by side             7.7
 //     limit of the two arithmetic ports    7.0
 //
 // The version with the table of powers has a shorter polynomial. Four of its instructions multiply. In the version
@@ -127,7 +126,7 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 // same. Fewer multiplications matter if the same loop computes a tile of a matrix product, because the tile occupies
 // the multipliers. Cycles per pack on Zen 5, which adds and multiplies in separate pipes:
 //
-//                               table   polynomial
+//   cycles per pack             table   polynomial
 //   loop of exponentials only     4.0       4.6
 //   loop that computes a tile     2.4       3.6
 template <class Pack, std::size_t N>

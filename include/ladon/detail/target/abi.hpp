@@ -24,7 +24,7 @@
 #endif
 
 // With LADON_DETERMINISTIC=1, results are bit-identical on all targets. Each product is rounded before the addition.
-// Sums are added in the same order on all targets, also if there are only a few queries.
+// Sums are added in the same order on all targets and for any number of queries.
 //
 // LADON_DETERMINISTIC=1 needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results
 // wider than float, and no flushing of subnormals to zero.

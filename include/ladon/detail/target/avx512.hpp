@@ -19,9 +19,9 @@ struct Avx512 : X86 {
   // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads), on
   // Zen 5:
   //
-  //            (128,384,12)   (512,256,8)
-  //   2 x 12   94             87
-  //   3 x 8    84             87
+  //   % of peak   (128,384,12)   (512,256,8)
+  //   2 x 12      94             87
+  //   3 x 8       84             87
   //
   // With tiles of 2 x 10 or 2 x 14 instead of 2 x 12, the throughput changes by at most one percentage point of the
   // peak.
@@ -42,8 +42,8 @@ struct Avx512 : X86 {
   // the time with two packs. The column of Zen 5 has two throughputs in % of peak FMA throughput: first with two packs,
   // then with three packs.
   //
-  //                               Zen 4               Zen 5
-  //                               float32   int8      float32
+  //                               Zen 4: time         Zen 5: % of peak
+  //   (tokens,features,heads)     float32   int8      float32
   //   (24,384,12)                 0.79      0.81      71%, 87%
   //   (24,384,12), causal         0.80      0.84
   //   encoder layer (24,384,12)   0.76      0.83      72%, 90%
@@ -73,7 +73,7 @@ struct Avx512 : X86 {
   // products, and 94% with separate functions. A threshold of 4096 weights instead of 32768 slows down smaller shapes a
   // little (throughput in % of peak FMA throughput):
   //
-  //                           32768 weights   4096 weights
+  //   threshold               32768 weights   4096 weights
   //   (64,128,4)              93.1%           92.0%
   //   (128,384,12), causal    93.3%           92.8%
   //
@@ -82,7 +82,7 @@ struct Avx512 : X86 {
   // in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not measured.
   static constexpr std::size_t separate_function_weights = 8192;
   // With 8 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 27% less time.
-  // 12 chains are no faster than 8 (Cascade Lake).
+  // With 12 chains, the loop is no faster than with 8 (Cascade Lake).
   static constexpr std::size_t softmax_chains = 8;
 #if LADON_VNNI
   // Tiles of int8 products are 2 packs x 12 rows, or 1 pack x 16 rows. 24 packs of sums, 2 packs of a panel and the

@@ -52,7 +52,7 @@ struct Defaults {
   // several steps share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on
   // Zen 5, for (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //
-  //                                       not folded   folded
+  //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
   //             (8,64,4)                  42%          69%
   //             (8,16,2)                  32%          38%
@@ -114,7 +114,7 @@ struct Defaults {
   // prefetching of weights with prefetching (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have
   // 18.9 MB:
   //
-  //                                       one panel   four panels
+  //   % of peak                           one panel   four panels
   //   (128,768,12), without prefetching   56%         74%
   //   (128,768,12), with prefetching      67%         77%
   //   (128,384,12), without prefetching   82%         82%

@@ -32,7 +32,7 @@ struct Neon : Defaults {
   // for two packs. The table has the instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two
   // packs and 4 to 11 rows. QEMU counted the instructions, including the quantisation of the input:
   //
-  //                                         4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
+  //     instructions per multiply-add       4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
   //     with dot product      g++ 12                 0.088    0.087    0.089    0.085     0.084
   //                           clang++ 19                      0.089    0.088    0.099     0.099
   //     without dot product   g++ 12        0.321    0.343    0.317                       0.464
@@ -47,7 +47,7 @@ struct Neon : Defaults {
   // spills sums with the intrinsic (0.086 instructions). The table has the cycles of an iteration for 8 rows, modelled
   // by llvm-mca 19. An iteration has 1024 multiply-adds with int8 weights, and 512 with bfloat16 weights:
   //
-  //                           Neoverse N2   Neoverse V1, V2   Cortex-A510
+  //     cycles per iteration  Neoverse N2   Neoverse V1, V2   Cortex-A510
   //     SDOT or BFDOT         32            16                111
   //     SMMLA or BFMMLA       24            12                62
 #if LADON_ARM_DOT
@@ -61,7 +61,7 @@ struct Neon : Defaults {
   // (detail/simd/bfloat16_dot.hpp). The table has the instructions per multiply-add of a product of 128 x 384 x 1536.
   // QEMU counted the instructions, including the conversion of the input:
   //
-  //                                  g++ 12   clang++ 19
+  //     per multiply-add             g++ 12   clang++ 19
   //     BFMMLA                       0.129    0.137
   //     BFDOT by lane                0.159    0.165
   //     weights widened to floats    0.536    0.455

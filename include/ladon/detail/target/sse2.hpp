@@ -16,7 +16,7 @@ struct Sse2 : X86 {
   // Throughput of attention (128 tokens, 384 features, 12 heads) in % of peak multiply-add throughput, for tiles of
   // packs x rows. The row "upper limit" follows from the number of broadcasts, as explained below the table:
   //
-  //                        4 x 3   2 x 5   2 x 6
+  //   % of peak            4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89
   //   Zen (upper limit)    89      80
   //
@@ -34,8 +34,8 @@ struct Sse2 : X86 {
   // more loads would slow down the loop. On a Xeon, the loop reaches 99.5% of its maximum throughput. If each row
   // loaded all four packs again, the loop would reach 95%.
   static constexpr std::size_t resident_packs = 2;
-  // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 14% less time. 6
-  // chains are no faster than 4 (Cascade Lake).
+  // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 14% less time.
+  // With 6 chains, the loop is no faster than with 4 (Cascade Lake).
   static constexpr std::size_t softmax_chains = 4;
 };
 using Current = Sse2;
