@@ -95,9 +95,9 @@ concept HasLanes =
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
-// A bound mask with all members that the kernels use. The check calls lanes() with packs of two lanes, which no kernel
-// uses. With a pack of the kernels, the check would instantiate functions of the kernels before the kernels do. g++
-// would then generate different object code for the kernels.
+// A bound mask with all members that the kernels use. The check calls lanes() with packs of two lanes, because no
+// kernel uses these packs. A check with the packs of a kernel would instantiate functions of the kernel before the
+// kernel does. g++ would then generate different object code for the kernel.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;

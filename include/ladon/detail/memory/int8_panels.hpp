@@ -16,9 +16,9 @@
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][token_numbers][width]              the scales, then the zeros if the panels hold q + zero
 //
-// At run time, microcontrollers do not store the integers in the order of `data` above, but as
-// detail/simd/int8_dsp.hpp, int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp describe. On Helium,
-// `tokens` holds the integer z of int8_helium.hpp instead of zero.
+// At run time, microcontrollers store the integers in other orders than `data` above. detail/simd/int8_dsp.hpp,
+// int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp describe these orders. On Helium, `tokens` holds the
+// integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
 // this token are 0. On a microcontroller, these integers can have any value. If the scale of a token would be less than
@@ -161,8 +161,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
                                               ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
 }
 
-// Quantises the tokens of one pack of a panel. `first` points to the first feature of the pack, `to` to its first
-// integer, and `tokens` to its first scale.
+// Quantises the tokens of one pack of a panel. `first` points to the first feature of the pack. `to` points to the
+// first integer of the pack, and `tokens` points to the first scale.
 template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits, bool Rotated, class Element>
 LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float* tokens) noexcept {
   using Dot = simd::GroupDot<Element, Pack>;
@@ -228,8 +228,8 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   if constexpr (simd::adds_zero<Element>) tokens[1] = zero;
 }
 
-// Quantises `panels` [count][Features][width] into `data` and `tokens`. The tokens of each panel fill Packs packs. Each
-// panel of `data` begins `stride` integers after the previous panel.
+// Quantises the floats in `panels` [count][Features][width], and stores the result in `data` and `tokens`. The tokens
+// of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, bool Rotated,
           class Element>
 LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* tokens,

@@ -9,8 +9,8 @@
 // to 0. The kernels compute the lanes without a token like all other lanes, but from_panels does not store these lanes.
 //
 // The last panel of a sequence has its own layout, because it may have far fewer tokens than the other panels. Example
-// on AVX-512: 99 tokens are three panels of 32 tokens and a last panel of 4 lanes. The function last_tiling
-// (detail/simd/vectors.hpp) chooses the layout of the last panel.
+// on AVX-512: 99 tokens are three panels of 32 tokens, and a last panel of 3 tokens in 4 lanes. The function
+// last_tiling (detail/simd/vectors.hpp) chooses the layout of the last panel.
 //
 // Folded kernels use the lanes differently. If a panel is narrower than a register, or one and a half registers wide,
 // these kernels keep partial sums in the lanes that would be idle (detail/linear/micro_kernel_folded.hpp). At the end,

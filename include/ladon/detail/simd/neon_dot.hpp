@@ -3,9 +3,9 @@
 // register of weights. One register therefore holds the weights of several steps (`add_by_lane`). group_dot.hpp
 // documents the interface. detail/memory/panels.hpp defines packs.
 //
-// With the extension I8MM, SMMLA multiplies the weights of two rows by the features of two tokens: eight features in
-// one instruction. The features of two steps are interleaved when a tile loads the features, so panels have the same
-// layout with and without I8MM.
+// With the extension I8MM, SMMLA multiplies eight weights of each of two rows by eight features of each of two tokens.
+// The features of two steps are interleaved when a tile loads the features, so panels have the same layout with and
+// without I8MM.
 #pragma once
 
 #include <cstddef>

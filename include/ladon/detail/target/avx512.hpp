@@ -38,9 +38,10 @@ struct Avx512 : X86 {
   // idle. In products with weights, a register holds two steps of 8 tokens, so two steps take three multiply-adds
   // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction for 8 lanes takes as
   // long as an instruction for 16 lanes, so three packs slow down scores and weighted sums. In a wide model, products
-  // with weights take most of the time. In the table, the columns of Zen 4 have the time with three packs, divided by
-  // the time with two packs. The column of Zen 5 has two throughputs in % of peak FMA throughput: first with two packs,
-  // then with three packs.
+  // with weights take most of the time.
+  //
+  // The columns of Zen 4 have the time with three packs, divided by the time with two packs. The column of Zen 5 has
+  // two throughputs in % of peak FMA throughput: first with two packs, then with three packs.
   //
   //                               Zen 4: time         Zen 5: % of peak
   //   (tokens,features,heads)     float32   int8      float32

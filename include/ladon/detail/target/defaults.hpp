@@ -172,13 +172,13 @@ struct Defaults {
   // For matrices with contiguous columns: the fewest packs that all rows must fill for several streams. Each lane of a
   // pack computes one row. Matrices with fewer rows are read as one stream.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
-  // How many outputs are computed at the same time from a matrix with contiguous columns in several streams. The sums
-  // of these outputs take 4 KB and stay in the L1 cache.
+  // How many outputs are computed at the same time if a matrix with contiguous columns is read in several streams. The
+  // sums of these outputs take 4 KB and stay in the L1 cache.
   static constexpr std::size_t streamed_columns = 1024;
   // How many packs of dot products are computed at the same time from a matrix with contiguous rows. A pack has one dot
   // product in each lane. At least eight dot products at the same time are needed to hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
-  // How many packs of outputs are computed at the same time from a matrix with contiguous columns in one stream.
+  // How many packs of outputs are computed at the same time if a matrix with contiguous columns is read in one stream.
   static constexpr std::size_t column_packs = 8;
 };
 
