@@ -55,8 +55,8 @@ struct DecoderLengths {
   Lengths memory;
 };
 
-// The steps of one decoder layer. An argument `shared` of type Shared is the workspace part for the decoder's tokens,
-// and shared.x holds the tokens.
+// The steps of one decoder layer. `shared` is the part of the workspace for the decoder's tokens, and shared.x holds
+// these tokens.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {
@@ -180,16 +180,16 @@ struct DecoderSteps {
   }
 
  private:
-  // Returns the position of token number `token` of the text among the tokens of the encoder's output. The last token
-  // that the cache can hold gets the position of the last token of the encoder's output, as in a run with S.keys
-  // queries.
+  // Returns the position that the masks of the attention to the memory use for token number `token` of the text. The
+  // positions count the tokens of the encoder's output. The last token that the cache can hold gets the position of the
+  // last token of the encoder's output, as in a run with S.keys queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }
 
-  // heads_from and input_from return a view of panels, from panel `first` on, as the input of a product. heads_from
-  // returns the output of all heads, and input_from the next sublayer's input. If the product takes quantised or
-  // bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
+  // heads_from and input_from return an input of a product: a view of panels that begins at panel `first`. heads_from
+  // returns the output of all heads. input_from returns the input of the next sublayer. If the product takes quantised
+  // or bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
   template <Tiling P, std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)

@@ -93,10 +93,11 @@ inline constexpr std::size_t folded_steps = [] {
   return std::size_t{1};
 }();
 
-// Whether an earlier product has just read the weights of this product:
+// Whether a product reads its weights for the first time:
 //
-//     first   No. The product prefetches the weights.
-//     again   Yes, for the previous panels. The weights are in the L1 or L2 cache and are not prefetched.
+//     first   The product reads the weights for the first time, and prefetches them.
+//     again   The product of the previous panels has just read the weights. They are still in the L1 or L2 cache, so
+//             this product does not prefetch them.
 enum class Reading { first, again };
 
 // A start value for the sums of a product: the bias of the row.
@@ -241,7 +242,7 @@ LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsV
 //
 //     matrix_vector     if there is a single token
 //     matmul_small      in code for size, if has_small_matmul is true
-//     matmul_separate   if W has at least separate_function_weights weights; inlined, g++ would spill sums
+//     matmul_separate   if W has at least separate_function_weights weights; g++ spills sums if it inlines the product
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>

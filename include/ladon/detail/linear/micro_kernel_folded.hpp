@@ -94,10 +94,11 @@ class FoldedMicroKernel {
     }
   }
 
-  // Prefetches weights before the steps `step` to `step` + Steps - 1 of a cache line. During the steps of one cache
-  // line, the calls together prefetch one cache line of each row of `a`. `ahead` is the address of this line in the
-  // first row. Three packs prefetch into the L1 cache, and one pack into the L2 cache (detail/target/x86.hpp has the
-  // measurement). If the columns of `a` are contiguous, the function prefetches the columns of `next` instead.
+  // Prefetches weights before Steps steps are computed. `step` is the number of the first of these steps, counted from
+  // the beginning of a cache line of weights. The calls for all steps of one cache line together prefetch one cache
+  // line of each row of `a`. `ahead` is the address of the prefetched line in the first row. Three packs prefetch into
+  // the L1 cache, and one pack into the L2 cache (detail/target/x86.hpp has the measurement). If the columns of `a` are
+  // contiguous, the function prefetches the columns of `next` instead.
   template <std::size_t RowStride, std::size_t InnerStride>
   static LADON_INLINE void prefetch(const float* ahead, const float* next, std::size_t step) noexcept {
     if constexpr (InnerStride != 1) {

@@ -30,8 +30,8 @@ namespace instructions = simd::dsp;
 inline constexpr std::size_t most_converted_features = 512;
 
 // Converts the integer `sums` of one tile and one panel to results, and passes the results to the epilogue. All results
-// are computed before the epilogue stores the first result. The compiler must assume that a store changes the scales,
-// and would load the scales again after each store.
+// are computed before the epilogue stores the first result. Otherwise, the compiler would load the scales again after
+// each store, because it must assume that a store changes the scales.
 template <std::size_t Rows, std::size_t Packs, std::size_t Columns, class Weights, class Epilogue>
 LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t panel, const float* token_scale,
                          const std::int32_t (*sums)[Columns], Epilogue epilogue) noexcept {
