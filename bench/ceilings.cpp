@@ -24,8 +24,8 @@ using nlohmann::ordered_json;
 constexpr double round_seconds = 2e-4;
 double patience = 10;
 
-// Measures 15 rounds of rate(). Returns the median rate in units per second, and the part of the rounds that were still
-// disturbed by other processes when `patience` seconds had passed.
+// Measures 15 rounds of rate(). Returns the median rate in units per second, and the fraction of the rounds that were
+// still disturbed by other processes when `patience` seconds had passed.
 template <class Rate>
 ordered_json figure(const std::string& name, Rate rate) {
   std::vector<double> rates;

@@ -4,8 +4,8 @@
 /**
  * Returns {KIND: {bits, isSigned}} with an entry for each kind of module: the bits of quantised inputs, and whether the
  * inputs are signed bytes. If this engine computes wrong relaxed dot products, the kind "relaxed" is missing. Without
- * the npm package, the engine is not tested. Relaxed modules then use 7 bits, because WebAssembly defines all sums of
- * 7-bit inputs.
+ * the npm package, the engine is not tested. Relaxed modules then use 7 bits. With 7-bit inputs, every correct engine
+ * computes equal sums, because WebAssembly defines these sums.
  */
 export async function activationsOf(host, report) {
   const dot = await relaxedDotOf(host);

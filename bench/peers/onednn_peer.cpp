@@ -134,8 +134,8 @@ class Attention {
     }
   }
 
-  // Adds the causal mask as a separate primitive. As a post-op of the product, oneDNN 2.6 would use slow reference
-  // code.
+  // Adds the causal mask as a separate primitive. If the mask were a post-op of the product, oneDNN 2.6 would use slow
+  // reference code.
   void hide_later_keys(const memory& scores) {
     const memory hidden = dense({1, tokens_, tokens_}, Tag::abc);
     float* value = static_cast<float*>(hidden.get_data_handle());

@@ -1,5 +1,5 @@
-// Measures the peak to which the benchmarks compare: the multiply-adds per second of one core, with all operands in
-// registers.
+// Measures the peak with which the benchmarks compare their results: the multiply-adds per second of one core, with all
+// operands in registers.
 #pragma once
 
 #include <chrono>

@@ -43,8 +43,9 @@ static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == 
 
 // Returns the instruction sets that the machine and the operating system support. AVX2 code is compiled for the level
 // x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). In
-// addition, the operating system must save the registers that the extensions use. AVX512_VNNI, AVX512_BF16 and AVX-VNNI
-// are one more extension each, which their level does not contain. The arguments of cpuid are a leaf and a subleaf.
+// addition, the operating system must save the registers that the extensions use. The levels do not contain
+// AVX512_VNNI, AVX512_BF16 and AVX-VNNI, so the function checks each of these extensions separately. The arguments of
+// cpuid are a leaf and a subleaf.
 static unsigned detected_isas() {
   const unsigned sse2 = bits(LADON_ISA_SSE2);
   unsigned a = 0, b = 0, c = 0, d = 0;

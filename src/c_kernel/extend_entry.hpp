@@ -42,9 +42,9 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
     return status;
   }
-  // Only the phases before the last phase check the cache. All shares of a phase may run at the same time, and a share
-  // of the last phase writes the members `mark` and `length` of the cache. If another share of the last phase begins
-  // later, it would check the new `mark` and `length`.
+  // Only the phases before the last phase check the cache. In the last phase, one share writes the members `mark` and
+  // `length` of the cache. Shares of a phase may begin in any order, so a check by another share of the last phase
+  // could read the new `mark` and `length`.
   static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                    void* cache, const void* memory, const W* weights, float* y, void* workspace,
                                    const O* options) {

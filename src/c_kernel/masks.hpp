@@ -110,8 +110,9 @@ struct bits : WithoutOptions {
   }
 };
 
-// `pairs` has the extents, and `pair_axes` has the names of the axes, of an array with an element for each pair of a
-// query and a key. If PerHead is true, the array has these elements for each head.
+// `pairs` and `pair_axes` describe an array with an element for each pair of a query and a key: `pairs` has the extents
+// of the array, and `pair_axes` has the names of its axes. If PerHead is true, the array has these elements for each
+// head.
 template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
 template <bool PerHead>

@@ -38,8 +38,8 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
-// Replaces a kernel in CacheOf: CacheOf<ProjectedMemory<Kernel>> has the types of the caches that hold the keys and
-// values of a decoder's memory.
+// Takes the place of `Kernel` in CacheOf. CacheOf<ProjectedMemory<Kernel>> has the types of the caches that hold the
+// keys and values of a decoder's memory.
 template <class Kernel>
 struct ProjectedMemory {
   using Cache = typename Kernel::MemoryCache;

@@ -101,7 +101,7 @@ constexpr auto text_of() {
   return text;
 }
 
-// At most N items of type T.
+// A list of at most N items of type T.
 template <class T, std::size_t N>
 struct List {
   std::array<T, N> items{};

@@ -9,7 +9,7 @@ import { fail } from "./fail.js";
 export interface StoredTensor {
   /** The offset in bytes from the first tensor of the block to this tensor. */
   readonly begin: number;
-  /** A WeightType; or the dtype of the file, if the kernel does not read the tensor. */
+  /** The type of the elements, a WeightType. If the kernel does not read the tensor, the dtype in the file. */
   readonly type: string;
   /** The number of elements. */
   readonly length: number;

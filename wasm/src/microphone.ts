@@ -69,7 +69,7 @@ export class Microphone {
     await context?.close();
   }
 
-  // A context of 16 kHz resamples the microphone. The node has no output: nothing is played.
+  // A context of 16 kHz resamples the microphone. The node has no output, so nothing is played.
   async #start(worklet: string | URL, samples: (samples: Float32Array) => void): Promise<void> {
     const context = (this.#context = new AudioContext({ sampleRate }));
     await context.audioWorklet.addModule(worklet).catch((cause) => failFor("network", cause, `${worklet}`));

@@ -10,8 +10,8 @@ import { numberTypes } from "./option-types.js";
 import { RotaryTable } from "./rotary.js";
 
 /**
- * The value of LADON_NONE in the C header: all bits set. In the C options, LADON_NONE is the length 0, because the
- * value 0 stands for the default length.
+ * The value of LADON_NONE in the C header: all bits set. In the C options, LADON_NONE stands for the length 0, because
+ * the value 0 stands for the default length.
  */
 const none = -1;
 const lengthWord = (length: number): number => length || none;

@@ -84,11 +84,13 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
 };
 
 /**
- * Plans how the `given` tensors are stored. A tensor whose name does not begin with `prefix` is stored, but the kernel
- * does not read it. Below the prefix, a record must have only tensors that the kernel reads. A file (`isFile`) may also
- * have tensors that no kernel of this kind reads, such as embeddings, but not tensors that only other kernels of this
- * kind read, such as a tensor of a further layer, or a bias. Throws "weights" for any other tensor, or if the kernel
- * lacks a tensor. Throws "shape" or "weights" if a tensor has another shape or type than the kernel reads.
+ * Plans how the `given` tensors are stored. The kernel reads only tensors whose names begin with `prefix`. Tensors with
+ * other names are stored, too. The names with the prefix belong to three groups:
+ * - tensors that the kernel reads: they must all be present
+ * - tensors that only other kernels of this kind read, such as a tensor of a further layer, or a bias: not allowed
+ * - tensors that no kernel of this kind reads, such as embeddings: allowed in a file (`isFile`), but not in a record
+ * Throws "weights" if a tensor is missing or not allowed. Throws "shape" or "weights" if a tensor has another shape or
+ * type than the kernel reads.
  */
 export type PlanWeights = (
   given: ReadonlyMap<string, GivenTensor>,

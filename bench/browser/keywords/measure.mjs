@@ -6,7 +6,10 @@ import {warmUp} from "../warm_up.mjs";
 import {makePeaks, workOf} from "../work.mjs";
 
 const frames = 98, tokens = 99, width = 64, layers = 12, feedForward = 256, coefficients = 40;
-/** The multiply-adds of the linear maps. The last layer computes one query, but the keys and values of all tokens. */
+/**
+ * The number of multiply-adds in the linear maps of the encoder. The last layer computes one query, but the keys and
+ * values of all tokens.
+ */
 const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward) +
     2 * tokens * width * width + width * (2 * width + 2 * feedForward);
 const attentionMacs = (layers - 1) * 2 * tokens * tokens * width + 2 * tokens * width;
@@ -55,8 +58,7 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
       report({message: `${one.who}, ${one.precision}, ${part}, is left out: a logit differs by ${error.logit}`});
       continue;
     }
-    // Each call of `run` computes the logits of the next recording, so that no contestant always computes the same
-    // recording.
+    // `run` computes the recordings in turn: each call computes the logits of the next recording.
     let next = 0;
     const run = () => logits(inputs[next++ % inputs.length]);
     await warmUp(run);
@@ -73,8 +75,8 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
 }
 
 /**
- * Returns the largest difference between a logit and the expected logit, and whether the labels agree. A recording
- * whose two largest expected logits differ by at most 0.6 may have another label.
+ * Returns the largest difference between a logit and the expected logit, and whether the labels agree. The label of a
+ * recording need not agree if the two largest expected logits of the recording differ by at most 0.6.
  */
 async function errorOf(logits, inputs, expected) {
   let [logit, labelsEqual] = [0, true];

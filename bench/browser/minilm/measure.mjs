@@ -131,8 +131,9 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if Ladon's contestant `one` is compared with the second contestant. Every peer is compared. If `one`
-  // has int8 weights, Ladon with float32 weights in the same kind of module is compared, too.
+  // Returns true if the report compares Ladon's contestant `one` with the contestant in the second argument. Ladon is
+  // compared with every peer. Ladon with int8 weights is also compared with Ladon with float32 weights in the same kind
+  // of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {
