@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations of the feed-forward network: y = f(x) for each lane of a pack.
-//
 //     relu        max(0, x)
 //     gelu        x * (1 + erf(x / sqrt(2))) / 2
 //     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)

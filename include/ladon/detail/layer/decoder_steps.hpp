@@ -2,7 +2,6 @@
 // The steps of a decoder layer on panels (detail/memory/panels.hpp), and the workspace of these steps. DecoderLayer and
 // Decoder call the steps. "The memory" is the encoder's output. A layer updates the decoder's tokens x in place, in
 // five steps:
-//
 //     self_input       the input of self-attention: norm1(x) in pre-LN, x in post-LN
 //     attend_self      attention of all heads to the decoder's tokens
 //     after_self       output projection, residual connection, and norm: norm2(x) in pre-LN, norm1(x) in post-LN
@@ -25,7 +24,6 @@
 namespace ladon::inline LADON_ABI {
 
 // The part of the workspace that all threads share:
-//
 //     tokens    the memory that an encoder layer needs for the decoder's tokens
 //     memory    the encoder's output, in panels
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>

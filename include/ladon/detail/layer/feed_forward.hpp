@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed-forward network of a few panels (detail/memory/panels.hpp), with its residual connection.
-//
+// The feed-forward network of a few panels (detail/memory/panels.hpp), with its residual connection:
 //     plain    out += W2 f(W1 in + b1) + b2
 //     gated    out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2
 //
@@ -50,7 +49,6 @@ struct FeedForwardPlan {
 // detail/target/defaults.hpp has the measurements.
 //
 // In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
-//
 // - The weights are int8. The hidden features of a token are quantised together, so all hidden features must be in one
 //   chunk. On microcontrollers, EncoderScratch::panels replaces the single panel of the plan.
 // - The target has no vectors. Such a target is usually a microcontroller without a cache.

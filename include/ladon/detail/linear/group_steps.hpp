@@ -3,7 +3,6 @@
 // (detail/memory/bfloat16_panels.hpp). detail/simd/group_dot.hpp defines groups.
 //
 // A step is the work for one group of features. A step adds the products of these features to all sums of a tile:
-//
 //     sum[r][v] += products of the weights of row r and the features of pack v
 //
 // detail/memory/panels.hpp defines packs and tiles.

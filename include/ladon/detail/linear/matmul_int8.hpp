@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls
-//
-//     epilogue(panel, row, pack, result)
-//
+// The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls epilogue(panel,
+// row, pack, result). The result is computed from these values:
 //     integer   sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
 //     scale     scale of the token * scale of the row
 //     result    integer * scale + bias[row]            one fma

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FoldedMicroKernel computes a tile of a panel that does not fill whole registers. There are two cases:
-//
 // - The panel is half or a quarter of a register wide. Steps is then 2 or 4, and the tile has one pack.
 // - The panel is one and a half registers wide. Steps is then 2, and the tile has three packs of half a register each.
 //
 // MicroKernel (micro_kernel.hpp) would use only a part of each register. FoldedMicroKernel uses all lanes: each folded
 // pack holds Steps steps of the inner index k. Lane i * Steps + j of each sum belongs to token i of the pack and to the
 // steps k with k % Steps == j:
-//
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //
 // At the end, the Steps partial sums of each token are added.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inner loop of the micro-kernel (detail/linear/micro_kernel.hpp) for Helium, in assembly. The tile has two or
 // three rows of two packs. A step is the work for one value of the inner index k:
-//
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. 4 * fours - 1, in this order
 //
 //     six registers   the sums (four registers if the tile has two rows)

@@ -2,7 +2,6 @@
 // The product of int8 weights and quantised panels with the DSP extension (detail/simd/int8_dsp.hpp). `w`, `in`,
 // `panels` and `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). The number of tokens of a
 // panel selects one of two loops:
-//
 //     3 or 4 tokens   A tile of 2 rows converts its weights to 16 bits, on the stack, once for all panels. The loop in
 //                     assembly then takes 11 instructions for 16 multiply-adds.
 //     1 or 2 tokens   The weights are converted in registers, again for each panel.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inner loop of the micro-kernel (detail/linear/micro_kernel.hpp) for a Cortex-M with an FPU (M4F, M7, M33), in
 // assembly. The tile has 4 rows of 4 floats. A step is the work for one value of the inner index k:
-//
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
 //
 //     s0 - s15   the sums, row by row
