@@ -20,8 +20,8 @@ export interface StoredTensor {
 }
 
 /**
- * Maps each member of the kernel's weights, named as in `Slot`, to its tensor, and to the name of this tensor in the
- * record or file.
+ * The keys are the names of members of the kernel's weights, as in `Slot`. Each value has the tensor of the member, and
+ * the name of this tensor in the record or file.
  */
 export type Members = Map<string, readonly [name: string, tensor: StoredTensor]>;
 

@@ -26,8 +26,8 @@ export class WeightBlock {
     this.#rotated = rotated;
     this.#plan = plan;
     const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
-    // The row is allocated before the block, because `allocate` makes all memory below the end of the row usable. If
-    // the row were behind the block, the memory would grow to the full size of the block before any weights arrive.
+    // `#row` is allocated before `#block`, because `allocate` makes all memory below the end of `#row` usable. If
+    // `#row` were behind `#block`, the memory would grow to the full size of `#block` before any weights arrive.
     this.#row = memory.allocate(4 * Math.max(0, ...columns));
     this.#block = memory.reserve(pointerBytes(plan) + plan.bytes);
   }
