@@ -26,9 +26,9 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
   return names;
 }
 
-// Returns every prefix that stands before a bare name in the file, and the number of bare names behind each prefix.
-// Skips names that are longer than the longest prefix and the longest bare name together. Time and memory are therefore
-// linear in the number of tensors.
+// Returns every prefix that stands before a bare name (bare_names) in the file, and the number of bare names behind
+// each prefix. Skips names that are longer than the longest prefix and the longest bare name together. Time and memory
+// are therefore linear in the number of tensors.
 std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t longest_prefix = 200;  // a message would truncate a longer prefix
   const auto bare = bare_names(spec);

@@ -156,7 +156,7 @@ export interface WarmUpOptions {
   readonly tokens?: number;
   /** The time limit in milliseconds. The default is 2000. */
   readonly most?: number;
-  /** True to warm up the code of runs with `attention: true`, which other runs do not use. */
+  /** True to warm up the code that only runs with `attention: true` use. */
   readonly attention?: boolean;
 }
 

@@ -178,9 +178,9 @@ struct DecoderSteps {
   }
 
  private:
-  // Returns the position that the masks of the attention to the memory use for token number `token` of the text. The
-  // positions count the tokens of the encoder's output. The last token that the cache can hold gets the position of the
-  // last token of the encoder's output, as in a run with S.keys queries.
+  // Returns the position of a token for the masks of the attention to the memory, counted in tokens of the encoder's
+  // output. `token` is the number of the token in the text. The last token that the cache can hold has the position of
+  // the last token of the encoder's output, as in a run with S.keys queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }
