@@ -111,7 +111,7 @@ struct MicroKernel {
   }
 
  private:
-  // In the functions below, LADON_RESTRICT tells the compiler that the pointers do not alias.
+  // In the next functions, LADON_RESTRICT tells the compiler that the pointers do not alias.
 
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE constexpr void accumulate_steps(std::size_t inner, const float* LADON_RESTRICT a,

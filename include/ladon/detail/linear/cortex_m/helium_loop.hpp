@@ -64,8 +64,7 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 // How many steps of the inner index one iteration of the loop computes.
 inline constexpr std::size_t steps = 4;
 
-// A low-overhead loop (instructions dls and le) with `fours` iterations. Each iteration runs the instructions in
-// `four_steps`.
+// Runs the instructions `four_steps` `fours` times, in a low-overhead loop (instructions dls and le).
 #define LADON_HELIUM_LOOP(four_steps, step_operand, ...)                                \
   asm("dls lr, %[fours]\n1:\n\t" four_steps "le lr, 1b"                                 \
       : [panel] "+r"(panel), [a0] "+r"(a0), [w0] "=&r"(w0), [w1] "=&r"(w1), __VA_ARGS__ \
