@@ -2,9 +2,9 @@
 // Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
 // the code of a translation unit.
 //
-// Without this namespace, functions compiled with different settings would have the same name, and the linker would
-// keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could call a
-// function without checks.
+// Without the namespace LADON_ABI, functions compiled with different settings would have the same name, and the linker
+// would keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could
+// call a function without checks.
 #pragma once
 
 // Ends the compilation if the language is older than C++20. Neither g++ nor clang++ stops at an #error, but both stop

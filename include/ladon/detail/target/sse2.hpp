@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for SSE2 to SSE4.2: 16 registers of 4 floats, no fused multiply-add. detail/target/defaults.hpp explains
-// each constant, (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
+// each constant. In comments, "% of peak" means percent of one core's peak multiply-add throughput.
+// detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,6 @@ namespace ladon::inline LADON_ABI::detail::target {
 struct Sse2 : X86 {
   // Throughput of attention (128 tokens, 384 features, 12 heads) in % of peak multiply-add throughput, for tiles of
   // packs x rows. The row "upper limit" follows from the number of broadcasts, as explained below the table:
-  //
   //   % of peak            4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89
   //   Zen (upper limit)    89      80
