@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the member of a kernel's weights that a tensor of a checkpoint belongs to.
+// Finds the place of a checkpoint's tensor in the weights of a kernel.
 import type { Description } from "./description.js";
 import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
 
 /**
- * Returns the member that a tensor belongs to, named as in `Slot`. `name` is the tensor's name without the prefix.
- * Returns undefined if no kernel of this kind has such a tensor.
+ * Finds the member of a kernel's weights that holds a tensor of a checkpoint. `name` is the name of the tensor without
+ * the checkpoint's prefix. Returns the member's name, as in `Slot`. Returns undefined if no kernel with the same `kind`
+ * (Description) has such a member.
  */
 export type MemberOf = (name: string) => string | undefined;
 

@@ -20,8 +20,8 @@ export const runnable = variants.filter((variant) => runs("minilm_int8", variant
 export const shippedScalar = (name) => load(name, { precision: "int8", variant: "scalar" });
 
 /**
- * Returns the kernel. Returns undefined if `load` rejects the kernel because the engine's relaxed dot product is inexact
- * for the variant, or for activations of 8 bits.
+ * Loads a kernel. Returns undefined in two cases: if the engine's relaxed dot product is wrong for every number of bits,
+ * or if the product is wrong only for activations of 8 bits and `options` requests 8 bits.
  */
 export const exactKernel = (source, options) =>
   load(source, options).catch((error) => {
