@@ -188,6 +188,7 @@ struct XsimdPack {
 
   // max and min should return NaN if `b` is NaN, but WebAssembly does not. If an operand is NaN, the result depends on
   // the target:
+  //
   //   x86          The intrinsics return the second operand. max and min call the intrinsics, because the order of the
   //                operands depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
   //   Arm          The result is NaN.
