@@ -36,9 +36,9 @@ class File {
 
 // Returns the number of instructions since the start. The script `run` starts QEMU with -icount shift=0, so every
 // instruction takes exactly one nanosecond. On RISC-V, the result is exact, because the processor has a counter of
-// instructions. On Arm, the result is too small by less than one tick, because the function counts whole ticks of the
-// timer SysTick. A tick is the time of 50 instructions on the board of the M33, of 31.25 instructions on the board of
-// the M55, and of 40 instructions on every other board.
+// instructions. On Arm, the function counts whole ticks of the timer SysTick, so the result is a multiple of the
+// instructions in a tick. A tick has 50 instructions on the board of the M33, 31.25 on the board of the M55, and 40 on
+// every other board.
 std::uint64_t instructions() noexcept;
 
 // Calls `handler` in the timer interrupt, about every `instructions` instructions. A null pointer stops the calls. The

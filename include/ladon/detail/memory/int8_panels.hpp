@@ -19,8 +19,8 @@
 // integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0, or any integers on a microcontroller. If the scale of a token would be less than 2^-126, the token
-// gets the scale 0, and every q of the token is 0.
+// this token are 0, except on a microcontroller, where they can have any value. If the scale of a token would be less
+// than 2^-126, the token gets the scale 0, and every q of the token is 0.
 //
 // If the template parameter Rotated is true, the features are rotated before their range is computed and before they
 // are quantised (rotation.hpp).

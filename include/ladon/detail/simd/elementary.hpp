@@ -19,8 +19,8 @@
 // expression calls these functions, g++ rejects an overflow and clang++ rejects a NaN. Both compilers do so for all
 // floating-point arithmetic in constant expressions.
 //
-// Except on WebAssembly vectors, the result is NaN if the argument is NaN. The max and min of WebAssembly vectors lose
-// a NaN (pack_xsimd.hpp), so exp2(NaN) and exp(NaN) are 0.
+// If the argument is NaN, the result is NaN. WebAssembly vectors are an exception: their max and min lose a NaN
+// (pack_xsimd.hpp), so exp2(NaN) and exp(NaN) are 0.
 //
 // detail/memory/panels.hpp defines tiles.
 #pragma once
