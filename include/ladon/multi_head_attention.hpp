@@ -40,8 +40,7 @@ namespace ladon::inline LADON_ABI {
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
 //
-// The following rules hold for every function.
-//
+// The following rules hold for every function:
 // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). A call neither reads
 //   inactive tokens nor writes the rows of `y` for inactive queries.
 // - Aliasing: `y` may be the same array as `x`. Apart from this case, an array that a call writes must not overlap with

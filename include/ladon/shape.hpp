@@ -92,7 +92,7 @@ struct Lengths {
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// Returns the shape of the attention of a decoder layer to its memory: S with `Memory` keys.
+// Returns the shape of the attention to the memory in a decoder layer: S with `Memory` keys.
 template <Shape S, std::size_t Memory>
 constexpr Shape memory_shape() noexcept {
   Shape shape = S;

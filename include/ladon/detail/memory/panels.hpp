@@ -11,9 +11,9 @@
 // on AVX-512: 99 tokens are three panels of 32 tokens, and a last panel of 3 tokens in 4 lanes. The function
 // last_tiling (detail/simd/vectors.hpp) chooses the layout of the last panel.
 //
-// Folded kernels use the lanes differently. If a panel is narrower than a register, or one and a half registers wide,
-// these kernels keep partial sums in the lanes that would be idle (detail/linear/micro_kernel_folded.hpp). At the end,
-// the kernels add the partial sums of each token.
+// In folded kernels, a token can have several lanes. If a panel is narrower than a register, or one and a half
+// registers wide, these kernels keep partial sums in the lanes that would otherwise be idle
+// (detail/linear/micro_kernel_folded.hpp). At the end, the kernels add the partial sums of each token.
 //
 // Terms of the kernels:
 //     pack          a vector of floats, usually one vector register; an element is a lane (detail/simd/pack_array.hpp)
@@ -84,9 +84,9 @@ struct PanelLayout {
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
   // `widened_block` is the number of keys in a key block whose keys and values come from a bfloat16 or int8 cache, and
-  // are converted to floats. For a single query, the kernels convert keys and values in registers, without a key block
-  // of floats. Only the capture of scores and constant evaluation still use such a key block, so one panel of keys
-  // suffices.
+  // are converted to floats. For a single query, one panel of keys suffices, because only the capture of scores and
+  // constant evaluation use a key block of floats. In all other cases, the kernels convert the keys and values of a
+  // single query in registers.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 

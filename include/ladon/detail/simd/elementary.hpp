@@ -141,8 +141,8 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   polynomials(exp2_sixteenth, f, p);
   for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
 }
-// This version uses no table. For x <= -126.5, the result is exactly 0. For all other x, the result is bit-identical to
-// exp2(x).
+// The version of exp2_of_nonpositive without the table. For x <= -126.5, the result is exactly 0. For all other x, the
+// result is bit-identical to exp2(x).
 //
 // On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten this version from 12
 // to 10 instructions. On Zen 5, the shorter version would take 4.2 cycles per pack in a loop of exponentials only, and

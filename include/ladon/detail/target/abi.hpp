@@ -108,10 +108,9 @@
 #define LADON_THUMB1 0
 #endif
 
-// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. LADON_ARM_DOT
-// also requires the atomic instructions of Armv8.1, because of g++ 12. With -march=armv8-a+dotprod, g++ 12 defines
-// __ARM_FEATURE_DOTPROD but has no intrinsics for SDOT. This option does not include Armv8.1 atomics, so LADON_ARM_DOT
-// is 0.
+// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. With
+// -march=armv8-a+dotprod, g++ 12 defines __ARM_FEATURE_DOTPROD, but has no intrinsics for SDOT. LADON_ARM_DOT therefore
+// also requires the atomic instructions of Armv8.1, which this option does not include.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -126,8 +125,9 @@
 #endif
 
 // LADON_ARM_BFLOAT16_DOT is 1 if products of bfloat16 weights use BFDOT and BFMMLA of 64-bit Arm
-// (detail/simd/bfloat16_dot.hpp), otherwise 0. g++ 12 has the intrinsics of bfloat16 only from Armv8.2 on. As for
-// LADON_ARM_DOT, the target must therefore have the atomic instructions of Armv8.1.
+// (detail/simd/bfloat16_dot.hpp), otherwise 0. g++ 12 has the intrinsics of bfloat16 only from Armv8.2 on.
+// LADON_ARM_BFLOAT16_DOT therefore also requires the atomic instructions of Armv8.1, which -march=armv8-a does not
+// include.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_BFLOAT16_DOT 1
 #else

@@ -98,8 +98,8 @@ struct Defaults {
   // rows compete for the same set of the L1 cache. A tile has at most `most_aliasing_rows` rows with this distance.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  // How many bytes of the L2 cache one product may use. Servers such as Zen 4, Zen 5 and Cascade Lake have an L2 cache
-  // of 1 MB per core, so half of the cache is left for other data.
+  // How many bytes of the L2 cache one product may use. The value is half of the L2 cache of a core of Zen 4, Zen 5 or
+  // Cascade Lake servers (1 MB), so the other half is left for other data.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
   // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
   // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
@@ -136,7 +136,7 @@ struct Defaults {
   // (detail/memory/int8_panels.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
   // number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
   using Int8Element = std::int16_t;
-  // The memory of a quantised token has room for a multiple of this many features.
+  // A quantised token has memory for its number of features, rounded up to a multiple of this number.
   static constexpr std::size_t int8_block = 1;
   // Whether a tile of an int8 product converts its weights to 16 bits before the first panel
   // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.

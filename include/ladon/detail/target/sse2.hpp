@@ -21,8 +21,8 @@ struct Sse2 : X86 {
   //   Zen (upper limit)    89      80
   //
   // A broadcast needs a shuffle. On Zen, a shuffle occupies one of the four pipes that multiply and add. Each row of a
-  // tile needs one broadcast per step, so a tile of fewer packs has fewer multiply-adds per broadcast and a lower upper
-  // limit.
+  // tile needs one broadcast per step. The fewer packs a tile has, the fewer multiply-adds follow a broadcast, and the
+  // lower is the upper limit.
   //
   // Up to 8 tokens fill at most 2 packs, so their panels are narrower than 4 packs.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
