@@ -91,9 +91,9 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Returns one function for each kind of pack with each number of lanes in `Lanes`. The function evaluates `Function` on
-// a block. The first functions use packs of plain arrays. If the target has vector registers with one of these numbers
-// of lanes, the last functions use these registers.
+// Returns functions that evaluate `Function` on a block: for each number of lanes in `Lanes`, one function that uses
+// packs of plain arrays. If the target has vector registers with this number of lanes, a second function uses these
+// registers. The functions with plain arrays come first.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};

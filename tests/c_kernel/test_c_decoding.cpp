@@ -146,8 +146,8 @@ void check_decoding(Text& text) {
     const Floats expected = check_cut(text, pieces, whole), by_one = check_cut(text, pieces, one);
     CHECK(same_bits(check_cut(text, pieces, several), by_one));
     CHECK(same_bits(check_cut(text, pieces, many), by_one));
-    // For a single token, NAME_extend adds in another order than the phases. No piece of cuts[0] has a single token, so
-    // only for cuts[0] must calls and phases give equal bits.
+    // For a single token, NAME_extend adds in another order than the phases. Only cuts[0] has no piece of a single
+    // token. So only for cuts[0] must NAME_extend and the phases give equal bits.
     if (pieces == cuts[0]) CHECK(same_bits(expected, by_one));
   }
 }
