@@ -299,7 +299,7 @@ TEST_CASE("fma_exact rounds once") {
       }
     }
   }
-  // In these cases, both addends of `error` in fma_exact are nonzero.
+  // In the next three cases, both addends of the variable `error` in fma_exact are nonzero.
   check(0x1.00016cp+0f, 0x1.fffd28p-23f, 0x1.fffffep+0f);
   check(0x1.20080ap+0f, 0x1.c70fbep-23f, 0x1.fffffep+0f);
   check(0x1.000134p+0f, 0x1.7ffe32p-22f, 0x1.fffffcp+0f);

@@ -68,8 +68,9 @@ struct Text {
   }
 };
 
-// Returns the expected map of a call of `count` tokens: for each head, the rows of `all` [heads][tokens][columns] from
-// token `past` on. All other elements of the result are empty, because the kernel must not write them.
+// Returns the expected map of a call that appends `count` tokens after `past` tokens. Copies the rows of the appended
+// tokens from `all` [heads][tokens][columns], for each head. All other elements of the result are empty, because the
+// kernel must not write them.
 Expected map_of_call(const Expected& all, std::size_t past, std::size_t count, std::size_t columns) {
   Expected map(heads * queries * columns);
   for (std::size_t h = 0; h < heads; ++h) {

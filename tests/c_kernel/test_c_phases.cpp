@@ -1,7 +1,7 @@
 // Tests NAME_run_phase and NAME_extend_phase, which divide a call into phases and shares. Also tests the captures of
-// NAME_extend. For any number of shares, computed one after the other, a kernel must give the same bits. With several
-// tokens, the bits must be those of NAME_extend. For a single token, NAME_extend adds in another order, so its bits may
-// differ from the bits of the phases.
+// NAME_extend. A kernel must give equal bits for any number of shares, which the test computes one after the other.
+// With several tokens, the bits must be those of NAME_extend. For a single token, NAME_extend adds in another order, so
+// its bits may differ from the bits of the phases.
 #include <doctest/doctest.h>
 
 #include <algorithm>
