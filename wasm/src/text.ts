@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Returns a value as text. Returns the type of the value if the value has no text, as an object without a prototype or
- * a deeply nested array.
+ * Returns a value as text. Some values have no text: a deeply nested array, and an object without a prototype. For such
+ * a value, returns its type.
  */
 export const textOf = (value: unknown): string => {
   try {

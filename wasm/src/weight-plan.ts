@@ -11,8 +11,8 @@ export interface GivenTensor extends Omit<StoredTensor, "begin"> {
 }
 
 /**
- * An int8 matrix in a block. `weight`, `scale` and `sums` are the offsets of the weights, of the scales of the rows and
- * of the sums of the rows, in bytes from the first tensor.
+ * An int8 matrix in a block. `weight`, `scale` and `sums` are offsets in bytes from the first tensor: of the weights,
+ * of the row scales, and of the row sums.
  */
 export interface Int8Matrix {
   readonly rows: number;
