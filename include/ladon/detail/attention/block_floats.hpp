@@ -74,6 +74,7 @@ LADON_INLINE std::int32_t token_exponent(const float* features) noexcept {
 // Writes the exponents of the tokens of a panel.
 template <std::size_t Features>
 LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
+#pragma GCC unroll 1
   for (std::size_t t = 0; t < 4; ++t) exponents[t] = token_exponent<Features>(panel + t);
 }
 
@@ -132,7 +133,7 @@ LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
       for (std::size_t i = 0; i < Width; ++i) features[4 * i] = 0;
     }
     const std::int32_t exponent = token_exponent<Width>(features);
-#pragma GCC unroll 4
+#pragma GCC unroll 1
     for (std::size_t i = 0; i < Width; ++i) {
       features[4 * i] = ladon::bit_cast<float>(Split(bits_of(features[4 * i]), exponent).word());
     }
@@ -219,6 +220,7 @@ class Queries {
       if (words_) multiply_floats(keys, exponents, sum);
       return words_;
     }
+#pragma GCC unroll 1
     for (std::size_t r = 0; r < 4; ++r) {
       const float* const key = keys + r;
       if (words_) {
@@ -247,9 +249,12 @@ class Queries {
   template <std::size_t Count>
   LADON_NOINLINE void multiply_floats(const float* keys, const std::int32_t* exponents,
                                       Pack (&sum)[4][Count]) const noexcept {
+#pragma GCC unroll 1
     for (std::size_t r = 0; r < 4; ++r) {
+#pragma GCC unroll 1
       for (std::size_t t = 0; t < Count; ++t) {
         float product = 0;
+#pragma GCC unroll 1
         for (std::size_t i = 0; i < Width; ++i) {
           product += float_of_word(keys[4 * i + r], exponents[r]) * floats_[4 * i + t];
         }
@@ -450,6 +455,7 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
       }
       float sum[Count];
       soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
+#pragma GCC unroll 1
       for (std::size_t t = 0; t < Count; ++t) {
         if (!finite)
           sum[t] = sum_of_floats<ValueWidth>(value, weight + t, keys, words ? weights.value_exponents() : nullptr);

@@ -48,6 +48,7 @@ class Finish {
   LADON_INLINE Finish(const Weights& w, std::size_t first_row, const Epilogue& epilogue) noexcept
       : split_(epilogue), first_row_(first_row) {
     const auto bias = w.bias.from(first_row);
+#pragma GCC unroll 1
     for (std::size_t r = 0; r < Rows; ++r) {
       const float scale = w.scale[first_row + r];
       scale_[r] = split_.factor == 1.0f ? scale : scale * split_.factor;
@@ -79,7 +80,9 @@ class Finish {
   }
   LADON_NOINLINE void compute(const float* token_scale, const std::int32_t (&sums)[Width][Rows],
                               float* results) const noexcept {
+#pragma GCC unroll 1
     for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 1
       for (std::size_t t = 0; t < Packs; ++t) {
         const Pack scale = Pack::broadcast(token_scale[t]) * Pack::broadcast(scale_[r]);
         const Pack integer = Pack::broadcast(static_cast<float>(sums[t][r]));
