@@ -109,8 +109,8 @@ struct LongText {
   using Prompt = ladon::MultiHeadAttention<shape, Causal, ladon::layout::WithoutBias<ladon::layout::InProj>>;
   using Token = ladon::MultiHeadAttention<for_one(shape), Causal, ladon::layout::WithoutBias<ladon::layout::InProj>>;
 
-  // The last 64 tokens attend to 961 to 1024 keys. Returns their outputs y twice: computed by one call, and one token at
-  // a time.
+  // The last 64 tokens attend to 961 to 1024 keys. Returns their outputs y twice: computed by one call, and one token
+  // at a time.
   static std::pair<Floats, Floats> run(double spread) {
     Random random(5);
     const double deviation = 1 / std::sqrt(128.0);
@@ -148,8 +148,8 @@ double mean_error(const Floats& y, const Floats& exact) {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("cache precision: the error of y at 1024 keys") {
-  const auto exact = LongText<CachePrecision::float32>::run(1), in_bfloat16 = LongText<CachePrecision::bfloat16>::run(1),
-             in_int8 = LongText<CachePrecision::int8>::run(1);
+  const auto exact = LongText<CachePrecision::float32>::run(1),
+             in_bfloat16 = LongText<CachePrecision::bfloat16>::run(1), in_int8 = LongText<CachePrecision::int8>::run(1);
   for (const auto y : {&std::pair<Floats, Floats>::first, &std::pair<Floats, Floats>::second}) {
     const double bfloat16 = mean_error(in_bfloat16.*y, exact.*y), int8 = mean_error(in_int8.*y, exact.*y);
     MESSAGE("mean absolute error of y / RMS of y: bfloat16 ", bfloat16, ", int8 ", int8);
