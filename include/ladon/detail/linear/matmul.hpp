@@ -176,7 +176,7 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, s
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     constexpr bool widens = is_bfloat16<Matrix> && std::is_same_v<In, PanelsView>;
-    for_row_tiles<Rows, tile_rows<T, Packs, Matrix, In>>([&]<std::size_t R>(std::size_t first) {
+    for_row_tiles<Rows, tile_rows<T, Packs, Matrix, In>>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
       [[maybe_unused]] std::conditional_t<widens, WidenedRows<R, Inner>, Nothing> widened;
       for (std::size_t p = 0; p < panels; ++p) {
         [[maybe_unused]] const auto bias = w.bias.from(first);

@@ -67,6 +67,16 @@
 #define LADON_UNROLL
 #endif
 
+// A target may define two further macros. LADON_UNROLL_COEFFICIENTS stands before the loop over the coefficients of
+// several polynomials (detail/simd/elementary.hpp). LADON_TILE_LAMBDA is the attribute of the lambda that computes a
+// tile for all panels (detail/linear/matmul.hpp).
+#if !defined(LADON_UNROLL_COEFFICIENTS)
+#define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
+#endif
+#if !defined(LADON_TILE_LAMBDA)
+#define LADON_TILE_LAMBDA
+#endif
+
 // LADON_CORTEX_M_FPU is 1 on a Cortex-M whose FPU computes in single precision, otherwise 0.
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FP) && (__ARM_FP & 4)
 #define LADON_CORTEX_M_FPU 1
