@@ -167,9 +167,9 @@ LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel,
 // tile of rows after another. Each tile is computed for all panels before the next tile begins.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class In, class Epilogue, class Start = StartAtBias>
-LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, std::size_t panels, Epilogue epilogue,
-                                          [[maybe_unused]] Start start = {},
-                                          [[maybe_unused]] Reading reading = Reading::first) noexcept {
+LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, std::size_t panels, Epilogue epilogue,
+                                           [[maybe_unused]] Start start = {},
+                                           [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (folded_steps<Simd, T, Inner, Matrix, In> > 1) {
     static_assert(Packs == T.packs, "a few tokens fill one panel");
     if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in.data, epilogue, start);
@@ -207,8 +207,8 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, s
 
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>
-LADON_NOINLINE constexpr void matmul_separate(Weights w, In in, std::size_t panels, Epilogue epilogue,
-                                              Reading reading) noexcept {
+LADON_NOINLINE constexpr void matmul_separate(Weights LADON_ARGUMENT w, In in, std::size_t panels,
+                                              Epilogue LADON_ARGUMENT epilogue, Reading reading) noexcept {
   matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
 }
 

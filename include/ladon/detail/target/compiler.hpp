@@ -67,11 +67,20 @@
 #define LADON_UNROLL
 #endif
 
-// A target may define two further macros. LADON_UNROLL_COEFFICIENTS stands before the loop over the coefficients of
-// several polynomials (detail/simd/elementary.hpp). LADON_TILE_LAMBDA is the attribute of the lambda that computes a
-// tile for all panels (detail/linear/matmul.hpp).
+// A target may define four further macros:
+//
+//   LADON_UNROLL_COEFFICIENTS   before the loop over the coefficients of polynomials (elementary.hpp)
+//   LADON_TILE_LAMBDA           the attribute of the lambda that computes a tile (matmul.hpp)
+//   LADON_PRODUCT               the attribute of the product of several tokens (matmul.hpp)
+//   LADON_ARGUMENT              empty, or const&: behind the type of a struct that a kernel takes
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
+#endif
+#if !defined(LADON_PRODUCT)
+#define LADON_PRODUCT LADON_KERNEL
+#endif
+#if !defined(LADON_ARGUMENT)
+#define LADON_ARGUMENT
 #endif
 #if !defined(LADON_TILE_LAMBDA)
 #define LADON_TILE_LAMBDA

@@ -16,6 +16,11 @@
 // If the body of a tile were a separate function, all its operands would be in memory. The function would load the
 // operands again after each store.
 #define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
+// Kernels take structs by reference. A copy of a struct of two pointers would be a load of 64 bits just after two
+// stores of 32 bits. The processor cannot forward two stores to one load, so the load would wait for the stores.
+// matmul_panels is part of matmul_separate, which takes its operands by reference.
+#define LADON_ARGUMENT const&
+#define LADON_PRODUCT LADON_INLINE
 
 namespace ladon::inline LADON_ABI::detail::target {
 
@@ -72,6 +77,7 @@ struct Wasm : Defaults {
   static constexpr bool loads_constants = true;
   static constexpr std::size_t softmax_chains = 4;
 #endif
+  static constexpr std::size_t separate_function_weights = 0;
   static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
 };
 using Current = Wasm;
