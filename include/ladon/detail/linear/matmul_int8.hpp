@@ -275,7 +275,7 @@ inline constexpr std::size_t int8_streams =
 template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
-                                                 Epilogue LADON_ARGUMENT epilogue) noexcept {
+                                                 Epilogue epilogue) noexcept {
   if constexpr (cortex_m::has_matrix_vector<Element, Simd>) {
     return cortex_m::matrix_vector<Rows, Inner>(w, in, epilogue);
   }

@@ -9,9 +9,8 @@
 #include <ladon/detail/target/x86.hpp>
 
 #define LADON_KERNEL LADON_NOINLINE
-// V8 writes a v128.const in a loop as three instructions, and compiles the loop over the coefficients of a polynomial
-// as written. The loop has a basic block for each step. In a single basic block, LLVM would compute one pack after
-// another, and each pack would wait for its own results.
+// The loop over the coefficients of a polynomial stays a loop, so that each step is a basic block. In a single basic
+// block, LLVM would compute one pack after another, and each pack would wait for its own results.
 #define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
 // If the body of a tile were a separate function, all its operands would be in memory. The function would load the
 // operands again after each store.
@@ -30,7 +29,7 @@ namespace ladon::inline LADON_ABI::detail::target {
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
   // Throughput of attention in % of the peak of 42 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
-  // Measured with relaxed SIMD in Chromium 156 on a Xeon:
+  // Measured with relaxed SIMD in Chromium 156 on a Xeon, when the body of a tile was still a separate function:
   //
   //           (128,384,12)   (512,256,8)   (128,768,12)
   //   2 x 4   76             66            76
@@ -40,7 +39,7 @@ struct Wasm : Defaults {
   // Measured in Chromium 156 on Zen 4, in % of the peak of 58 GFLOP/s:
   //
   //           (64,128,4)   (128,384,12)   (512,256,8)   (128,768,12)
-  //   2 x 4   80
+  //   2 x 4   80           -              -             -
   //   2 x 5   84           81             80            89
   //   2 x 6   87           83             83            92
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
