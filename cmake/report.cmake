@@ -18,8 +18,8 @@ foreach(object IN LISTS COMPILED)
         set(frame_${function} ${CMAKE_MATCH_2})
         set(kind_${function} ${CMAKE_MATCH_3})
         if(kind_${function} STREQUAL "dynamic,bounded")
-          # The function aligns its frame for vectors. The alignment takes at most 64 bytes, which GCC's number does not
-          # include.
+          # The function aligns its frame for vectors. GCC's number does not include the bytes for the alignment, which
+          # are at most 64.
           math(EXPR frame_${function} "${frame_${function}} + 64")
         endif()
         list(APPEND known ${function})

@@ -80,8 +80,8 @@ TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, an
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }
 
-// Weights and caches that exceed the L1 cache are read in several streams: the kernel reads several parts of the array
-// at the same time. The numbers of rows, keys and features of these shapes cannot be divided evenly into streams.
+// If weights and caches exceed the L1 cache, the kernel reads several parts of an array at the same time, called
+// streams. The numbers of rows, keys and features of these shapes cannot be divided evenly into streams.
 TEST_CASE("cache: weights and keys of many kilobytes") {
   constexpr S large{.queries = 149, .keys = 301, .model = 150, .heads = 2},
       wide{.queries = 59, .keys = 62, .model = 301};

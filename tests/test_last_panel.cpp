@@ -88,8 +88,8 @@ TEST_CASE("last panel: a cache") {
                {{{33, 1, 6}}});
 }
 
-// W1 and W2 together exceed second_cache_bytes, so the full panels compute the feed-forward network in chunks of hidden
-// features.
+// Together, the weights of linear1 and linear2 exceed second_cache_bytes. So the full panels compute the feed-forward
+// network in chunks of hidden features.
 TEST_CASE("last panel: encoder layer with chunks of hidden features") {
   constexpr LayerConfig config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
   check_layer<S{.queries = 35, .model = 132, .heads = 1}, config, None>();

@@ -66,7 +66,7 @@ void check_format(const SF_INFO& info) {
 
 }  // namespace
 
-// The file, and a block of its samples.
+// Holds the open file, and a block of samples from the file.
 struct AudioFile::Source {
   explicit Source(const std::filesystem::path& path) : file(sf_open(path.string().c_str(), SFM_READ, &info)) {
     if (file == nullptr) throw Error(std::string("is not a WAV file that can be read: ") + sf_strerror(nullptr));

@@ -10,8 +10,8 @@
 
 namespace stories {
 
-// How long a text took. `seconds` begins after the computation of the first position, so the speed counts
-// `positions` - 1 positions.
+// The time that a text took. `seconds` starts after the computation of the first position, so the speed is the number
+// of the other positions divided by `seconds`.
 struct Timing {
   std::size_t positions = 0;  // all positions, prompt included
   double seconds = 0;

@@ -134,8 +134,9 @@ struct DecoderLayer {
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Decoders
-  // whose shapes differ only in `queries` have caches of equal types, so they can share a Cache and a MemoryCache.
+  // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Layers
+  // whose shapes differ only in `queries` have the same types of caches, so these layers can share a Cache and a
+  // MemoryCache.
   using Cache = CacheOf<shape, SelfMask, Target>;
   using MemoryCache = CacheOf<cross, mask::None, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
@@ -150,8 +151,8 @@ struct DecoderLayer {
   // heads to the decoder's tokens, and phase 2 the steps after this attention. Phase 3 computes the attention of all
   // heads to the memory. Phase 4 computes the remaining steps and writes `y`.
   static constexpr std::size_t phases = 5;
-  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
-  // more shares than parts, the additional shares have no work.
+  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
+  // than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Target>(phase);
   }
@@ -225,9 +226,9 @@ struct DecoderLayer {
   // - Lengths: options.self.tokens sets how many tokens `x` has, at most shape.queries. The cache has room for
   //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
   //   of the memory.
-  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. For the mask of
-  //   the attention to the memory, token t of the text has the position t + Memory - shape.keys. If options.memory.mask
-  //   sets an offset, token i of `x` instead has the position i + this offset.
+  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. The mask of the
+  //   attention to the memory uses another position: t + Memory - shape.keys for token t of the text. If
+  //   options.memory.mask sets an offset, the position of token i of `x` is i + this offset.
   // - Maps: a row of DecoderMaps::self has shape.keys elements, one for each token that the cache has room for.
   // - Errors: more tokens than the cache has room for, or more memory tokens than `memory` holds, break a precondition
   //   (checks.hpp).

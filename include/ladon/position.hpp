@@ -24,8 +24,8 @@ namespace ladon::inline LADON_ABI {
 //     halves       features i and i + width / 2 (Hugging Face)
 enum class Pairing { neighbours, halves };
 
-// The cosines and sines of all angles, each as an array [pairs][positions]. The positions are 0 to Positions - 1.
-// `Width` features of each head are rotated, so there are Width / 2 pairs.
+// The cosines and sines of all angles, in two arrays [pairs][positions]. The positions are 0 to Positions - 1. `Width`
+// features of each head are rotated, so there are Width / 2 pairs.
 template <std::size_t Positions, std::size_t Width>
 struct RotaryTable {
   static_assert(Width > 0 && Width % 2 == 0, "ladon: rotary embedding turns pairs, so its width is even and not 0");

@@ -15,7 +15,7 @@ inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 //
 //     float32    floats
 //     bfloat16   a new key or value is rounded to the nearest bfloat16 (bfloat16.hpp)
-//     int8       for each token and head, the key and the value become integers from -127 to 127 and one scale each
+//     int8       the key of a token in a head becomes integers from -127 to 127 and one scale; so does the value
 //
 // Projections and sums are float32 with every precision.
 enum class CachePrecision { float32, bfloat16, int8 };

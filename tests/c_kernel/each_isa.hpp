@@ -40,8 +40,8 @@ void for_isas(F f) {
   f.template operator()<LADON_ISA_NEON_I8MM>();
 }
 
-// Calls check(subject), or check(subject, isa), for each instruction set that this machine and the library have. A
-// library without DISPATCH is called once.
+// Calls check(subject), or check(subject, isa), once for each instruction set that this machine and the library have.
+// For a library without DISPATCH, makes a single call.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O, auto Run, class Check>
 void each_isa(std::size_t layers, Check check) {
   int found = 0;

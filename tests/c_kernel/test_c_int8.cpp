@@ -1,5 +1,5 @@
 // Tests kernels with int8 weights against the oracle, and against the C++ types with the same sizes. NAME_quantise must
-// write the weights that ladon::quantise writes, or return a status.
+// write the weights that ladon::quantise writes, or return an error status.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// Sets `weight` to the first of its `count` int8 elements. The tests store int8 elements at the end of an array of
-// floats (elements_at in weight_views.hpp). c_weights returns pointers to the beginning of this array.
+// c_weights sets `weight` to the beginning of an array of floats. The last `count` bytes of this array are the int8
+// elements (elements_at in weight_views.hpp). Moves `weight` to the first int8 element.
 void place(const std::int8_t*& weight, std::size_t count) {
   weight = elements_at<std::int8_t>(reinterpret_cast<const float*>(weight), count);
 }
@@ -186,8 +186,8 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   CHECK(same(weights.out_proj_weight_scale, out_scale));
   CHECK(same(weights.out_proj_weight_row_sum, out_sums));
   CHECK(weights.in_proj_bias == floats.weights.in_proj_bias);
-  // The last tensor ends C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`, so this constant is not
-  // too large.
+  // The last tensor ends exactly C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`, so this constant
+  // is not larger than needed.
   CHECK(reinterpret_cast<const unsigned char*>(weights.out_proj_weight_row_sum + 16) ==
         memory.bytes + C_INT8_GROWN_QUANTISED_BYTES);
 

@@ -68,7 +68,7 @@ float difference(const Tokens& a, const Tokens& b) {
 }
 
 // Checks that `run(may_see, y)` gives the expected y with the mask of the model. Also checks that the mask has an
-// effect: with the negated mask, in which 1 hides a key as in PyTorch, y must differ from the expected y.
+// effect: y must differ from the expected y if 1 hides a key, as in PyTorch, and 0 shows it.
 template <class Run>
 void check_with_mask(const Expected& expected, const Run& run) {
   Tokens y{};

@@ -61,8 +61,8 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
 ExpectedAttention expected_attention(const Subject& subject, const AttentionProblem& problem,
                                      const Variation& variation);
 
-// Returns the expected attention weights of all heads. Rows of inactive queries have no value, because they must not be
-// written.
+// Returns the expected attention weights of all heads. Rows of inactive queries are empty, because the library must not
+// write these rows.
 Expected expected_map(const ladon::Shape& shape, const std::vector<oracle::Matrix>& weights);
 
 // Returns whether the oracle computes an infinite or NaN weight for a query, because a visible score is infinite or

@@ -31,7 +31,10 @@ function setWeights(instance: Instance, model: number): void {
   });
 }
 
-/** Returns a number of calls that take at least `batch` milliseconds, while the engine may still optimise the code. */
+/**
+ * Returns a number of calls that together take at least `batch` milliseconds. The engine may optimise the code
+ * meanwhile, so later calls may be faster.
+ */
 function callsOf(call: () => void): number {
   for (let calls = 1; ; calls *= 2) {
     const start = performance.now();

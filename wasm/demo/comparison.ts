@@ -77,9 +77,7 @@ export class Comparison {
 
 const cellsOf = (cell: (precision: Precision) => string): Cells => ({ int8: cell("int8"), float32: cell("float32") });
 
-/**
- * Returns the rows of the table. Without `compared`, the table has only the sizes, and a row that waits for the time.
- */
+/** Returns the rows of the table. Without `compared`, the table has only the sizes, and "…" in place of the times. */
 function rowsOf(facts: LoadedModel["facts"], compared?: Compared): (readonly [name: string, cells: Cells])[] {
   const sizes: [string, Cells][] = [
     ["File of weights", cellsOf((one) => bytes(facts[one]!.weightBytes))],

@@ -10,11 +10,14 @@ const layers = 12;
 const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
-/** The range of the colours, in natural logarithms: a band 8 (69 dB) below the loudest band has the faintest colour. */
+/**
+ * The range of the colours, in natural logarithms. A band has the faintest colour if the band is 8 (69 dB) below the
+ * loudest band.
+ */
 const range = 8;
 /**
- * The colours of a sound are relative to its loudest band, but at least to this natural logarithm of a magnitude. So a
- * quiet sound gets faint colours.
+ * The lower limit of the loudest band, as the natural logarithm of a magnitude. Colours are relative to the loudest
+ * band, so with this limit, a quiet sound gets faint colours.
  */
 const quiet = 0;
 
@@ -119,7 +122,10 @@ export class KeywordPicture {
     }
   }
 
-  /** Describes the picture in words. While the microphone is on, only pictures that complete a word are described. */
+  /**
+   * Describes the picture in words. While the microphone is on, the panel describes only the windows that complete a
+   * word.
+   */
   explain(): void {
     if (!this.#shown) return;
     const { start } = this.#shown;

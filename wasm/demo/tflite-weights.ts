@@ -4,8 +4,8 @@
 const layers = 12;
 
 /**
- * Returns the tensors of the safetensors file by name. A tensor consists of the constants `names` of the tflite file,
- * one after another.
+ * Returns the tensors of the safetensors file by name. `names` are constants of the tflite file. A tensor consists of
+ * these constants, one after another.
  */
 function sources(): Map<string, { shape: readonly number[]; names: readonly string[] }> {
   const found = new Map([

@@ -101,7 +101,8 @@ export async function makePeak(kind, {precision = "float32", milliseconds = 1, s
     peak(rounds);
     return performance.now() - start;
   };
-  // Many calls with pauses: V8 enters optimised code only at a call, and finishes the optimisation during the pauses.
+  // Makes many calls with pauses. V8 enters optimised code only at a call, and finishes the optimisation during the
+  // pauses.
   for (let i = 0; i < 20; ++i) {
     for (let k = 0; k < 50; ++k) peak(200);
     await new Promise(resolve => setTimeout(resolve, 2));

@@ -39,8 +39,8 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
 
 /**
  * Copies `source`, which has either the whole shape of `input` or the shape `part`, to `input.at`. Returns the number
- * of columns of `source`, or its length if it has one axis. Kernels have an option for this number for some arrays,
- * such as boolean_keys for the array boolean, and the caller sets the option.
+ * of columns of `source`. If `source` has one axis, returns its length. For some arrays, kernels have an option with
+ * this number, such as boolean_keys for the array boolean. The caller sets this option.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
   const { name, type, shape, at } = input;

@@ -14,8 +14,9 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 type Names = Map<string, string>;
 
 /**
- * Adds the rows of a table of checkpoint names to the map `names`. Maps the name of a member, `member` + role (such as
- * in_proj_weight), to itself. Unless `isOwnOnly`, maps the checkpoint's name, `place` + name, to the member, too.
+ * Adds the rows of a table of checkpoint names to the map `names`. A row is a role, such as in_proj_weight, and a name
+ * in checkpoints. The member `member` + role is mapped to itself. Unless `isOwnOnly`, the checkpoint's name `place` +
+ * name is mapped to the member, too.
  */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {
@@ -34,8 +35,8 @@ const namesOf = (add: (names: Names, convention: Convention) => void): Names => 
 };
 
 /**
- * Extends `memberOf` to scales and row sums: if X belongs to the member M, X_scale belongs to M_scale, and X_row_sum to
- * M_row_sum.
+ * Extends `memberOf` to scales and row sums: if the tensor X belongs to the member M, X_scale belongs to M_scale, and
+ * X_row_sum to M_row_sum.
  */
 const withRowTensors =
   (memberOf: MemberOf): MemberOf =>
@@ -48,7 +49,8 @@ const withRowTensors =
 export const memberFinder = (description: Description): MemberOf => withRowTensors(matrixFinder(description));
 
 const matrixFinder = ({ kind, layout }: Description): MemberOf => {
-  // The tensors of checkpoints are (out, in). A kernel that reads (in, out) accepts only the names of its own members.
+  // The tensors of checkpoints are (out, in). So a kernel that reads (in, out) accepts only the names of its own
+  // members.
   const isOwnOnly = layout === "per_head" || layout === "in_out";
   if (kind === "attention") {
     const names = namesOf((to, { ofAttention }) => addRows(to, ofAttention, isOwnOnly));

@@ -28,7 +28,7 @@ const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number
 
 /**
  * Returns a function that copies the bytes of a tensor to the offset `begin`. The usable memory grows to twice the
- * number of bytes that arrived. If it grew to the size in the header at once, a damaged header could allocate
+ * number of bytes that arrived. If the memory grew to the size in the header at once, a damaged header could allocate
  * gigabytes.
  */
 const copy = (block: WeightBlock, { bytes: planned }: WeightPlan, begin: number): PutBytes => (piece, at) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The instructions of a module: relaxed SIMD (multiply and add as one), SIMD, or neither. */
+/** The instructions of a module: relaxed SIMD (which has a fused multiply-add), SIMD, or neither. */
 export type Variant = "relaxed" | "simd" | "scalar";
 
 /** All variants, the fastest first. */

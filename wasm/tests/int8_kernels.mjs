@@ -14,7 +14,9 @@ export const testKernel = (name) => new URL(name, folder);
 /** The variants that this engine runs. */
 export const runnable = variants.filter((variant) => runs("minilm_int8", variant));
 
-/** Loads the scalar variant of a shipped int8 kernel. This variant computes 8 bits on every engine. */
+/**
+ * Loads the scalar variant of a shipped int8 kernel. The scalar variant supports activations of 8 bits on every engine.
+ */
 export const shippedScalar = (name) => load(name, { precision: "int8", variant: "scalar" });
 
 /**

@@ -56,7 +56,7 @@ const floatsOf = (shapes) =>
     }),
   );
 
-// The tests use the scalar variant, because it computes 8 bits exactly on every engine.
+// The tests use the scalar variant, because it computes exact products with activations of 8 bits on every engine.
 const kernel = skipWithoutKernels ? undefined : await load(testKernel("int8_layer"), { variant: "scalar" });
 const shapes = kernel && shapesOf(kernel.description);
 const floats = kernel && floatsOf(shapes);

@@ -36,8 +36,8 @@ class File {
 
 // Returns the number of instructions since the start. QEMU counts exactly (option -icount shift=0 in `run`). On RISC-V,
 // the result is exact, because the processor has a counter of instructions. On Arm, the result comes from the timer
-// SysTick, so the result is a multiple of a tick. A tick takes as long as 40 instructions, or as 50 on the board of the
-// M33 and 31.25 on the board of the M55.
+// SysTick, so the result is a multiple of the instructions that a tick takes. A tick takes as long as 40 instructions,
+// except on two boards: 50 instructions on the board of the M33, and 31.25 on the board of the M55.
 std::uint64_t instructions() noexcept;
 
 // Calls `handler` in the timer interrupt, about every `instructions` instructions. A null pointer stops the calls. The

@@ -31,7 +31,7 @@
 //       Returns an object with the functions may_see and add (below) for one block of scores. `block` is a ScoreBlock
 //       with at most W queries. The functions must accept the K keys from block.keys.begin on.
 //
-// may_see and add return packs, with one query in each lane. Lane i of pack number `v` belongs to the query
+// may_see and add return packs, with one query in each lane. Lane i of pack number `v` belongs to query number
 // block.queries.begin + v * Pack::lanes + i. Lanes beyond the last query are ignored. `key` is an index of a key, from
 // block.keys.begin to block.keys.begin + K - 1.
 //
@@ -95,9 +95,9 @@ concept HasLanes =
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
-// A bound mask with all members that the kernels use. The check calls lanes() with packs of two lanes, which no kernel
-// uses. With a pack of the kernels, the check would instantiate functions of the kernels before the kernels do. g++
-// would then generate different object code for the kernels.
+// A bound mask with all members that the kernels use. The check calls lanes() with packs of two lanes, because no
+// kernel uses these packs. A check with the packs of a kernel would instantiate functions of the kernel before the
+// kernel does. g++ would then generate different object code for the kernel.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the matrix product of a single token, W * in + bias. W is a matrix [rows][inner]. Each element of W is used
 // only once, so W is read in the order of its memory. The contents of the lanes depend on this order:
-//
 //     rows of W are contiguous      each lane sums different steps of one row; the lanes are added at the end
 //     columns of W are contiguous   each lane sums a different row; this is the weight layout (in, out)
 //

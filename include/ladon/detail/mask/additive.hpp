@@ -2,9 +2,9 @@
 // Masks that add a number to each score. The array `values` has a number for each pair of query and key.
 //
 // Inside the kernels, scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf
-// hides a key. A finite number stays finite after the multiplication: Hugging Face uses the lowest finite float instead
-// of -inf, and this number must not become -inf and hide the key. If all numbers of a query are the lowest float, the
-// output of the query is the mean of the value vectors.
+// hides a key. A finite number stays finite after the multiplication. The reason is that Hugging Face uses the lowest
+// finite float instead of -inf. If this float became -inf, it would hide the key. If all numbers of a query are the
+// lowest float, the output of the query is the mean of the value vectors.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

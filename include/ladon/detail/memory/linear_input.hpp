@@ -13,8 +13,8 @@
 //     view(panels)                     returns a view of all panels; precondition: `convert` has converted the panels
 //                                      that the caller will read through the view
 //
-// If the view is a PanelsView, a LinearInput is empty. `convert` and `view` then only return a view of the floats in
-// `panels`.
+// A LinearInput whose view is a PanelsView is empty. Its functions `convert` and `view` only return a view of the
+// floats in `panels`.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -54,8 +54,8 @@ struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures
   static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
   BFloat16 data[T.panels(Tokens) * stride];
 
-  // Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on. for_panels explains P and
-  // Packs.
+  // Rounds `count` panels to bfloat16, beginning with panel number `first`, and stores the result in `data`. `panels`
+  // is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
@@ -75,8 +75,8 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
   Element data[T.panels(Tokens) * stride];
   float tokens[T.panels(Tokens) * token_numbers<Element> * T.width()];
 
-  // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. for_panels explains P and
-  // Packs.
+  // Quantises `count` panels, beginning with panel number `first`, and stores the result in `data` and `tokens`.
+  // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);

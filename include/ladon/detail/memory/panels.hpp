@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels: arrays of activations in which every token has a lane of a vector register.
+// Panels are arrays of activations. In a panel, each token has its own lane of a vector register.
 //
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays
@@ -9,8 +9,8 @@
 // to 0. The kernels compute the lanes without a token like all other lanes, but from_panels does not store these lanes.
 //
 // The last panel of a sequence has its own layout, because it may have far fewer tokens than the other panels. Example
-// on AVX-512: 99 tokens are three panels of 32 tokens and a last panel of 4 lanes. The function last_tiling
-// (detail/simd/vectors.hpp) chooses the layout of the last panel.
+// on AVX-512: 99 tokens are three panels of 32 tokens, and a last panel of 3 tokens in 4 lanes. The function
+// last_tiling (detail/simd/vectors.hpp) chooses the layout of the last panel.
 //
 // Folded kernels use the lanes differently. If a panel is narrower than a register, or one and a half registers wide,
 // these kernels keep partial sums in the lanes that would be idle (detail/linear/micro_kernel_folded.hpp). At the end,
@@ -77,17 +77,18 @@ struct PanelLayout {
   // `block` is the number of keys in a key block of this shape. A key block consists of whole panels. A key block has
   // at most detail::key_block keys, or all keys if the shape has fewer keys.
   //
-  // For a single query, one key block holds all keys (`all_at_once`, detail/attention/single_query.hpp). In two cases,
-  // a single query has the same key blocks as several queries: in a deterministic build, and if panels of keys have one
-  // lane.
+  // For a single query, one key block holds all keys (`all_at_once`, detail/attention/single_query.hpp). There are two
+  // exceptions: in a deterministic build, and if panels of keys have one lane, the key blocks of a single query are as
+  // large as the key blocks of several queries.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
   // `widened_block` is the number of keys in a key block whose keys and values come from a bfloat16 or int8 cache, and
-  // are converted to floats. The kernels for a single query convert in registers. Only the capture of scores and
-  // constant evaluation then convert key blocks, so a small key block suffices.
+  // are converted to floats. For a single query, the kernels convert keys and values in registers, without a key block
+  // of floats. Only the capture of scores and constant evaluation still use such a key block, so one panel of keys
+  // suffices.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 

@@ -41,8 +41,8 @@ constexpr float row_scale(float largest) noexcept {
   return scale < std::numeric_limits<float>::min() ? 1.0f : scale;
 }
 
-// Returns the int8 weight of a float weight. `scale` is the result of row_scale for a magnitude that is at least the
-// weight's magnitude. A row of tiny weights has the scale 1, so all weights of the row become 0.
+// Returns the int8 weight of a float weight. `scale` is the scale of the weight's row (row_scale). A row of tiny
+// weights has the scale 1, so all weights of the row become 0.
 constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   const std::int32_t q = nearest_integer(weight / scale);
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);

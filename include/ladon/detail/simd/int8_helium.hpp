@@ -228,7 +228,7 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // Rows of at most 64 weights: the loads have immediate offsets, so the addresses of the rows stay in r3 and r5.
+    // For rows of at most 64 weights, the loads have immediate offsets, so r3 and r5 keep the addresses of the rows.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "mov r9, r2\n\t"

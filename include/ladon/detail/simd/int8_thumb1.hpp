@@ -48,7 +48,7 @@ LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how,
     if (exponent != 0 || bits << 1 == 0) return 0;
     return quantised_feature(ladon::bit_cast<float>(bits), reciprocal, most);
   }
-  // 256 |q|, before the rounding
+  // `magnitude` is 256 |q|, not yet rounded.
   const std::uint32_t magnitude = ((soft::mantissa_of(bits) >> 16) * how.reciprocal) >> shift;
   const std::uint32_t integer = (magnitude + 127) >> 8;
   if ((magnitude + (magnitude >> 14) + 130) >> 8 != integer) {

@@ -127,7 +127,7 @@ struct ArrayPack {
   }
   // Returns a > b ? a : b. If an operand is NaN, the result depends on the pack:
   //
-  //                         only a is NaN   b is NaN
+  //   result if             only a is NaN   b is NaN
   //   NEON vectors          NaN             NaN
   //   WebAssembly vectors   NaN             a
   //   all other packs       b               NaN

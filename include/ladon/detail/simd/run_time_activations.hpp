@@ -23,8 +23,9 @@ namespace ladon::inline LADON_ABI::detail::simd {
 //     signed (Arm)              255      -128    8
 //     saturating (other x86)    127      0       7      no sum of two products exceeds 16 bits
 //
-// Every engine computes exact products with the numbers of the last row. The last row is therefore the initial value
-// with relaxed SIMD. Modules without relaxed SIMD compute exact products with 255 levels.
+// With the numbers of the last row, products are exact on every engine. The last row is therefore the initial value in
+// modules with relaxed SIMD. Modules without relaxed SIMD use no relaxed dot product, so their initial value has 255
+// levels.
 struct RunTimeActivations {
   float levels, least;
 };
@@ -52,7 +53,7 @@ template <class Element>
 inline constexpr bool adds_zero = sizeof(Element) == 1;
 
 // Returns the smallest possible feature q + zero: -128 if features are signed, 0 if features are unsigned. The zero
-// points of signed features are therefore smaller by 128.
+// point of a signed feature is therefore 128 less than the zero point of an unsigned feature.
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)

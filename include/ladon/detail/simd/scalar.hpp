@@ -40,9 +40,9 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// Whether the number of roundings is unknown at compile time. With WebAssembly's relaxed SIMD, the engine chooses one
-// or two roundings for all multiply-adds. fma_scalar calls the vector instruction, so that single floats and vectors
-// are rounded in the same way at run time.
+// Whether the number of roundings of fma_scalar is known only at run time. With WebAssembly's relaxed SIMD, the engine
+// chooses one or two roundings for all multiply-adds. fma_scalar calls the vector instruction, so that single floats
+// and vectors are rounded in the same way at run time.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else

@@ -7,7 +7,7 @@
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
 //
-// Apart from ConstantPacks, each such struct also has the constants of detail/target/defaults.hpp, for example the
+// Each of these structs except ConstantPacks also has the constants of detail/target/defaults.hpp, for example the
 // function tiling(tokens, lanes).
 //
 // detail/memory/panels.hpp defines panels and tiles.
@@ -159,10 +159,10 @@ constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
 //   sequences.
 // - With one lane, there are no narrower packs. The last panel then has the layout of the other panels.
 //
-// Time of encoder layers with this layout of the last panel, divided by the time with a last panel of one pack of 16
-// lanes. The times are the quickest runs of three or more alternating series (Zen 4, AVX-512):
+// The table has the time of encoder layers with this layout of the last panel. The time is divided by the time with one
+// pack of 16 lanes as the last panel. Each time is the quickest of three or more alternating series (Zen 4, AVX-512):
 //
-//                                  tokens of the last panel   float32   bfloat16   int8
+//   relative time                  tokens of the last panel   float32   bfloat16   int8
 //   12 layers of KWT-1 (99,64,1)   3                          0.92                 0.92
 //   3 layers (99,384,12)           3                          0.92      0.89       0.91
 //   3 layers (70,384,12)           6                          0.95

@@ -19,10 +19,10 @@ struct Avx2 : X86 {
   // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads),
   // with FMA on Zen 5:
   //
-  //           (128,384,12)   (512,256,8)
-  //   2 x 6   91             85
-  //   2 x 5   88             81
-  //   3 x 4   89             87
+  //   % of peak   (128,384,12)   (512,256,8)
+  //   2 x 6       91             85
+  //   2 x 5       88             81
+  //   3 x 4       89             87
   //
   // If the last panel has only one pack, its tiles have 12 rows. With 12 rows instead of 6, attention of 24 tokens with
   // 64 features in 4 heads reaches 69% of peak FMA throughput instead of 64% (Cascade Lake).
@@ -30,8 +30,8 @@ struct Avx2 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
   }
 #else
-  // Without FMA, each product needs a register before the addition to its sum. The tiles therefore have fewer rows than
-  // with FMA.
+  // Without FMA, each product needs a register until the product is added to its sum. The tiles therefore have fewer
+  // rows than with FMA.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }
@@ -53,7 +53,7 @@ struct Avx2 : X86 {
   }
 #endif
   // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 16% less time.
-  // With 6 chains, the loop is no faster (Cascade Lake).
+  // With 6 chains, the loop is no faster than with 4 (Cascade Lake).
   static constexpr std::size_t softmax_chains = 4;
 #if LADON_VNNI
   // Tiles of int8 products are 2 packs x 6 rows, or 1 pack x 12 rows. 12 packs of sums, 2 packs of a panel and the

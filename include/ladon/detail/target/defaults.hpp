@@ -52,7 +52,7 @@ struct Defaults {
   // several steps share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on
   // Zen 5, for (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //
-  //                                       not folded   folded
+  //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
   //             (8,64,4)                  42%          69%
   //             (8,16,2)                  32%          38%
@@ -74,9 +74,9 @@ struct Defaults {
   // How many packs of exponentials are computed before the tile of the weighted sum uses the first of these packs. Only
   // used if exponentials_beside_values is true.
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // How many independent running maxima a tile of scores keeps for each pack of queries. A tile of one pack and at
-  // least 8 rows keeps four. With a single running maximum, each max instruction of this tile would wait for the result
-  // of the previous max instruction.
+  // How many independent running maxima a tile of scores keeps for each pack of queries. With a single running maximum,
+  // each max instruction waits for the result of the previous max instruction. A tile of one pack and at least 8 rows
+  // therefore keeps four maxima.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
@@ -88,8 +88,9 @@ struct Defaults {
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;
-  // Weights are prefetched if neighbouring rows are at least this many floats apart. If columns are contiguous, the
-  // distance between neighbouring columns counts instead. With `unlimited`, nothing is prefetched.
+  // Weights are prefetched if neighbouring rows are at least this many floats apart. If a matrix has contiguous
+  // columns, the distance between neighbouring columns decides instead. The value `unlimited` means that nothing is
+  // prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
   // A tile of one pack prefetches the weights of each of its rows this many floats ahead of the step that uses the
   // weights.
@@ -110,11 +111,12 @@ struct Defaults {
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
   // If the weights of a feed-forward network exceed `second_cache_bytes`, one pass over the weights multiplies this
-  // many panels. With a single panel per pass, the product would read all weights again for every panel. Throughput of
-  // encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, without and with the prefetching of weights
-  // (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have 18.9 MB:
+  // many panels. With a single panel per pass, the product would read all weights again for every panel. The table has
+  // the throughput of encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake. The rows compare no
+  // prefetching of weights with prefetching (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have
+  // 18.9 MB:
   //
-  //                                       one panel   four panels
+  //   % of peak                           one panel   four panels
   //   (128,768,12), without prefetching   56%         74%
   //   (128,768,12), with prefetching      67%         77%
   //   (128,384,12), without prefetching   82%         82%
@@ -160,26 +162,25 @@ struct Defaults {
   // --- A single token ------------------------------------------------------------------------------------------------
 
   // How many streams the product of a single token reads from a large matrix. A stream is a contiguous part of the
-  // matrix. All streams are read at the same time. From four streams, one core reads a fifth more bytes per second than
-  // from one stream (docs/tuning-log.md, "A token at a time").
+  // matrix. All streams are read at the same time. With four streams, one core reads 1.2 times as many bytes per second
+  // as with one stream (docs/tuning-log.md, "A token at a time").
   static constexpr std::size_t streams = 1;
   // A matrix of at most this many bytes is read as one stream, because starting and ending several streams would cost
   // too much time.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
-  // If rows are contiguous, a matrix is read in several streams only if the weights of a row fill at least this many
-  // packs.
+  // For matrices with contiguous rows: the fewest packs that the weights of a row must fill for several streams.
+  // Matrices with shorter rows are read as one stream.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // If columns are contiguous, each lane of a pack computes one row. A matrix is then read in several streams only if
-  // its rows fill at least this many packs.
+  // For matrices with contiguous columns: the fewest packs that all rows must fill for several streams. Each lane of a
+  // pack computes one row. Matrices with fewer rows are read as one stream.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
-  // How many outputs are computed at the same time if columns are contiguous and a matrix is read in several streams.
-  // The sums of these outputs take 4 KB and stay in the L1 cache.
+  // How many outputs are computed at the same time if a matrix with contiguous columns is read in several streams. The
+  // sums of these outputs take 4 KB and stay in the L1 cache.
   static constexpr std::size_t streamed_columns = 1024;
-  // How many packs of dot products are computed at the same time if rows are contiguous. A pack has one dot product in
-  // each lane. At least eight dot products at the same time are needed to hide the latency of an FMA.
+  // How many packs of dot products are computed at the same time from a matrix with contiguous rows. A pack has one dot
+  // product in each lane. At least eight dot products at the same time are needed to hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
-  // How many packs of outputs are computed at the same time if columns are contiguous and a matrix is read in one
-  // stream.
+  // How many packs of outputs are computed at the same time if a matrix with contiguous columns is read in one stream.
   static constexpr std::size_t column_packs = 8;
 };
 

@@ -18,11 +18,11 @@ struct X86 : Defaults {
   static constexpr bool widens_int8 = true;
 #endif
 #if !defined(__AVX512F__) && !LADON_VNNI
-  // Without VNNI, each product needs a register before the addition to its sum. Tiles therefore have few rows. Time
-  // with float32 weights divided by time with int8 weights, for tiles of two packs and 3 to 6 rows, at
-  // (tokens,features,heads) (AVX2, Zen 3):
+  // Without VNNI, each product needs a register until the product is added to its sum. Tiles therefore have few rows.
+  // The table has the time with float32 weights divided by the time with int8 weights, for (tokens,features,heads) and
+  // for int8 tiles of two packs and 3 to 6 rows (AVX2, Zen 3):
   //
-  //                                 3 rows   4 rows   5 rows   6 rows
+  //     time float32 / time int8    3 rows   4 rows   5 rows   6 rows
   //     attention (128,384,12)      1.24     1.25     0.95     0.89
   //     encoder layer (128,384,12)  1.20     1.23     0.86     0.89
   //     attention (512,256,8)       1.09     1.13     0.97     0.92
@@ -31,10 +31,10 @@ struct X86 : Defaults {
 #if defined(__SSE__) && defined(__GNUC__)
   // If a row of weights has 256 features or more, the weights usually do not fit into the L1 and L2 caches. Without
   // prefetching, a tile would wait for each row of weights. Weights with shorter rows usually fit into these caches and
-  // are not prefetched. MiniLM has 7.1 MB of weights per layer. Time of MiniLM with prefetching, divided by its time
+  // are not prefetched. MiniLM has 7.1 MB of weights per layer. Time of MiniLM with prefetching, divided by the time
   // without prefetching (Cascade Lake):
   //
-  //     8 tokens   0.75
+  //     8 tokens   0.75 of the time without prefetching
   //    32 tokens   0.80
   //   128 tokens   0.82
   //
@@ -48,12 +48,12 @@ struct X86 : Defaults {
   //               12 encoder layers (16,384,12) in sequence  82%                 73%
   //   two packs   (32,256,8)                                 91%                 94%
   //
-  // On Zen 5, prefetching six lines ahead is as fast as eight. With fewer than six, the lines arrive too late from
-  // memory. Zen 4 needs twelve lines. A Zen 4 core can have only few lines on their way into the L1 cache at the same
-  // time. Most tiles therefore prefetch into the L2 cache. Time of six encoder layers of MiniLM (42 MB of weights) on
-  // Zen 4, divided by the time with eight lines ahead, into the L1 cache:
+  // On Zen 5, prefetching six lines ahead is as fast as prefetching eight lines ahead. With fewer than six, the lines
+  // arrive too late from memory. Zen 4 needs twelve lines. A Zen 4 core can fetch only few lines into the L1 cache at
+  // the same time, so most tiles prefetch into the L2 cache. The table has the time of six encoder layers of MiniLM (42
+  // MB of weights) on Zen 4. The time is divided by the time with prefetching eight lines ahead into the L1 cache:
   //
-  //                                        AVX2                  AVX-512
+  //     relative time                      AVX2                  AVX-512
   //     tokens                             4         8           4         8         16        24
   //     tile                               folded    one pack    folded    folded    one pack  folded, three packs
   //     8 lines ahead, into the L2 cache             0.79                  0.68      1.02
