@@ -44,18 +44,22 @@ LADON_INLINE constexpr void for_each_index(F f) noexcept {
   for (std::size_t i = 0; i < N; ++i) f(i);
 }
 
-// Returns an array of constants. If target::Current::loads_constants is true, the compiler cannot see the values of the
+// Returns `constants`. If target::Current::loads_constants is true, the compiler cannot see the values of the
 // constants. The compiler then loads a constant from memory wherever a function uses the constant.
-LADON_INLINE constexpr const float* load_constants(const float* constants) noexcept {
-  if constexpr (target::Current::loads_constants) return opaque(constants);
-  return constants;
+template <std::size_t N>
+LADON_INLINE constexpr decltype(auto) load_constants(const float (&constants)[N]) noexcept {
+  if constexpr (target::Current::loads_constants) {
+    return opaque(&constants[0]);
+  } else {
+    return (constants);  // a reference to the array
+  }
 }
 
 // Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which needs the fewest instructions. Each instruction waits
 // for the result of the previous instruction. To hide this latency, callers compute several packs in a loop.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr Pack polynomial(const float (&coefficients)[N], const Pack& x) noexcept {
-  const float* const c = load_constants(coefficients);
+  auto&& c = load_constants(coefficients);
   Pack sum = Pack::broadcast(c[N - 1]);
   LADON_UNROLL
   for (std::size_t i = N - 1; i > 0; --i) sum = fma(sum, x, Pack::broadcast(c[i - 1]));
@@ -74,7 +78,7 @@ inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.55
 template <class Pack, std::size_t N, std::size_t Terms>
 LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], const Pack (&x)[N],
                                         Pack (&sum)[N]) noexcept {
-  const float* const c = load_constants(coefficients);
+  auto&& c = load_constants(coefficients);
   for_each_index<N>([&](std::size_t i) { sum[i] = Pack::broadcast(c[Terms - 1]); });
   LADON_UNROLL_COEFFICIENTS
   for (std::size_t t = Terms - 1; t > 0; --t) {
