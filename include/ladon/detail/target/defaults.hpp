@@ -64,6 +64,8 @@ struct Defaults {
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
 
+  // Whether the constants of exponentials and of other functions are loaded from memory wherever they are used.
+  static constexpr bool loads_constants = false;
   // How many packs of exponentials are computed side by side to hide latency.
   static constexpr std::size_t softmax_chains = 1;
   // Whether the exponentials are computed in the same loop as the first tile of the weighted sum of values.
