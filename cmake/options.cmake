@@ -36,8 +36,8 @@ endif()
 if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
   message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
-# A build with tests and without benchmarks compiles with a lower level of optimisation, in a third of the time of an
-# optimised build. The results have the same bits as in an optimised build, because the sources fix every rounding.
+# A build with tests and without benchmarks has a lower level of optimisation, so it compiles in a third of the time of
+# an optimised build. The results have the same bits as in an optimised build, because the sources fix every rounding.
 # ladon_release_flags has the flags for C kernels: only the quick test set lowers their level of optimisation.
 set(for_tests_alone FALSE)
 if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)

@@ -40,9 +40,9 @@ Selection selection_of(std::uint8_t choice) {
 }
 
 // Checks one row of a quantised weight. Let u = 2^-24, the largest relative error of rounding to float32. The scale is
-// largest / 127 with one such rounding, so |weight / scale| is at most 127 / (1 - u). Rounding this quotient to float32
-// adds an error below 128 u, and rounding to an integer adds at most 1/2. So weight and scale * integer differ by at
-// most (1/2 + 128 u) * scale.
+// the largest magnitude of the row divided by 127, with one such rounding, so |weight / scale| is at most 127 / (1 -
+// u). Rounding this quotient to float32 adds an error below 128 u, and rounding to an integer adds at most 1/2. So
+// weight and scale * integer differ by at most (1/2 + 128 u) * scale.
 void check_row(std::span<const float> row, std::span<const std::int8_t> integers, float scale) {
   constexpr double most = 0.5 + 128 * 0x1p-24;
   float largest = 0;

@@ -1,6 +1,7 @@
 // Tests products of bfloat16 weights, without the rest of a layer. For several tokens, the results must have the bits
 // of plain loops, which round as the instructions of the target do (detail/simd/bfloat16_dot.hpp). This file compiles
-// in a few seconds, so tests/CMakeLists.txt can compile it for instruction sets for which it compiles no other test.
+// in a few seconds. So tests/CMakeLists.txt also compiles this file for instruction sets that no other test is compiled
+// for.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -23,9 +24,8 @@ using namespace ladon::detail;
 using Target = simd::NativeVectors;
 using ladon::BFloat16;
 
-// How a product rounds when it adds the products of a pair of features to a sum. With of_floats, it rounds as float
-// instructions do. With to_nearest and to_odd, it rounds as an instruction for bfloat16 does, to the nearest float or
-// to odd.
+// The rounding when the products of a pair of features are added to a sum. of_floats is the rounding of float
+// instructions. to_nearest and to_odd are the roundings of instructions for bfloat16: to the nearest float, or to odd.
 enum class Rounding { of_floats, to_nearest, to_odd };
 constexpr Rounding rounding = !Target::multiplies_bfloat16                ? Rounding::of_floats
                               : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT ? Rounding::to_odd

@@ -1,5 +1,5 @@
 // Tests that the bound finds mistakes in an encoder layer. The mistakes are a missing bias, a wrong epsilon, a wrong
-// kind of norm, and a wrong activation. In the last mistake, the gate and the features that it multiplies are swapped.
+// kind of norm, and a wrong activation. A further mistake swaps the gate and the features that the gate multiplies.
 #include <algorithm>
 #include <functional>
 

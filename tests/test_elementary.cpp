@@ -91,9 +91,9 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Returns one function for each kind of pack with each number of lanes in `Lanes`. The function evaluates `Function` on
-// a block. The first functions use packs of plain arrays. If the target has vector registers with one of these numbers
-// of lanes, the last functions use these registers.
+// Returns functions that evaluate `Function` on a block: for each number of lanes in `Lanes`, one function that uses
+// packs of plain arrays. If the target has vector registers with this number of lanes, a second function uses these
+// registers. The functions with plain arrays come first.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
@@ -299,7 +299,7 @@ TEST_CASE("fma_exact rounds once") {
       }
     }
   }
-  // In these cases, both addends of `error` in fma_exact are nonzero.
+  // In the next three cases, both addends of the variable `error` in fma_exact are nonzero.
   check(0x1.00016cp+0f, 0x1.fffd28p-23f, 0x1.fffffep+0f);
   check(0x1.20080ap+0f, 0x1.c70fbep-23f, 0x1.fffffep+0f);
   check(0x1.000134p+0f, 0x1.7ffe32p-22f, 0x1.fffffcp+0f);

@@ -204,8 +204,7 @@ TEST_CASE("int8: targets agree to the last bit") {
 }
 
 // A target of plain arrays whose quantised features have the type `Element`. Targets with VNNI have unsigned features
-// of 8 bits, and 64-bit Arm with dot product has signed features of 8 bits. With this target, any machine can test
-// both.
+// of 8 bits. 64-bit Arm with dot product has signed features of 8 bits. With `Arrays`, any machine can test both types.
 template <std::size_t Lanes, class Element>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   using Int8Element = Element;

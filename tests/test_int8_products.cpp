@@ -1,6 +1,6 @@
 // Tests products of int8 weights, without the rest of a layer. Every target must give the bits of plain loops. This
-// file compiles in a few seconds, so tests/CMakeLists.txt can compile it for instruction sets for which it compiles no
-// other test.
+// file compiles in a few seconds. So tests/CMakeLists.txt also compiles this file for instruction sets that no other
+// test is compiled for.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -148,8 +148,9 @@ TEST_CASE("int8 products: rotated inputs, infinite and NaN features") {
 }
 
 // The features are multiples of 1/128, so x / scale is often near the middle of two integers. tests/CMakeLists.txt also
-// compiles this file with -ffp-contract=fast, which changes roundings. The lowest feature of a token must still become
-// q + zero = 0. If q + zero were -1, a feature of 8 bits would be stored as 255.
+// compiles this file with -ffp-contract=fast, which changes roundings. A feature x becomes the integer q, and panels of
+// unsigned bytes store q + zero, where `zero` is the zero point. For the lowest feature of a token, q + zero must be 0.
+// If the sum were -1, a byte would store 255.
 TEST_CASE("int8 products: the lowest feature is near the middle of two integers") {
   constexpr std::size_t tokens = 24, features = 9, rows = 5;
   const auto problem = std::make_unique<Problem<tokens, features, rows>>();

@@ -1,7 +1,7 @@
 // Tests shapes whose last panel has fewer tokens than the other panels. `last_tiling` (detail/simd/vectors.hpp) chooses
 // the layout of the last panel. On AVX-512, the numbers of tokens below give every layout of a last panel: 4, 8 or 16
-// lanes, three packs of 8 lanes, and two packs of 16 lanes. Each check also runs shorter active lengths and hidden
-// keys.
+// lanes, three packs of 8 lanes, and two packs of 16 lanes. Each check also runs with shorter active lengths and with
+// hidden keys.
 #include <doctest/doctest.h>
 
 #include "cached_check.hpp"

@@ -18,8 +18,8 @@ using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, 
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
-// A number of shares that is larger than the number of panels and heads of every shape below, so that some shares are
-// empty. The shapes have at most 69 queries, so they have at most 69 panels.
+// A number of shares that is larger than the number of panels and the number of heads of every shape below, so that
+// some shares are empty. The shapes have at most 69 queries, so they have at most 69 panels.
 constexpr std::size_t too_many = 70;
 
 void check_same(const Subject& whole, const Subject& parts, const Task& task) {

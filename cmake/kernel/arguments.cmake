@@ -45,7 +45,8 @@ function(ladon_kernel_mask_names)
   endforeach()
 endfunction()
 
-# ladon_kernel_truth(<variable> <condition of if()>...): sets <variable> to the word `true` or `false` of C++
+# ladon_kernel_truth(<variable> <condition of if()>...): sets <variable> to the C++ keyword `true` if the condition
+# holds, otherwise to `false`
 function(ladon_kernel_truth out)
   set(${out} false PARENT_SCOPE)
   if(${ARGN})
@@ -80,8 +81,8 @@ function(ladon_kernel_needs needed reason)
 endfunction()
 
 # ladon_kernel_limit(<argument> <list> <cause> <condition of if()>...): if the condition holds, refuses every value of
-# <argument> that <list> does not contain. <list> is the name of a variable with the allowed values. <cause> is a text
-# for the message, such as "PRECISION int8": the other argument, which limits <argument>.
+# <argument> that <list> does not contain. <list> is the name of a variable with the allowed values. The message gives
+# <cause> as the reason. <cause> names another argument and its value, such as "PRECISION int8".
 function(ladon_kernel_limit argument values with)
   list(JOIN ${values} ", " allowed)
   ladon_kernel_refuse("${argument} is ${arg_${argument}}; with ${with} allowed: ${allowed}"

@@ -45,7 +45,8 @@ class SentenceEncoder {
                            Precision precision = Precision::float32);
 
   // Computes the embedding of a text. `ids` are the result of WordPiece::encode: 1 to max_tokens ids, each below
-  // vocabulary_size. Throws ModelError otherwise, and if the result is not finite (a damaged file).
+  // vocabulary_size. Throws ModelError if `ids` breaks this rule, or if the file is damaged so that the result is not
+  // finite.
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
 

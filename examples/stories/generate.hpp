@@ -10,8 +10,8 @@
 
 namespace stories {
 
-// The time that a text took. `seconds` starts after the computation of the first position, so the speed is the number
-// of the other positions divided by `seconds`.
+// The speed of writing a text. `positions` counts all tokens of the text. `seconds` is the time of all positions but
+// the first, so the speed is (positions - 1) / seconds.
 struct Timing {
   std::size_t positions = 0;  // all positions, prompt included
   double seconds = 0;

@@ -66,8 +66,8 @@ class Reader {
   const std::filesystem::path& file_;
 };
 
-// A row of tokens in which two neighbours can become one token. The row is a linked list in an array, so the places of
-// two tokens tell their order.
+// Holds a row of tokens, in which two neighbours can become one token. The row is a linked list in an array, so the
+// places of two tokens tell their order.
 class Chain {
  public:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -111,8 +111,8 @@ class Chain {
   std::vector<Link> links_;
 };
 
-// Two neighbours in the chain that can become one token. `left` and `right` are the tokens that the pair had when it
-// was found. Either token may have changed since then.
+// Two neighbours in a Chain that can become one token. `left` and `right` are the tokens that the pair had when it was
+// found. Either token may have changed since then.
 struct Pair {
   float score;
   std::size_t place;

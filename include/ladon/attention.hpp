@@ -50,7 +50,7 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // How many phases run_phase has. The single phase computes the attention of all heads.
+  // How many phases run_phase has: one, which computes the attention of all heads.
   static constexpr std::size_t phases = 1;
   // Returns how many parts a phase has (threads.hpp). Each query head is one part. If a phase has more shares than
   // parts, the additional shares have no work.
@@ -58,7 +58,6 @@ struct Attention {
 
   // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query in a head, the query's row of `out`
   // in this head is 0.
-  //
   //     q     [heads][queries][head_width]
   //     k     [kv_heads][keys][head_width]
   //     v     [kv_heads][keys][value_width]

@@ -2,7 +2,6 @@
 // One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts:
 // self-attention, attention to a memory (cross-attention), and a feed-forward network. Each part has a residual
 // connection and a norm. The memory is the output of an encoder.
-//
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
@@ -100,7 +99,6 @@ struct DecoderCaptures {
 
 // A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the
 // memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
-//
 //     run(x, memory, ...)            all tokens of a text at once
 //     project_memory(memory, ...)    stores the keys and values of the memory in a cache, for many calls of extend
 //     extend(x, cache, memory, ...)  the next tokens of a text, with a memory that project_memory has stored

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-head attention with projections ("Attention Is All You Need", arXiv 1706.03762, section 3.2).
-//
 //     for each head h:  Q = X Wq^T + bq,  K = C Wk^T + bk,  V = C Wv^T + bv,  O_h = softmax(mask(scale Q K^T)) V
 //     Y = concat(O_1 .. O_H) Wo^T + bo
 //
@@ -33,7 +32,6 @@ namespace ladon::inline LADON_ABI {
 
 // Multi-head attention with a fixed shape. `Layout` is the memory layout of the weights (weights.hpp). `x` and `y` are
 // [queries][model].
-//
 //     run(x, ...)                    attention of x to x
 //     run(x, context, ...)           attention of x to a context [keys][key_model]
 //     project_keys(context, ...)     stores the keys and values of a context in a cache, for many calls of attend
@@ -42,8 +40,7 @@ namespace ladon::inline LADON_ABI {
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
 //
-// The following rules hold for every function.
-//
+// The following rules hold for every function:
 // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). A call neither reads
 //   inactive tokens nor writes the rows of `y` for inactive queries.
 // - Aliasing: `y` may be the same array as `x`. Apart from this case, an array that a call writes must not overlap with

@@ -117,7 +117,7 @@ float largest_weight(Target target, bool rotated) {
 }
 
 // Rounds the weights of a row to int8 weights. `largest` is the largest magnitude of the row. If `rotated` is true, the
-// weights are rotated.
+// caller passes weights that Matrix has already rotated. The results are then for layout::RotatedInt8.
 class ToInt8 {
  public:
   using Element = std::int8_t;

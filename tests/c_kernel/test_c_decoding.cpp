@@ -68,8 +68,9 @@ struct Text {
   }
 };
 
-// Returns the expected map of a call of `count` tokens: for each head, the rows of `all` [heads][tokens][columns] from
-// token `past` on. All other elements of the result are empty, because the kernel must not write them.
+// Returns the expected map of a call that appends `count` tokens after `past` tokens. Copies the rows of the appended
+// tokens from `all` [heads][tokens][columns], for each head. All other elements of the result are empty, because the
+// kernel must not write them.
 Expected map_of_call(const Expected& all, std::size_t past, std::size_t count, std::size_t columns) {
   Expected map(heads * queries * columns);
   for (std::size_t h = 0; h < heads; ++h) {
@@ -146,8 +147,8 @@ void check_decoding(Text& text) {
     const Floats expected = check_cut(text, pieces, whole), by_one = check_cut(text, pieces, one);
     CHECK(same_bits(check_cut(text, pieces, several), by_one));
     CHECK(same_bits(check_cut(text, pieces, many), by_one));
-    // For a single token, NAME_extend adds in another order than the phases. No piece of cuts[0] has a single token, so
-    // only for cuts[0] must calls and phases give equal bits.
+    // For a single token, NAME_extend adds in another order than the phases. Only cuts[0] has no piece of a single
+    // token. So only for cuts[0] must NAME_extend and the phases give equal bits.
     if (pieces == cuts[0]) CHECK(same_bits(expected, by_one));
   }
 }

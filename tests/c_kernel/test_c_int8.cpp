@@ -87,7 +87,7 @@ struct Floating {
   }
 };
 
-// The sizes of the float tensors of c_int8_grown, whose out_proj has no bias, and of c_int8_layer.
+// The sizes of the float tensors of c_int8_grown and of c_int8_layer. c_int8_grown has no bias of out_proj.
 const std::vector<std::size_t> grown_sizes{48 * 16, 48, 16 * 16};
 const std::vector<std::size_t> layer_sizes{36 * 12, 36,      12 * 12, 12, 21 * 12, 21, 21 * 12,
                                            21,      12 * 21, 12,      12, 12,      12, 12};
@@ -261,8 +261,9 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
   CHECK(quantise(reinterpret_cast<const c_int8_layer_float_weights*>(&weights), &weights, memory.bytes) ==
         LADON_OVERLAP);
 
-  // Replaces each float tensor by a null pointer, and then by a pointer that overlaps the memory. NAME_quantise must
-  // also check the pointers of biases and norms, although it does not copy these tensors.
+  // Replaces each float tensor first by a null pointer, and then by a pointer that overlaps `memory`, the output of
+  // NAME_quantise. NAME_quantise must also check the pointers of biases and norms, although it does not copy these
+  // tensors.
   std::array<const float*, sizeof(floats.weights) / sizeof(const float*)> tensors;
   const auto with = [&](std::size_t tensor, const float* pointer) {
     std::memcpy(&tensors, &floats.weights, sizeof(tensors));

@@ -123,9 +123,9 @@ constexpr auto both(A a, B b) {
 }
 
 // Returns the mask for the members `causal`, `left` and `right` of F: a causal mask, a window, or no mask. A causal
-// mask and a window together become a window with 0 keys on the right side, because both give query i the position i +
-// offset. The offset is at most F.keys, so a query and a key are fewer than F.keys + F.queries positions apart. A side
-// of F.keys + F.queries keys or more therefore hides no key, and becomes ladon::all.
+// mask and a window together become a window with 0 keys on the right side, because both masks give query i the
+// position i + offset. The offset is at most F.keys, so a query and a key are fewer than F.keys + F.queries positions
+// apart. If a side of a window has at least F.keys + F.queries keys, it hides no key, and becomes ladon::all.
 template <Form F>
 constexpr auto positional() {
   constexpr auto side = [](std::ptrdiff_t width) {

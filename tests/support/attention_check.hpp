@@ -71,8 +71,8 @@ bool sees_nan(const oracle::Matrix& weights, std::size_t query);
 // Returns a Real (bound.hpp) with an infinite deviation. Any float agrees with this Real.
 Real any_weight();
 
-// Returns the expected scores of all heads in natural units. For an active query, the score of an inactive key is
-// `beyond`.
+// Returns the expected scores of all heads in natural units. In the row of an active query, the score of an inactive
+// key is the argument `beyond`.
 Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Matrix>& scores, double beyond);
 
 // Copies the lengths and the data of a variation to a task.

@@ -145,9 +145,9 @@ double rounding_error(ladon::CachePrecision precision, std::span<const Real> fea
   return largest / 127 / 2 * (1 + 0x1p-16) + 0x1p-119;  // features below 2^-119 may become 0
 }
 
-// Reads the numbers that the cache holds for the new tokens of a piece, compares the numbers with `exact`, and appends
-// them to `stored`. Each appended number has one rounding error: with an int8 cache, the library multiplies an
-// attention weight or a product by the scale of the number, which rounds once.
+// Reads the numbers that the cache holds for the new tokens of a piece, compares these numbers with `exact`, and
+// appends them to `stored`. Each appended number gets the error of one rounding. With an int8 cache, the library makes
+// this error when it multiplies an attention weight or a product by the scale of the number.
 void append_stored(const CachedSubject& subject, const Piece& piece, const float* cache, const oracle::Stored& exact,
                    oracle::Stored& stored) {
   const ladon::Shape& shape = subject.shape;

@@ -11,8 +11,8 @@ namespace ladon_test {
 
 namespace {
 
-// Returns the number of tokens that every layer except the last computes. These layers also compute tokens that are
-// only keys, because the next layer needs these tokens.
+// Returns the number of tokens that each layer before the last layer computes. These layers also compute the tokens
+// that are keys but not queries, because the next layer needs these tokens.
 std::size_t inner_queries(const Subject& subject, const Variation& variation) {
   return std::max(variation.queries(subject.shape), variation.keys(subject.shape));
 }

@@ -64,11 +64,12 @@ struct Call : Lengths {
 // float, and bfloat16_products_to_odd rounds sums to odd (BFDOT in detail/simd/bfloat16_dot.hpp).
 inline constexpr int bfloat16_weights = 16, bfloat16_products = 17, bfloat16_products_to_odd = 18;
 
-// If int8 weights are rotated (layout::RotatedInt8), activation_bits is 7 or 8 plus this number.
+// For rotated int8 weights (layout::RotatedInt8), activation_bits is the sum of this number and the number of bits, 7
+// or 8.
 inline constexpr int rotated = 32;
 
-// Returns whether the inputs of linear maps are rounded to integers or to bfloat16. The rounding may depend on the last
-// bits of an input. The bounds of such a problem are therefore wider than the bounds of a float32 problem.
+// Returns whether linear maps round their inputs to integers or to bfloat16. The last bits of an input may then decide
+// to which neighbour the input is rounded. Tests therefore allow larger errors if rounds_inputs is true.
 constexpr bool rounds_inputs(int activation_bits) {
   return activation_bits != 0 && activation_bits != bfloat16_weights;
 }

@@ -11,8 +11,8 @@
 namespace ladon::weights {
 namespace {
 
-// Returns the value of `bits` by the definition of F16 and BF16, in double: a sign, `exponent_bits` bits of exponent,
-// and `fraction_bits` bits of fraction.
+// Decodes an F16 or a BF16 in double arithmetic. From the highest bit of `bits` to the lowest, the formats have a sign
+// bit, `exponent_bits` bits of exponent, and `fraction_bits` bits of fraction.
 double value_of(unsigned bits, int exponent_bits, int fraction_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);

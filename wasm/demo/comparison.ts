@@ -30,8 +30,8 @@ export class Comparison {
   }
 
   /**
-   * Shows the figures, or names the precision that is not loaded. Waits until the engine has optimised the kernels of
-   * both precisions, and then measures the times.
+   * If both precisions are loaded, waits until the engine has optimised both kernels, measures the times, and shows the
+   * figures. Otherwise, names the precision that is not loaded.
    */
   async open(loaded: LoadedModel): Promise<void> {
     this.#loaded = loaded;

@@ -16,8 +16,8 @@ const frameSeconds = 0.01;
  */
 const range = 8;
 /**
- * The lower limit of the loudest band, as the natural logarithm of a magnitude. Colours are relative to the loudest
- * band, so with this limit, a quiet sound gets faint colours.
+ * Colours are relative to the loudest band, or to this limit if the loudest band is below the limit. A quiet sound
+ * therefore gets faint colours. The limit is the natural logarithm of a magnitude.
  */
 const quiet = 0;
 
@@ -35,8 +35,8 @@ interface Pixels {
 }
 
 /**
- * In one layer, the frame to which the class token attends most: the frame's attention weight (`share`), and the
- * attention weight of the class token itself (`toItself`).
+ * The attention of the class token in one layer: the frame with the largest attention weight, this weight (`share`),
+ * and the attention weight of the class token itself (`toItself`).
  */
 interface Peak {
   readonly frame: number;

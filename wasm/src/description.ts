@@ -94,7 +94,10 @@ export interface Description {
    * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
-  /** True if int8 weights are rotated (ROTATED). An int8 matrix of a checkpoint must then be rotated, too. */
+  /**
+   * True if the kernel reads rotated int8 weights (ROTATED). Weights that are given as floats are rotated and quantised
+   * when they are loaded. int8 weights of a checkpoint must be rotated already (`ladon-weights quantise --rotate`).
+   */
   readonly rotated?: boolean;
   /**
    * What `Instance.attention()` returns: the attention weights ("weights"), nothing ("none"), or the scores after

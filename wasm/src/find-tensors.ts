@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tensors that a kernel reads among the tensors of a block of weights.
+// Searches a block of weights for the tensors that a kernel reads.
 import { product } from "./check.js";
 import type { Slot } from "./description.js";
 import { elementBytes, type WeightType } from "./element-types.js";

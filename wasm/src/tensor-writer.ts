@@ -10,7 +10,7 @@ export type PutBytes = (piece: Uint8Array, at: number) => void;
 
 /**
  * Returns a function that collects bytes and passes units of `size` bytes to `put`. The last unit may be smaller. A
- * unit is valid until the next unit.
+ * unit is valid until `put` gets the next unit.
  */
 const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number) => void): PutBytes => {
   const unit = new Uint8Array(size);

@@ -59,7 +59,7 @@ export interface RunOptions extends MaskOptions {
   /** For kernels with SINKS, which require the option: [heads], the logit of each head's sink. */
   readonly sinks?: ArrayLike<number>;
   /**
-   * For kernels with ROTARY. In the token at a position, pair p of the numbers of a head is rotated by the angle
+   * For kernels with ROTARY. In each head of the token at `position`, pair p of the numbers is rotated by the angle
    * (position + offset) / scaling * base^(-2 p / width).
    */
   readonly rotary?: { readonly base?: number; readonly scaling?: number; readonly offset?: number };
@@ -124,8 +124,9 @@ export interface Instance {
   readonly description: Description;
   readonly weights: Weights;
   /**
-   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`, or `queries` with a context or
-   *   a cache. x may also have all rows that the kernel has room for. Then the run reads the first rows.
+   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`. If the kernel has a context or
+   *   a cache, the number of rows is `queries`. x may also have all rows that the kernel has room for. Then the run
+   *   reads the first rows.
    * @returns a view of y, [queries][model]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
@@ -167,7 +168,7 @@ export interface WarmedUp {
   readonly total: number;
   /** The time of the first call. The engine had not optimised the code before this call. */
   readonly first: number;
-  /** The time of a call at the end. Calls are timed in groups of 8 ms, and this is the smallest mean of a group. */
+  /** The time of a call at the end. Calls are timed in groups of 8 ms. This time is the mean of the fastest group. */
   readonly best: number;
 }
 

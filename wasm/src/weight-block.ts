@@ -17,7 +17,7 @@ export class WeightBlock {
   /** The copies as float32 that `tensor` made of F16 and BF16 tensors, by name. */
   readonly #widened = new Map<string, Float32Array>();
 
-  /** Whether the int8 weights are rotated. Scales of rotated weights are negative. */
+  /** True if the kernel reads rotated int8 weights (ROTATED). Scales of rotated weights are negative. */
   readonly #rotated: boolean;
 
   /** Finds a place for the weights. The caller must call `reach` before it writes bytes of a tensor. */

@@ -11,8 +11,8 @@ export interface GivenTensor extends Omit<StoredTensor, "begin"> {
 }
 
 /**
- * An int8 matrix in a block. `weight`, `scale` and `sums` are the offsets of the weights, of the scales of the rows and
- * of the sums of the rows, in bytes from the first tensor.
+ * An int8 matrix in a block. `weight`, `scale` and `sums` are offsets in bytes from the first tensor: of the weights,
+ * of the row scales, and of the row sums.
  */
 export interface Int8Matrix {
   readonly rows: number;
@@ -85,7 +85,7 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
 
 /**
  * Plans how the `given` tensors are stored. The kernel reads only tensors whose names begin with `prefix`. Tensors with
- * other names are stored, too. The names with the prefix belong to three groups:
+ * other names are stored, too. The tensors with the prefix form three groups:
  * - tensors that the kernel reads: they must all be present
  * - tensors that only other kernels of this kind read, such as a tensor of a further layer, or a bias: not allowed
  * - tensors that no kernel of this kind reads, such as embeddings: allowed in a file (`isFile`), but not in a record

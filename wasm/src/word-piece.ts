@@ -34,8 +34,8 @@ class WordMaker {
   // The words that were completed since the last call of `takeWords`; undefined if no word was completed.
   #words: string[] | undefined;
   #word = "";
-  // Combining marks that follow `#word`, until `#endMarks` sorts the marks (NFD) and appends the marks to `#word`.
-  // Accents (Mn) are dropped before.
+  // Combining marks that follow `#word`. `#endMarks` sorts these marks (NFD) and appends them to `#word`. Accents (Mn)
+  // never enter `#marks`, because #putDecomposed drops accents.
   #marks = "";
 
   takeWords(): string[] | undefined {
@@ -91,8 +91,8 @@ class WordMaker {
 
 // Cleans a text and splits it into words, as in the training of BERT's uncased models:
 //   1. Remove U+0000, U+FFFD, controls (Cc except tab, LF, CR), format (Cf) and private (Co) characters.
-//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 3 would decompose the
-//      compatibility blocks into other ideographs.
+//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 2 precedes step 3, because step 3
+//      decomposes ideographs of the compatibility blocks into other ideographs.
 //   3. Decompose (NFD) and remove accents (Mn).
 //   4. Convert each code point to lower case. Conversion of the whole text would change a final sigma.
 //   5. Split at spaces. Each punctuation character (P*, and every ASCII sign) is a word.

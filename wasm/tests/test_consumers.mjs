@@ -141,9 +141,9 @@ test("Node", () => {
 });
 
 /**
- * Returns {program, skip}: the first of the `paths` below consumers/runtimes/node_modules that exists, which is the
- * program of another engine. If no path exists, `skip` is the reason why the test is skipped. The paths name programs
- * inside the npm packages, because npm runs no install scripts here.
+ * Returns {program, skip}. `program` is the program of another engine: the first of the `paths` below
+ * consumers/runtimes/node_modules that exists. If no path exists, `skip` is the reason why the test is skipped. The
+ * paths name programs inside the npm packages, because npm runs no install scripts here.
  */
 const engine = (...paths) => {
   const folder = here("consumers/runtimes/node_modules");

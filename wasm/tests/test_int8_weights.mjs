@@ -1,5 +1,5 @@
-// Tests the weights of int8 kernels, and floats of 16 bits: arrays and files, integers with scales, and floats that the
-// binding quantises.
+// Tests the weights of int8 kernels: arrays and files, integers with scales, and floats that the binding quantises.
+// Also tests floats of 16 bits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

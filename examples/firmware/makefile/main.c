@@ -1,4 +1,4 @@
-/* Prints the cycles of the first of ten calls of attention, the cycles of the fastest call, and a checksum of the
+/* Calls attention ten times. Prints the cycles of the first call, the cycles of the fastest call, and a checksum of the
  * result. The program needs only printf. If you run the program on a real board, please report the numbers
  * (docs/microcontrollers.md#cycles). */
 #include <stdio.h>

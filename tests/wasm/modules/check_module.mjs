@@ -75,8 +75,8 @@ const members = (struct) =>
   [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1]
     .matchAll(/^ +(.*?)(\w+)(?:\[(\d+)\])?;(?: \/\* (.*) \*\/)?$/gm)]
     .map(([, cType, member, count, comment]) => ({cType, member, count: Number(count ?? 0), comment}));
-// Returns the entry that the description must have for a member of a struct of the header. The extents of an array are
-// the first sequence of brackets in the comment of the member. An extent may be a sum.
+// Returns the entry that the description must contain for a struct member of the header. The extents of an array are
+// the first sequence of brackets in the member's comment. An extent may be a sum.
 const entry = ({cType, member, count, comment}) => {
   const extents = (comment.match(/(\[[^\]]+\])+/)?.[0] ?? '').match(/[^[\]]+/g) ?? [];
   const shape = extents.map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));

@@ -46,8 +46,8 @@ export class Loaded {
   view(from, count) {
     return new Float32Array(this.exports.memory.buffer, from, count);
   }
-  // Returns whether the guard bytes between the pieces and the constants of the module are unchanged. The stack of the
-  // module lies below the constants, so the function skips the stack.
+  // Returns true if no guard byte between the pieces and no constant of the module has changed. The stack of the module
+  // lies below the constants. The function does not check the stack.
   untouched() {
     const memory = new Uint8Array(this.exports.memory.buffer);
     const stack = 65536;

@@ -1,7 +1,8 @@
 // node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel with equal weights and inputs.
-// Each result must differ from the first module's result by at most `bound`, or `int8Bound` for int8. If oracle.mjs
-// supports the kernel, the result must also agree with oracle.mjs. Modules with DETERMINISTIC must give equal bits,
-// whose digest is in digest.txt. A wrong call must return a status and write nothing.
+// Each result must differ from the first module's result by at most `bound`. For int8 kernels, the limit is
+// `int8Bound`. If oracle.mjs supports the kernel, the result must also agree with oracle.mjs. Modules with
+// DETERMINISTIC must give equal bits, whose digest is in digest.txt. A wrong call must return a status and write
+// nothing.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';

@@ -42,7 +42,8 @@ struct KeyWords {
   std::uint32_t word[N];
 };
 
-// The object that lanes() returns (mask/policy.hpp). Reads the bits of a pack of queries from the words of a block.
+// The object that lanes() returns (mask/policy.hpp). `word` has one word for each key of a block, with one bit for each
+// query of a panel. may_see returns the bits of the queries in one pack.
 template <class Pack>
 struct LanesOfWords {
   const std::uint32_t* word;

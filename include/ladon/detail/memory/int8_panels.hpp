@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantised panels are the input of int8 products. Each token has a scale and a zero point, which are computed at run
 // time from the token's largest and smallest feature:
-//
 //     levels = 255                           127 with 7 bits
 //     scale  = (high - low) / levels         high = max(0, features), low = min(0, features)
 //     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
@@ -12,7 +11,6 @@
 // Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. In panels of
 // std::int8_t, `zero` is 128 less than the formula above gives, so that q + zero fits into a signed byte. G features of
 // a token share a 32-bit lane (detail/simd/group_dot.hpp).
-//
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][token_numbers][width]              the scales, then the zeros if the panels hold q + zero
 //
@@ -21,8 +19,8 @@
 // integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0. On a microcontroller, these integers can have any value. If the scale of a token would be less than
-// 2^-126, the token gets the scale 0, and every q of the token is 0.
+// this token are 0, except on a microcontroller, where they can have any value. If the scale of a token would be less
+// than 2^-126, the token gets the scale 0, and every q of the token is 0.
 //
 // If the template parameter Rotated is true, the features are rotated before their range is computed and before they
 // are quantised (rotation.hpp).

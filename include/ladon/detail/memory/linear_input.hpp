@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A LinearInput holds the converted input of a linear map. The steps of attention and of layers pass the input of a
 // product to matmul as a view:
-//
 //     PanelsView          panels of floats, for float32 weights
 //     BFloat16PanelsView  panels of bfloat16 numbers, for bfloat16 weights, if the target multiplies bfloat16 numbers;
 //                         otherwise, bfloat16 weights take a PanelsView
 //     Int8PanelsView      quantised panels, for int8 weights
 //
 // A LinearInput makes these views from panels of floats:
-//
 //     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
 //     view(panels)                     returns a view of all panels; precondition: `convert` has converted the panels
 //                                      that the caller will read through the view

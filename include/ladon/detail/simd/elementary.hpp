@@ -7,7 +7,6 @@
 //
 // The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
 // measures these errors if LADON_TEST_SLOW=1 is set.
-//
 //   largest error       allowed   with fma   without fma
 //   exp2                     2        0.96      1.23
 //   exp2_of_nonpositive      2        0.96      1.23
@@ -116,7 +115,6 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 // exactly 0. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
 //
 // Cycles per pack of the version without the table of powers (AVX-512, Cascade Lake):
-//
 //     one pack at a time                   10.5
 //     eight packs side by side             7.7
 //     limit of the two arithmetic ports    7.0
@@ -125,7 +123,6 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 // without the table (column "polynomial"), seven instructions multiply. The total number of instructions is nearly the
 // same. Fewer multiplications matter if the same loop computes a tile of a matrix product, because the tile occupies
 // the multipliers. Cycles per pack on Zen 5, which adds and multiplies in separate pipes:
-//
 //   cycles per pack             table   polynomial
 //   loop of exponentials only     4.0       4.6
 //   loop that computes a tile     2.4       3.6
@@ -144,8 +141,8 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   polynomials(exp2_sixteenth, f, p);
   for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
 }
-// This version uses no table. For x <= -126.5, the result is exactly 0. For all other x, the result is bit-identical to
-// exp2(x).
+// The version of exp2_of_nonpositive without the table. For x <= -126.5, the result is exactly 0. For all other x, the
+// result is bit-identical to exp2(x).
 //
 // On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten this version from 12
 // to 10 instructions. On Zen 5, the shorter version would take 4.2 cycles per pack in a loop of exponentials only, and
@@ -164,9 +161,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack, for the same x and with the same bits as the functions above. The function without the table
-// does not call the array version, because g++ for a Cortex-M55 would keep the array in memory. Attention of 16 tokens
-// with 32 features in 4 heads would then take 6% more instructions.
+// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, this
+// function does not call exp2_of_nonpositive for an array of one pack, because g++ for a Cortex-M55 would keep the
+// array in memory. Attention of 16 tokens with 32 features in 4 heads would then take 6% more instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {

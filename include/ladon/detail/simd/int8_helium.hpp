@@ -32,7 +32,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether int8 products of features of type Element use VMLADAVA. `Simd` provides the packs (vectors.hpp).
+// Whether int8 products use VMLADAVA. `Element` is the type of a quantised feature. `Simd` provides the packs
+// (vectors.hpp).
 #if LADON_HAS_HELIUM
 template <class Element, class Simd>
 inline constexpr bool uses_helium = std::is_same_v<Element, std::uint8_t> && std::is_base_of_v<HeliumVectors, Simd>;

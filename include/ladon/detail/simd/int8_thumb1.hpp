@@ -19,8 +19,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether int8 products of features of type Element use the loop of int8_thumb1_tile.hpp. `Simd` provides the packs
-// (vectors.hpp).
+// Whether int8 products use the loop of int8_thumb1_tile.hpp. `Element` is the type of a quantised feature. `Simd`
+// provides the packs (vectors.hpp).
 template <class Element, class Simd>
 inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std::int32_t> && Simd::lanes == 1;
 

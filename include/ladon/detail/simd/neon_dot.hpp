@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 product on 64-bit Arm. The instruction multiplies the features of a pack by one lane of a
-// register of weights. One register therefore holds the weights of several steps (`add_by_lane`). group_dot.hpp
-// documents the interface. detail/memory/panels.hpp defines packs.
+// Computes one step of an int8 product on 64-bit Arm. The instruction (SDOT or SMLAL) multiplies the features of a pack
+// by one lane of a register of weights. One register therefore holds the weights of several steps (`add_by_lane`).
+// group_dot.hpp documents the interface. detail/memory/panels.hpp defines packs.
 //
 // With the extension I8MM, SMMLA multiplies eight weights of each of two rows by eight features of each of two tokens.
 // The features of two steps are interleaved when a tile loads the features, so panels have the same layout with and

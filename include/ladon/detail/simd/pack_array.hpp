@@ -126,7 +126,6 @@ struct ArrayPack {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return sqrt_scalar(a.lane[i]); });
   }
   // Returns a > b ? a : b. If an operand is NaN, the result depends on the pack:
-  //
   //   result if             only a is NaN   b is NaN
   //   NEON vectors          NaN             NaN
   //   WebAssembly vectors   NaN             a

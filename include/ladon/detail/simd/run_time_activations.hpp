@@ -2,9 +2,10 @@
 // Defines two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the
 // smallest integer.
 //
-// Both numbers are constants, except in WebAssembly. The relaxed dot product of WebAssembly differs between engines,
-// and a module runs on every engine. A module with 8-bit activations therefore reads both numbers at run time. The
-// program that loads the module tests the engine, and then calls `set_activations` (src/c_kernel/module_int8.cpp.in).
+// The number of levels and the smallest integer are constants, except in WebAssembly. The relaxed dot product of
+// WebAssembly differs between engines, and a module runs on every engine. A module with 8-bit activations therefore
+// reads both numbers at run time. The program that loads the module tests the engine, and then calls `set_activations`
+// (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,6 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 #if defined(__wasm__)
 // The two numbers for a module whose kernel has 8-bit activations. The numbers depend on the dot product of the engine:
-//
 //     engine's dot product      levels   least   bits
 //     unsigned (x86 with VNNI)  255      0       8
 //     signed (Arm)              255      -128    8

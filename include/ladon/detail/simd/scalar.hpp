@@ -31,8 +31,8 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
 }
 
 // Whether a multiply-add a * b + c is rounded only once. On a target without an fma instruction, product and sum are
-// rounded separately. An emulated fma would call libm for every product. In a deterministic build, product and sum are
-// rounded separately on every target.
+// rounded separately, because an emulated fma would call libm for every product. In a deterministic build, product and
+// sum are rounded separately on every target.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
 #elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)

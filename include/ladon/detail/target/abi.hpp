@@ -2,9 +2,9 @@
 // Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
 // the code of a translation unit.
 //
-// Without this namespace, functions compiled with different settings would have the same name, and the linker would
-// keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could call a
-// function without checks.
+// Without the namespace LADON_ABI, functions compiled with different settings would have the same name, and the linker
+// would keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could
+// call a function without checks.
 #pragma once
 
 // Ends the compilation if the language is older than C++20. Neither g++ nor clang++ stops at an #error, but both stop
@@ -108,10 +108,9 @@
 #define LADON_THUMB1 0
 #endif
 
-// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. LADON_ARM_DOT
-// also requires the atomic instructions of Armv8.1, because of g++ 12. With -march=armv8-a+dotprod, g++ 12 defines
-// __ARM_FEATURE_DOTPROD but has no intrinsics for SDOT. This option does not include Armv8.1 atomics, so LADON_ARM_DOT
-// is 0.
+// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. With
+// -march=armv8-a+dotprod, g++ 12 defines __ARM_FEATURE_DOTPROD, but has no intrinsics for SDOT. LADON_ARM_DOT therefore
+// also requires the atomic instructions of Armv8.1, which this option does not include.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -126,8 +125,9 @@
 #endif
 
 // LADON_ARM_BFLOAT16_DOT is 1 if products of bfloat16 weights use BFDOT and BFMMLA of 64-bit Arm
-// (detail/simd/bfloat16_dot.hpp), otherwise 0. g++ 12 has the intrinsics of bfloat16 only from Armv8.2 on. As for
-// LADON_ARM_DOT, the target must therefore have the atomic instructions of Armv8.1.
+// (detail/simd/bfloat16_dot.hpp), otherwise 0. g++ 12 has the intrinsics of bfloat16 only from Armv8.2 on.
+// LADON_ARM_BFLOAT16_DOT therefore also requires the atomic instructions of Armv8.1, which -march=armv8-a does not
+// include.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_BFLOAT16_DOT 1
 #else

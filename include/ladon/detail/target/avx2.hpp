@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for AVX and AVX2, with and without FMA: 16 registers of 8 floats. detail/target/defaults.hpp explains each
-// constant, (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
+// constant. In comments, (16,32,4) means 16 tokens with 32 features in 4 heads. "% of peak" means percent of one core's
+// peak multiply-add throughput. detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,6 @@ struct Avx2 : X86 {
 #if defined(__FMA__) && !LADON_DETERMINISTIC
   // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads),
   // with FMA on Zen 5:
-  //
   //   % of peak   (128,384,12)   (512,256,8)
   //   2 x 6       91             85
   //   2 x 5       88             81
@@ -41,13 +41,12 @@ struct Avx2 : X86 {
   // cycles, a core that starts four instructions per cycle starts 24 instructions, so only four are left for the loop's
   // counter and branch. With two steps per iteration, the loop needs half as many of these instructions. Throughput of
   // attention in % of peak FMA throughput, for (tokens,features,heads), on a Cascade Lake:
-  //
   //                  one step   two steps
   //   (64,128,4)     75%        84%
   //   (128,384,12)   79%        84%
   //   (512,256,8)    71%        75%
   //
-  // Without FMA, no registers are left for a second step.
+  // Without FMA, no registers are left for a second step per iteration.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t) noexcept {
     return lanes > 1 ? 2 : 1;
   }

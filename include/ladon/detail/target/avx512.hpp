@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for AVX-512: 32 registers of 16 floats. detail/target/defaults.hpp explains each constant,
-// (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
+// Constants for AVX-512: 32 registers of 16 floats. detail/target/defaults.hpp explains each constant. In comments,
+// (16,32,4) means 16 tokens with 32 features in 4 heads. "% of peak" means percent of one core's peak multiply-add
+// throughput. detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>

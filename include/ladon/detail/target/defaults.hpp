@@ -51,7 +51,6 @@ struct Defaults {
   // A product of few tokens is folded if its inner dimension has at least this many features. In a folded product,
   // several steps share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on
   // Zen 5, for (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
-  //
   //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
   //             (8,64,4)                  42%          69%
@@ -60,7 +59,7 @@ struct Defaults {
   //             encoder layer (8,384,12)  43%          78%
   //   AVX2      (4,256,8)                 42%          74%
   //
-  // Inner dimensions below 16 were not tried.
+  // Folded products whose inner dimension has fewer than 16 features were not measured.
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
@@ -95,12 +94,12 @@ struct Defaults {
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
   // Whether a tile of one pack prefetches the weights of its rows into the L1 cache instead of the L2 cache.
   static constexpr bool prefetches_own_rows_to_nearest_cache = false;
-  // If rows of weights are a multiple of `aliasing_bytes` apart, their elements of one column compete for the same set
-  // of the L1 cache. A tile has at most `most_aliasing_rows` such rows.
+  // If the distance between two rows of weights is a multiple of `aliasing_bytes`, the elements of one column in both
+  // rows compete for the same set of the L1 cache. A tile has at most `most_aliasing_rows` rows with this distance.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  // How many bytes of the L2 cache one product may use. Servers such as Zen 4, Zen 5 and Cascade Lake have an L2 cache
-  // of 1 MB per core, so half of the cache is left for other data.
+  // How many bytes of the L2 cache one product may use. The value is half of the L2 cache of a core of Zen 4, Zen 5 or
+  // Cascade Lake servers (1 MB), so the other half is left for other data.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
   // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
   // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
@@ -110,10 +109,8 @@ struct Defaults {
   static constexpr std::size_t fewest_grouped_panels = 4;
   // If the weights of a feed-forward network exceed `second_cache_bytes`, one pass over the weights multiplies this
   // many panels. With a single panel per pass, the product would read all weights again for every panel. The table has
-  // the throughput of encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake. The rows compare no
-  // prefetching of weights with prefetching (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have
-  // 18.9 MB:
-  //
+  // the throughput of encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, with and without
+  // prefetching of weights (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have 18.9 MB:
   //   % of peak                           one panel   four panels
   //   (128,768,12), without prefetching   56%         74%
   //   (128,768,12), with prefetching      67%         77%
@@ -139,7 +136,7 @@ struct Defaults {
   // (detail/memory/int8_panels.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
   // number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
   using Int8Element = std::int16_t;
-  // The memory of a quantised token has room for a multiple of this many features.
+  // A quantised token has memory for its number of features, rounded up to a multiple of this number.
   static constexpr std::size_t int8_block = 1;
   // Whether a tile of an int8 product converts its weights to 16 bits before the first panel
   // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.
@@ -166,11 +163,11 @@ struct Defaults {
   // A matrix of at most this many bytes is read as one stream, because starting and ending several streams would cost
   // too much time.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
-  // For matrices with contiguous rows: the fewest packs that the weights of a row must fill for several streams.
-  // Matrices with shorter rows are read as one stream.
+  // A matrix with contiguous rows is read in several streams only if the weights of a row fill at least this many
+  // packs. A matrix with shorter rows is read as one stream.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // For matrices with contiguous columns: the fewest packs that all rows must fill for several streams. Each lane of a
-  // pack computes one row. Matrices with fewer rows are read as one stream.
+  // A matrix with contiguous columns is read in several streams only if its outputs, one for each row, fill at least
+  // this many packs. A matrix with fewer rows is read as one stream.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
   // How many outputs are computed at the same time if a matrix with contiguous columns is read in several streams. The
   // sums of these outputs take 4 KB and stay in the L1 cache.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for SSE2 to SSE4.2: 16 registers of 4 floats, no fused multiply-add. detail/target/defaults.hpp explains
-// each constant, (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
+// each constant. In comments, "% of peak" means percent of one core's peak multiply-add throughput.
+// detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +16,13 @@ namespace ladon::inline LADON_ABI::detail::target {
 struct Sse2 : X86 {
   // Throughput of attention (128 tokens, 384 features, 12 heads) in % of peak multiply-add throughput, for tiles of
   // packs x rows. The row "upper limit" follows from the number of broadcasts, as explained below the table:
-  //
   //   % of peak            4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89
   //   Zen (upper limit)    89      80
   //
   // A broadcast needs a shuffle. On Zen, a shuffle occupies one of the four pipes that multiply and add. Each row of a
-  // tile needs one broadcast per step, so a tile of fewer packs has fewer multiply-adds per broadcast and a lower upper
-  // limit.
+  // tile needs one broadcast per step. The fewer packs a tile has, the fewer multiply-adds follow a broadcast, and the
+  // lower is the upper limit.
   //
   // Up to 8 tokens fill at most 2 packs, so their panels are narrower than 4 packs.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
