@@ -139,8 +139,9 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
 
 // Computes the weighted sum of a key block from the weights `p`.
 template <class Form>
-LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Range range,
-                                         Rescale<typename Form::Pack, Form::packs> rescale, float* out) noexcept {
+LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Range LADON_ARGUMENT range,
+                                         Rescale<typename Form::Pack, Form::packs> LADON_ARGUMENT rescale,
+                                         float* out) noexcept {
   for_row_tiles<Form::value_width, Form::tile_rows>([&]<std::size_t Rows>(std::size_t row) {
     weighted_sum_tile<Form, Rows>(values + row * Form::key_width, p, range, rescale, out + row * Form::query_width,
                                   NoInterleavedWork{});
