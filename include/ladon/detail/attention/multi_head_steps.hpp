@@ -149,11 +149,12 @@ struct MultiHeadSteps {
   static constexpr void attend_layer(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                      Part part = {}) noexcept {
     const auto attend = [&](const auto& bound, const auto& group) { attend_group<false>(call, bound, group, scratch); };
-    for_groups(call, context, scratch, part, attend);
+    for_groups<true>(call, context, scratch, part, attend);
   }
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
-  // with the mask (BoundQueries) and the keys and values (GroupKeys).
-  template <class Call, class Context, class Part, class Attend>
+  // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
+  // words (detail/attention/block_floats.hpp), which only the query blocks of this shape can read.
+  template <bool MayUseWords = false, class Call, class Context, class Part, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                                 Part part, Attend attend) noexcept {
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
@@ -164,7 +165,7 @@ struct MultiHeadSteps {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
       const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
-      const bool words = to_words(keys, values, active);
+      const bool words = MayUseWords && to_words(keys, values, active);
       attend(bound, GroupKeys<const float*>{g, keys, values, finite, words});
     }
   }
