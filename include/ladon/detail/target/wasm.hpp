@@ -52,6 +52,7 @@ struct Wasm : Defaults {
   // instruction that computes the address. Attention of 128 tokens with 384 features in 12 heads reaches 65% of peak
   // FMA throughput with an index. With pointers, attention reaches 79% (relaxed SIMD, Chromium).
   static constexpr bool advances_pointers = true;
+  static constexpr std::size_t single_query_heads = 2;
   static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
 };
 using Current = Wasm;
