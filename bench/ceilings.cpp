@@ -24,8 +24,8 @@ using nlohmann::ordered_json;
 constexpr double round_seconds = 2e-4;
 double patience = 10;
 
-// Measures 15 rounds of rate(). Returns the median rate in units per second, and the part of the rounds that were still
-// disturbed by other processes when `patience` seconds had passed.
+// Measures 15 rounds of rate(). Returns the median rate in units per second, and the fraction of the rounds that were
+// still disturbed by other processes when `patience` seconds had passed.
 template <class Rate>
 ordered_json figure(const std::string& name, Rate rate) {
   std::vector<double> rates;
@@ -100,7 +100,7 @@ void add_tiles(ordered_json& tiles) {
   (add.template operator()<Inner>(), ...);
 }
 
-// Sets `patience` to the S of --seconds S.
+// Sets `patience` to the number that follows the option --seconds.
 void take_patience(const std::vector<char*>& arguments) {
   for (std::size_t i = 1; i + 1 < arguments.size(); ++i) {
     if (std::string_view(arguments[i]) == "--seconds") patience = std::strtod(arguments[i + 1], nullptr);

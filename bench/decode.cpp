@@ -44,8 +44,8 @@ Round one_round(const bench::Parts& parts, std::size_t repeats, Step& step) {
   return {seconds, (before + after) / 2, one_place, !alone || !quiet().now_quiet()};
 }
 
-// Measures a case in rounds like measure() in support/rounds.hpp, but as a share of the rate of a plain read of `parts`
-// instead of the FMA peak.
+// Measures decoding in rounds. Unlike measure() in support/rounds.hpp, this function does not compare the speed with
+// the FMA peak, but with the rate of a plain read of `parts`.
 template <class Step>
 nlohmann::ordered_json measure(const std::string& name, const bench::Parts& parts, int rounds, Step step) {
   constexpr double patience = 10;  // seconds for all rounds

@@ -21,7 +21,7 @@ function(ladon_bench_shapes out list)
   set(${out} ${shapes} PARENT_SCOPE)
 endfunction()
 
-# ladon_bench_split(<shape>): sets tokens, model and heads, and name, which is tokens_model_heads.
+# ladon_bench_split(<shape>): sets the variables tokens, model and heads to the sizes, and name to tokens_model_heads.
 macro(ladon_bench_split shape)
   string(REPLACE "," "_" name ${shape})
   string(REPLACE "," ";" sizes ${shape})

@@ -1,8 +1,8 @@
 // ladon_bench, ladon_bench_bfloat16, ladon_bench_int8 [--json FILE] [--rounds N] [--patience SECONDS] [options of
 // Google Benchmark, such as --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the peak that
 // attention and encoder layers reach. ladon_bench has float32 weights, and the names of the other programs contain the
-// type of their weights. Each case has N rounds (31). A case waits at most SECONDS (20) for a quiet core. With 0, a
-// case does not wait.
+// type of their weights. Each case has N rounds, by default 31. A case waits at most SECONDS seconds for a quiet core,
+// by default 20. If SECONDS is 0, a case does not wait.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

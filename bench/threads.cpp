@@ -1,7 +1,8 @@
-// ladon_bench_threads [--json FILE] [THREADS]: measures how much faster THREADS threads (2) compute one call than one
-// thread. In each round, one thread computes calls for about a millisecond, but at least one call. Then THREADS threads
-// compute the same number of calls. If another process used one of the cores during a round, the round is repeated.
-// Prints the median and the quartiles of the ratios of both times over all rounds.
+// ladon_bench_threads [--json FILE] [THREADS]: measures how much faster THREADS threads (by default 2) compute one call
+// than one thread does. In each round, one thread computes calls for about a millisecond, but at least one call. Then
+// THREADS threads compute the same number of calls. If another process used one of the cores during a round, the round
+// is repeated. The ratio of a round is the time of one thread divided by the time of THREADS threads. Prints the median
+// and the quartiles of the ratios of all rounds.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>

@@ -2,9 +2,9 @@
 # cmake [-DOUTPUT=<file>] -P amalgamate.cmake
 #
 # Joins all headers of include/ladon into one header (OUTPUT, by default ladon.hpp), for projects that copy a single
-# file. The output includes each standard header once, at the top, and contains each header of Ladon after the headers
-# that this header includes. A header of Ladon that is included under an #if stays under the #if, together with the
-# headers that this header includes. The output depends only on the sources, so two runs write the same bytes.
+# file. The output includes each standard header once, at the top. Each header of Ladon comes after the headers that it
+# includes. If a header of Ladon is included under an #if, its text and the text of the headers that it includes stay
+# under the #if. The output depends only on the sources, so two runs write the same bytes.
 cmake_minimum_required(VERSION 3.25)
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
@@ -32,7 +32,8 @@ function(open_conditions out text)
 endfunction()
 
 # add_header(<name> <condition>): appends the header <name> of Ladon to `body`, unless `body` already contains this
-# header. <condition> is the header that includes <name> under an #if, or empty.
+# header. If another header includes <name> under an #if, <condition> is the name of the other header. Otherwise,
+# <condition> is empty.
 function(add_header name condition)
   get_property(done GLOBAL PROPERTY done)
   get_property(within GLOBAL PROPERTY within)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # ladon_arch_flags(<variable> <arch>): sets <variable> to the compiler flags for an instruction set. <arch> is one of:
-#
 #   default      no flag
 #   native       the instruction set of this machine
 #   sse2         x86-64
@@ -66,10 +65,10 @@ endfunction()
 # one object (-r).
 function(ladon_link_flags out)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
-  # The regular expression removes the flags that are only for linking a program. These flags select a linker, linker
-  # options such as --gc-sections, a sanitizer, profiling or a C library (--specs). For example, the linker gold cannot
-  # dissolve section groups (--force-group-allocation), and clang++ would link the runtime of a sanitizer even into an
-  # object.
+  # The regular expression removes the flags that are only for linking a program. These flags select a linker, options
+  # of the linker such as -Wl,--gc-sections, a sanitizer, profiling or a C library (--specs). The flags would do harm
+  # here. For example, the linker gold does not have the option --force-group-allocation, which kernels need. With a
+  # sanitizer, clang++ would link the runtime of the sanitizer even into an object.
   list(FILTER flags EXCLUDE REGEX
     "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
   if(CMAKE_CXX_COMPILER_TARGET)

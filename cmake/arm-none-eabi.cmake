@@ -11,10 +11,11 @@ set(CMAKE_SYSTEM_PROCESSOR arm)
 set(CMAKE_C_COMPILER arm-none-eabi-gcc)
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
 set(CMAKE_ASM_COMPILER arm-none-eabi-gcc)
-# Test programs cannot be linked, because the linker script of a board is not known here.
+# The compiler checks of CMake build static libraries instead of programs, because a program needs the linker script of
+# a board, which is not known here.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
-# The flags of the M7 select the single-precision unit, because most chips with an M7 have no double-precision unit.
+# The flags of the M7 select a single-precision FPU, because most chips with an M7 have no double-precision FPU.
 set(fpu_cortex-m0plus -mfloat-abi=soft)
 set(fpu_cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard)
 set(fpu_cortex-m7 -mfpu=fpv5-sp-d16 -mfloat-abi=hard)

@@ -6,14 +6,14 @@
 # For KissFFT, there is no second place.
 #
 #   ladon_xsimd_include_dir(<variable>)   sets <variable> to the include folder of xsimd; only the target ladon uses it
-#   ladon_need_doctest()                  doctest::doctest
-#   ladon_need_json()                     nlohmann_json::nlohmann_json
-#   ladon_need_cli11()                    CLI11::CLI11
-#   ladon_need_utf8proc()                 utf8proc::utf8proc
-#   ladon_need_benchmark()                benchmark::benchmark
-#   ladon_need_kissfft()                  LADON_KISSFFT_DIR, a folder with the sources of KissFFT
-#   ladon_need_sndfile()                  SndFile::sndfile
-#   ladon_need_samplerate()               SampleRate::samplerate
+#   ladon_need_doctest()                  provides the target doctest::doctest
+#   ladon_need_json()                     provides the target nlohmann_json::nlohmann_json
+#   ladon_need_cli11()                    provides the target CLI11::CLI11
+#   ladon_need_utf8proc()                 provides the target utf8proc::utf8proc
+#   ladon_need_benchmark()                provides the target benchmark::benchmark
+#   ladon_need_kissfft()                  sets LADON_KISSFFT_DIR to a folder with the sources of KissFFT
+#   ladon_need_sndfile()                  provides the target SndFile::sndfile
+#   ladon_need_samplerate()               provides the target SampleRate::samplerate
 
 # FetchContent is included only before a download, because FetchContent adds variables to the cache of the project that
 # uses Ladon.

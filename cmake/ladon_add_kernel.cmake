@@ -16,9 +16,9 @@
 #                      queries, keys and values. MODEL is used only for the default of HEAD_WIDTH. Excludes CONTEXT,
 #                      CACHE, FEED_FORWARD, all arguments about weights, and WebAssembly modules
 #   CONTEXT            keys and values are computed from other tokens than x
-#   CACHE              a cache stores keys and values: <name>_extend, or with CONTEXT <name>_project_keys and
-#                      <name>_attend, or with MEMORY <name>_project_memory and <name>_extend; KEYS is the capacity
-#                      of the cache
+#   CACHE              a cache stores keys and values, and KEYS is its capacity. <name>_extend replaces <name>_run. With
+#                      CONTEXT, <name>_project_keys and <name>_attend replace <name>_run. With MEMORY, there is
+#                      also <name>_project_memory
 #   CACHE_PRECISION float32|bfloat16|int8     the type of the keys and values in the cache; needs CACHE
 #   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
 #                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key
@@ -62,7 +62,7 @@
 # The code
 #   CAPTURE weights|none|scaled|capped|masked     what a call writes to options.attention: the attention weights, or the
 #                      scores after the scale, the softcap or the mask. With none, there is no options.attention.
-#                      The default is weights, and with CACHE and FEED_FORWARD none
+#                      The default is none with CACHE and FEED_FORWARD together, and otherwise weights
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|avx512_bf16|neon|neon_dot|neon_i8mm|neon_bf16|<-march>
 #   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. With PRECISION int8 also AVX-512 VNNI and
 #                      AVX-VNNI, which need g++ 11 or clang++ 12. With PRECISION bfloat16 also AVX512_BF16. For 64-bit

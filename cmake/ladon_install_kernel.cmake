@@ -9,7 +9,8 @@
 #   pkg-config   cc main.c $(pkg-config --cflags --libs <name>)
 #   CMake        find_package(<name> CONFIG), target_link_libraries(app PRIVATE <name>)
 #
-# The default of VERSION is the version of the project, or 0. COMPONENT is the component of install().
+# VERSION is the version of the installed packages, by default the version of the project, or 0. COMPONENT is the
+# component to which install() assigns the files.
 
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_pkg_config.cmake)
 

@@ -2,10 +2,10 @@
 # ladon_configure_pkg_config(<template> <output> <folder of installation>): writes the pkg-config file <output> from
 # <template>.
 #
-# Replaces @includedir@ and @libdir@ by the folders of GNUInstallDirs, relative to the folder of installation:
-# ${pcfiledir}/../include. When a program asks pkg-config, pkg-config replaces ${pcfiledir} by the folder of the file.
-# The installed files can therefore be moved. An absolute folder, which a distribution may set, stays unchanged. The
-# caller sets the variables for all other words between @ in the template.
+# Replaces @includedir@ and @libdir@ by the folders of GNUInstallDirs, relative to the folder of installation: for
+# example, by ${pcfiledir}/../include. pkg-config replaces ${pcfiledir} by the folder of the .pc file. The installed
+# files can therefore be moved. If a distribution has set an absolute folder, the folder stays absolute. For every other
+# word between @ in the template, the caller sets a variable with this name.
 function(ladon_configure_pkg_config template output folder)
   foreach(dir IN ITEMS includedir libdir)
     string(TOUPPER CMAKE_INSTALL_${dir} variable)

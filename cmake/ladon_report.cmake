@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # ladon_report(<kernel>...): adds a target <kernel>_report for each kernel. The target prints the bytes of the kernel's
 # workspace, and a table of the kernel's functions. For each function, the table has the bytes of code and of constants
-# that the linker keeps if a program uses only this function, and the bytes of the largest stack of a call.
+# that the linker keeps if a program uses only this function. The table also has the bytes of the largest stack that a
+# call takes.
 #
-# Needs GNU binutils. The stack also needs GCC, which writes call graphs. Without call graphs, a dash is printed.
+# Needs GNU binutils. The bytes of stack come from call graphs, which only GCC writes. Without call graphs, the report
+# has a dash instead.
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 

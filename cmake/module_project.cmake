@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adds Ladon to a project that makes only WebAssembly modules (wasm, wasm/tests/kernels, bench/browser). Include this
-# file after project(). The file also defines the function
-#
+# file after project(). The file also defines a function for the project:
 #   ladon_add_modules(<target> <name> ...)    adds the kernel <name>; building <target> makes the modules of the kernel
 if(NOT EMSCRIPTEN)
   message(FATAL_ERROR "ladon: WebAssembly modules need Emscripten: emcmake cmake ...")

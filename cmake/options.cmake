@@ -36,9 +36,9 @@ endif()
 if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
   message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
-# A build with tests and without benchmarks compiles with a lower level of optimisation, in a third of the time of an
-# optimised build. The results have the same bits as in an optimised build, because the sources fix every rounding. C
-# kernels are compiled with ladon_release_flags.
+# A build with tests and without benchmarks has a lower level of optimisation, so it compiles in a third of the time of
+# an optimised build. The results have the same bits as in an optimised build, because the sources fix every rounding.
+# ladon_release_flags has the flags for C kernels: only the quick test set lowers their level of optimisation.
 set(for_tests_alone FALSE)
 if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
   set(for_tests_alone TRUE)
@@ -63,11 +63,12 @@ function(ladon_compile_quickly)
 endfunction()
 
 if(NOT LADON_TEST_SET STREQUAL "slow")
-  # In a smaller test set, clang++ would warn about constants that only the tests of a larger set use.
+  # Disables a warning of clang++: in a small test set, constants that only the tests of a larger set use are unused.
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
 endif()
-# Without constant evaluation, tests compile in two thirds of the time. The wide set and the slow set keep constant
-# evaluation, like a user's program. Targets that test constant evaluation set the property LADON_CONSTANT_EVALUATION.
+# The quick set and the usual set switch off constant evaluation, because tests then compile in two thirds of the time.
+# The wide set and the slow set keep constant evaluation, as a user's program does. Targets that test constant
+# evaluation set the property LADON_CONSTANT_EVALUATION.
 if(LADON_TEST_SET MATCHES "^(quick|usual)$")
   target_compile_definitions(ladon_options INTERFACE
     LADON_CONSTANT_EVALUATION=$<BOOL:$<TARGET_PROPERTY:LADON_CONSTANT_EVALUATION>>)

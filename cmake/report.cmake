@@ -18,8 +18,8 @@ foreach(object IN LISTS COMPILED)
         set(frame_${function} ${CMAKE_MATCH_2})
         set(kind_${function} ${CMAKE_MATCH_3})
         if(kind_${function} STREQUAL "dynamic,bounded")
-          # The function aligns its frame for vectors. The alignment takes at most 64 bytes, which GCC's number does not
-          # include.
+          # <function> aligns its stack frame for vectors. The size in GCC's file does not include the bytes for the
+          # alignment, which are at most 64.
           math(EXPR frame_${function} "${frame_${function}} + 64")
         endif()
         list(APPEND known ${function})
@@ -32,8 +32,8 @@ foreach(object IN LISTS COMPILED)
   endif()
 endforeach()
 
-# deepest(<out> <function>): sets <out> to the bytes of the largest stack that a call of <function> takes: the frames of
-# <function> and of the deepest chain of functions that <function> calls.
+# deepest(<out> <function>): sets <out> to the bytes of the largest stack that a call of <function> takes: the sum of
+# the frames of <function> and of all functions in the deepest chain of calls that <function> begins.
 function(deepest out function)
   get_property(done GLOBAL PROPERTY depth_${function} SET)
   if(done)

@@ -7,15 +7,16 @@ set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR riscv32)
 set(CMAKE_C_COMPILER riscv64-unknown-elf-gcc)
 set(CMAKE_CXX_COMPILER riscv64-unknown-elf-g++)
-# Test programs cannot be linked, because the linker script of a board is not known here.
+# The compiler checks of CMake build static libraries instead of programs, because a program needs the linker script of
+# a board, which is not known here.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 set(flags "-march=rv32imafc -mabi=ilp32f --specs=picolibc.specs")
 set(CMAKE_C_FLAGS_INIT ${flags})
 set(CMAKE_CXX_FLAGS_INIT ${flags})
 
-# Debian's compiler for RISC-V has no C++ headers. Debian's compiler for Arm has C++ headers of the same version, and
-# the headers that Ladon includes do not depend on the processor.
+# Uses the C++ headers of Debian's compiler for Arm, because Debian's compiler for RISC-V has no C++ headers. Both
+# compilers have the same version, and the headers that Ladon includes do not depend on the processor.
 file(GLOB headers /usr/include/newlib/c++/12.*)
 if(headers)
   list(GET headers 0 headers)

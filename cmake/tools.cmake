@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions that add parts of Ladon on demand. A build that does not call the function of a part does not need the
-# dependencies of the part.
-#
-#   ladon_need_files()          ladon_files: reads and replaces files
-#   ladon_need_safetensors()    ladon_safetensors: reads safetensors files
-#   ladon_need_weights_tool()   ladon_weights: the program ladon-weights, which packs tensors for a kernel
-#   ladon_need_host_weights_tool()   ladon_host_weights: in a cross build, ladon-weights for the build machine. Sets
-#                                    ladon_host_weights_program to the path of the program
+# Functions that add targets of Ladon on demand. A build that does not call the function of a target does not need the
+# dependencies of the target.
+#   ladon_need_files()          adds ladon_files, a library that reads and replaces files
+#   ladon_need_safetensors()    adds ladon_safetensors, a library that reads safetensors files
+#   ladon_need_weights_tool()   adds ladon_weights, the program ladon-weights, which packs tensors for a kernel
+#   ladon_need_host_weights_tool()   in a cross build, adds ladon_host_weights: ladon-weights for the build machine.
+#                                    Sets ladon_host_weights_program to the path of the program
 #
 # The setting LADON_HOST_CXX names the C++ compiler of the host, which ladon_need_host_weights_tool uses.
 
@@ -64,10 +63,10 @@ ladon-weights for this machine. There is no c++, g++ or clang++. Install one of 
 endfunction()
 
 # Adds ladon_host_weights, a separate build of ladon-weights. The separate build is needed, because ladon-weights must
-# run on the host, and the C++ compiler of a cross build compiles for the target machine. The environment of a cross
-# build may have flags for the target machine, so the separate build ignores these environment variables. ladon-weights
-# needs no xsimd. The target ladon_host_weights has no outputs, so ninja and make always run its command. The separate
-# build then compiles only sources that have changed.
+# run on the host, and the C++ compiler of a cross build compiles for the target machine. Environment variables such as
+# CXXFLAGS may have flags for the target machine, so the separate build ignores them. The separate build needs no xsimd.
+# The target ladon_host_weights has no outputs, so ninja and make always run its command. The separate build then
+# compiles only sources that have changed.
 function(ladon_need_host_weights_tool)
   if(TARGET ladon_host_weights)
     return()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds the tools for WebAssembly modules beside the compiler em++: a linker, wasm-opt, and for relaxed SIMD a clang
-# with the final instructions.
+# Finds the tools that make WebAssembly modules, in addition to the compiler em++: a linker, wasm-opt, and for relaxed
+# SIMD a clang that writes the final opcodes.
 
 # ladon_wasm_tools(): searches the tools, and sets the following variables in the cache. Later calls in the same run of
 # CMake search nothing.
@@ -39,8 +39,9 @@ function(ladon_emscripten_setting out name)
 endfunction()
 
 # ladon_find_relaxed(<variable>): sets <variable> to the LLVM for relaxed SIMD: `own` if em++'s LLVM is new enough, the
-# folder of a newer LLVM, or an empty value. LLVM 16 has the final opcodes of relaxed SIMD, and LLVM 17 has the final
-# names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, works with the clang of LLVM 19.
+# folder of a newer LLVM, or an empty value. The LLVM must be 17 or later: LLVM 16 was the first with the final opcodes
+# of relaxed SIMD, and LLVM 17 with the final names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, also works
+# with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
@@ -107,7 +108,8 @@ function(ladon_wasm_flags out variant)
   if(variant STREQUAL "scalar")
     list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()
-    # Every engine with SIMD also supports bulk memory, saturating conversions and sign extension.
+    # The flags allow bulk memory, saturating conversions and sign extension, because every engine with SIMD supports
+    # them.
     list(APPEND flags -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext)
     ladon_xsimd_version(version)
     if(version VERSION_LESS 11.2)

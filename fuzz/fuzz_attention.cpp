@@ -48,7 +48,8 @@ const std::vector<Subject>& projecting() {
   return all;
 }
 
-// Returns the subjects that take queries, keys and values as inputs. The last subject has two blocks of keys.
+// Returns the subjects that take queries, keys and values as inputs. The last subject has more keys than a key block,
+// so that the fuzzer also tests a second block.
 const std::vector<Subject>& given() {
   static const std::vector<Subject> all{
       given_subject<S{.queries = 6, .keys = 19, .model = 6, .heads = 3}, decltype(Additive{} & Alibi{}),

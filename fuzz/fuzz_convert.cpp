@@ -1,9 +1,9 @@
 // Fuzzes ladon-weights quantise and convert. For any checkpoint and any selection, the conversion must throw
 // files::Error, or the int8 and the BF16 version must keep the promises of src/weights/convert.hpp.
 //
-// An input is a byte, followed by the checkpoint. The lowest bit of the byte is --embeddings. The other bits select
-// --keep from a list of regular expressions. The input contains no regular expression, because std::regex needs
-// exponential time for some patterns.
+// An input is a byte, followed by the checkpoint. The lowest bit of the byte sets --embeddings. The other bits choose
+// --keep from a list of regular expressions in this file. The input itself contains no regular expression, because
+// std::regex needs exponential time for some patterns.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -39,9 +39,10 @@ Selection selection_of(std::uint8_t choice) {
   return {keep[(choice >> 1) % keep.size()], (choice & 1) != 0};
 }
 
-// Checks one row of a quantised weight. Let u = 2^-24. The scale is largest / 127, rounded to float32, so weight /
-// scale is at most 127 / (1 - u). The quotient is rounded to float32, with an error below 128 u, and then to an
-// integer, with an error of at most 1/2. A weight therefore differs from scale * integer by at most 1/2 + 128 u scales.
+// Checks one row of a quantised weight. Let u = 2^-24, the largest relative error of rounding to float32. The scale is
+// the largest magnitude of the row divided by 127, with one such rounding, so |weight / scale| is at most 127 / (1 -
+// u). Rounding this quotient to float32 adds an error below 128 u, and rounding to an integer adds at most 1/2. So
+// weight and scale * integer differ by at most (1/2 + 128 u) * scale.
 void check_row(std::span<const float> row, std::span<const std::int8_t> integers, float scale) {
   constexpr double most = 0.5 + 128 * 0x1p-24;
   float largest = 0;
@@ -94,8 +95,8 @@ bool may_be_converted(const std::string& name, const Selection& selection) {
          std::ranges::none_of(selection.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
 }
 
-// Checks the output for an accepted checkpoint. The function is noexcept, so that an exception ends the program: a
-// wrong output for an accepted checkpoint is a finding.
+// Checks the output for an accepted checkpoint. If reading the output throws, the output is wrong. check_output is
+// noexcept, so that such an exception ends the program, and libFuzzer reports a finding.
 void check_output(const Safetensors& file, const Selection& selection, const ConversionPlan& plan) noexcept {
   std::string content;
   const auto deviations =

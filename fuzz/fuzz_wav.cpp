@@ -15,8 +15,9 @@ namespace {
 
 using ladon_fuzz::require;
 
-// AudioFile resamples to 16 kHz and accepts files with at least 63 samples per second. So a sample of a file, which has
-// at least one byte, gives at most 16000 / 63 < 256 samples. The filter of the resampler adds samples at the end.
+// Limits how many samples AudioFile may return. A sample in a file has at least one byte. AudioFile resamples to 16
+// kHz, and rejects files with fewer than 63 samples a second. So a byte of a file gives at most 16000 / 63 < 256
+// samples. The filter of the resampler adds samples at the end.
 constexpr std::size_t most_samples_of_byte = 256, most_samples_of_filter = 1000;
 // AudioFile rejects files with samples above 1e6. The filter may return larger samples, because it overshoots.
 constexpr float largest_sample = 2e6f;

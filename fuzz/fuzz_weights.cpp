@@ -54,8 +54,8 @@ std::size_t constant(const std::string& header, std::string name) {
   return std::stoul(header.substr(at + before.size()));
 }
 
-// Checks the values of one float32 member, which begin at `first`. Returns the end of the values. `first` and the end
-// are in elements.
+// Checks the values of one float32 member of the packed weights. `first` is the index of the member's first value in
+// the data. Returns the index after the member's last value.
 std::size_t check_member(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                          std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -84,8 +84,8 @@ T element(const std::string& data, std::size_t index) {
   return value;
 }
 
-// Checks the values of a bfloat16 member, which begin at `first`. Returns the end of the values. `first` and the end
-// are in elements.
+// Checks the values of a bfloat16 member of the packed weights. `first` is the index of the member's first value in the
+// data. Returns the index after the member's last value.
 std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                            std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -105,8 +105,8 @@ std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source
   return first;
 }
 
-// Checks the three tensors of an int8 member. `end` is the end of the previous member in bytes. Returns the end of this
-// member in bytes.
+// Checks the three tensors of an int8 member. `end` is the number of bytes from the beginning of the data to the end of
+// the previous member. Returns the number of bytes to the end of this member.
 std::size_t check_int8(const weights::Member& member, const weights::Packed& packed, std::size_t end) {
   const std::size_t rows = member.shape[0], columns = member.shape[1];
   const std::size_t weight = constant(packed.offsets, member.name),

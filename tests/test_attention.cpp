@@ -14,7 +14,7 @@ namespace {
 
 using S = ladon::Shape;
 
-// One head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
+// The arrays of a call with one head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
 struct Scores {
   static constexpr std::size_t capacity = 7;
   using Attention = ladon::Attention<S{.queries = 3, .keys = capacity, .model = 1, .heads = 1}>;
@@ -115,7 +115,7 @@ TEST_CASE("the score type sets the scale") {
   constexpr S shape{.queries = 2, .keys = 4, .model = 1, .heads = 1};
   using Attention = ladon::Attention<shape, ladon::mask::None, OneOverKeys>;
   static Attention::Workspace workspace;
-  // The scores q k / 4 are ln 2 and 0, so the weights are 2/5 and 1/5.
+  // For the first query, the scores q k / 4 are ln 2, 0, 0 and 0. So the weights are 2/5, 1/5, 1/5 and 1/5.
   const float ln2 = 0.693147181f;
   const std::array<float, 2> q{4, -4};
   const std::array<float, 4> k{ln2, 0, 0, 0}, v{5, 10, 0, 0};

@@ -31,8 +31,8 @@ using ladon::mask::Causal, ladon::mask::None;
 template <class Layout>
 using BFloat16 = ladon::layout::BFloat16<Layout>;
 
-// Like the target of this machine, but without instructions that multiply bfloat16 numbers: a product converts the
-// weights to floats.
+// A target like the target of this machine, but without instructions that multiply bfloat16 numbers. So products
+// convert the weights to floats.
 struct Widening : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = false;
 };
@@ -111,8 +111,8 @@ TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
   check_attention(attention_subject<S{.queries = 7, .model = 11}, None, BFloat16<InProj>, Arrays<1>>());
 }
 
-// The output projection adds a bias and two products. The error of so short a sum depends on the order of addition, so
-// this test finds an oracle that adds in another order than the library.
+// The output projection adds a bias and two products. The error of so short a sum depends on the order of addition. So
+// this test fails if the oracle adds in another order than the library.
 TEST_CASE("bfloat16: an output projection of two features") {
   check_cross(attention_subject<S{.queries = 33, .keys = 24, .model = 133, .heads = 2, .head_width = 1}, Causal,
                                 BFloat16<InProj>, Arrays<4>>());

@@ -1,7 +1,7 @@
-// Tests products of bfloat16 weights, without the rest of a layer. For several tokens, the bits of the results must be
-// the bits of loops that round as the instructions of the target round (detail/simd/bfloat16_dot.hpp). This file
-// compiles in a few seconds, so tests/CMakeLists.txt can compile it for instruction sets for which it compiles no other
-// test.
+// Tests products of bfloat16 weights, without the rest of a layer. For several tokens, the results must have the bits
+// of plain loops, which round as the instructions of the target do (detail/simd/bfloat16_dot.hpp). This file compiles
+// in a few seconds. So tests/CMakeLists.txt also compiles this file for instruction sets that no other test is compiled
+// for.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -24,8 +24,8 @@ using namespace ladon::detail;
 using Target = simd::NativeVectors;
 using ladon::BFloat16;
 
-// How the target rounds when it adds the products of a pair of features: as float products (of_floats), or as a
-// bfloat16 instruction, to the nearest float or to odd.
+// The rounding when the products of a pair of features are added to a sum. of_floats is the rounding of float
+// instructions. to_nearest and to_odd are the roundings of instructions for bfloat16: to the nearest float, or to odd.
 enum class Rounding { of_floats, to_nearest, to_odd };
 constexpr Rounding rounding = !Target::multiplies_bfloat16                ? Rounding::of_floats
                               : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT ? Rounding::to_odd
@@ -35,8 +35,8 @@ constexpr float smallest_normal = std::numeric_limits<float>::min();
 // Returns 0 with the sign of x if x is subnormal, otherwise x.
 float flushed(float x) { return std::abs(x) < smallest_normal ? std::copysign(0.0f, x) : x; }
 
-// Returns a + b, rounded to an odd double if the sum is not a double: to the one of the two nearest doubles whose last
-// bit is 1.
+// Returns a + b, rounded to odd: if a + b is not a double, returns the one of the two nearest doubles whose last bit is
+// 1.
 double add_to_odd(double a, double b) {
   const double sum = a + b;
   if (!std::isfinite(sum)) return sum;
@@ -46,8 +46,8 @@ double add_to_odd(double a, double b) {
   return std::nextafter(sum, error > 0 ? infinity : -infinity);
 }
 
-// Returns x, rounded to an odd float if x is not a float. A subnormal number becomes 0, and a number of at least 2^128
-// becomes infinite.
+// Returns x, rounded to odd: if x is not a float, returns the one of the two nearest floats whose last bit is 1. A
+// subnormal number becomes 0, and a number of at least 2^128 becomes infinite.
 float to_odd_float(double x) {
   const double largest{std::numeric_limits<float>::max()};
   if (std::isnan(x) || std::abs(x) >= 0x1p128) return static_cast<float>(x * 0x1p200);
@@ -77,7 +77,8 @@ float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
   }
 }
 
-// `spread` scales each number by a power of two from 2^-spread to 2^spread, so that roundings and cancellations differ.
+// The random inputs of a product. Each number is multiplied by a random power of two from 2^-spread to 2^spread, so
+// that roundings and cancellations differ.
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
 struct Problem {
   std::vector<float> x = std::vector<float>(Tokens * Features), bias = std::vector<float>(Rows);
@@ -125,8 +126,8 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   return ladon_test::layer_product<ladon::precision::BFloat16, Tokens, Features, Rows>(problem.x, weights);
 }
 
-// Whether the result of a product has the bits of expected_product. The lanes of a folded product and of a product of a
-// single token add in another order.
+// Whether a product must have the bits of expected_product. A folded product, and a product of a single token, add
+// their terms in another order, so their bits may differ.
 template <std::size_t Tokens, std::size_t Features>
 constexpr bool adds_in_order = [] {
   using In = std::conditional_t<Target::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;

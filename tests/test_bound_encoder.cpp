@@ -1,5 +1,5 @@
 // Tests that the bound finds mistakes in an encoder layer. The mistakes are a missing bias, a wrong epsilon, a wrong
-// kind of norm, a wrong activation, and a gate that is swapped with the features that the gate multiplies.
+// kind of norm, and a wrong activation. A further mistake swaps the gate and the features that the gate multiplies.
 #include <algorithm>
 #include <functional>
 

@@ -27,13 +27,13 @@ struct Ran {
   Variation variation;
   Outcome outcome;
 
-  // Returns the distance of the outcome from the oracle's result for `asked` and `heads`. A distance of at most 1 is
-  // within the bound.
+  // Returns the distance between the outcome of this run and the oracle's result for the variation `asked` and the
+  // parameters `heads`. A distance of at most 1 is within the bound.
   double distance(const Variation& asked, const oracle::Heads& heads) const {
     const ExpectedAttention expected = expected_attention(subject, problem, asked, heads);
     return std::max(worst_distance(outcome.y, expected.y), worst_distance(outcome.maps[0], expected.map));
   }
-  // Returns the distance of the outcome from the oracle's result for a score with this mistake.
+  // Returns the distance between the outcome of this run and the oracle's result for a score with this mistake.
   double distance(const std::function<void(oracle::Score&)>& mistake) const {
     oracle::Heads heads = heads_of(subject, variation);
     mistake(heads.score);

@@ -177,8 +177,8 @@ TEST_CASE("cache precision: the sizes of caches") {
   static_assert(sizeof(Quarter::Cache) == numbers + 4 * numbers / 64 + 64);
   static_assert(std::is_same_v<Float::Weights, Quarter::Weights>);
   static_assert(std::is_same_v<Quarter::Cache, LongText<CachePrecision::int8>::Token::Cache>);
-  // With a bfloat16 or int8 cache, the workspace of several queries holds the keys, and later the values, of one key
-  // block as floats: 256 keys * 64 features * 4 bytes.
+  // If the cache is bfloat16 or int8, a call with several queries converts one key block at a time to floats: first the
+  // keys, later the values. For these floats, the workspace has 256 keys * 64 features * 4 bytes.
   static_assert(LADON_KEY_BLOCK != 256 || sizeof(Quarter::CachedWorkspace) == sizeof(Float::CachedWorkspace) + 65536);
   CHECK(sizeof(LongText<CachePrecision::int8>::Token::CachedWorkspace) <=
         sizeof(LongText<CachePrecision::float32>::Token::CachedWorkspace) + (LADON_DETERMINISTIC ? 65536 : 8192));

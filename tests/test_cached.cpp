@@ -73,16 +73,16 @@ TEST_CASE("cache: ALiBi, softcap, rotary embedding, sinks") {
 
 TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, and many times around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
-  // Window<6> shows at most seven keys to a query, but the ring buffer has eight slots for calls of two tokens. A call
-  // of one token must not see the eighth slot.
+  // Window<6> shows at most seven keys to a query. For calls of two tokens, the ring buffer has eight slots. A call of
+  // one token must not see the eighth slot.
   check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4}, Window<6>, WithSinks>(),
                {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}, false}});
   check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }
 
-// Weights and caches that exceed the L1 cache are read in several streams: the kernel reads several parts of the array
-// at the same time. The numbers of rows, keys and features of these shapes cannot be divided evenly into streams.
+// If weights and caches exceed the L1 cache, the kernel reads several parts of an array at the same time, called
+// streams. The numbers of rows, keys and features of these shapes cannot be divided evenly into streams.
 TEST_CASE("cache: weights and keys of many kilobytes") {
   constexpr S large{.queries = 149, .keys = 301, .model = 150, .heads = 2},
       wide{.queries = 59, .keys = 62, .model = 301};

@@ -34,7 +34,7 @@ struct Poisoned {
   T& get() const { return *reinterpret_cast<T*>(floats.data()); }
 };
 
-// A stack, or a single layer with the interface of a stack of one layer.
+// Gives a single layer the interface of a stack of one layer. Does not change a stack.
 template <class Stack>
 struct AsStack : Stack {};
 template <class Layer>
@@ -298,9 +298,9 @@ TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, value
   check_layer<shape, 40, config, Causal, None, ladon::layout::InOut>({{{4, 1, 4}}});
 }
 
-// The stack has one layer. In a second layer, a feature of the input may lie so close to the middle between two
-// integers that the kernel and the oracle round the feature to different integers. The bound would have to allow both
-// integers, and would then be too wide.
+// The stack has one layer. The input of a second layer would have float32 errors. If a feature lies very close to the
+// middle between two integers, the kernel and the oracle may then round it to different integers. The bound would have
+// to allow both integers, and would be too wide.
 TEST_CASE("growing decoder: int8, a layer and a stack") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
   constexpr S shape{.queries = 3, .keys = 11, .model = 14, .heads = 2};

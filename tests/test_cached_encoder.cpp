@@ -55,7 +55,7 @@ void extend(const float* x, std::size_t tokens, typename Encoder::Caches& caches
   Encoder::extend(x, caches, weights, y, workspace, options, pointers);
 }
 
-// A single layer with the interface of a stack of one layer.
+// Gives a single layer the interface of a stack of one layer.
 template <class Layer>
 struct Alone {
   static constexpr ladon::Shape shape = Layer::shape;

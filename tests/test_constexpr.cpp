@@ -1,10 +1,8 @@
 // Tests attention in constant evaluation. The numbers are small enough to verify by hand:
-//
 // Three tokens (x0, x1) = (0, 21), (1, 0), (2, 42); two heads of width 1, so the scale is 1.
 //   head 0: q = ln 2 (the bias), k = x0, v = x1: the weight of key j is proportional to e^(x0 ln 2) = 2^x0 = 1, 2, 4
 //   head 1: q = 0, v = x0: all visible keys have equal weights
 //   y = (head 0 + 1/2, 2 head 1 - 1)
-//
 // Causal:   token 0 sees one key:   head 0 = 21                                 head 1 = 0      y = (21.5, -1)
 //           token 1:                head 0 = (1 * 21 + 2 * 0) / 3 = 7           head 1 = 1/2    y = (7.5, 0)
 //           token 2:                head 0 = (1 * 21 + 2 * 0 + 4 * 42) / 7 = 27 head 1 = 1      y = (27.5, 1)
@@ -124,8 +122,8 @@ constexpr std::array<float, 2> attend_with_sinks() {
 }
 static_assert(close(attend_with_sinks(), {4, 8}));
 
-// A decoder layer whose two attentions add 0. norm1 and norm2 give (3, 1). norm3 follows the feed-forward network, as
-// norm2 of `Layer` does, so the result is also (11, -19).
+// A decoder layer whose two attentions add 0, so norm1 and norm2 give (3, 1). norm3 follows the feed-forward network,
+// as norm2 of `Layer` does. So the result is also (11, -19).
 using Decoder =
     ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerConfig{.feed_forward = 2}>;
 
@@ -149,8 +147,8 @@ constexpr std::array<float, 2> decode() {
 static_assert(close(decode(), {11, -19}));
 
 #if !LADON_DETERMINISTIC
-// The attention of `attend` without padding, with bfloat16 weights. All weights and inputs are bfloat16 numbers. The
-// exact outputs of the heads are bfloat16 numbers, too, so their rounding to bfloat16 does not change y.
+// Computes the attention of `attend` without padding, but with bfloat16 weights. All weights and inputs are bfloat16
+// numbers. The exact outputs of the heads are bfloat16 numbers, too, so their rounding to bfloat16 does not change y.
 template <bool MultipliesBFloat16>
 struct BFloat16Target : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = MultipliesBFloat16;

@@ -91,8 +91,9 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Returns functions that evaluate `Function` on arrays of each number of lanes in `Lanes`, then on the vector registers
-// of the target with these numbers of lanes.
+// Returns functions that evaluate `Function` on a block: for each number of lanes in `Lanes`, one function that uses
+// packs of plain arrays. If the target has vector registers with this number of lanes, a second function uses these
+// registers. The functions with plain arrays come first.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
@@ -247,8 +248,8 @@ TEST_CASE("the softmax's exp2: 0 below its range; in its range, exact at table e
   CHECK(different == 0);
 }
 
-// Tests reduce_max, reduce_add and Pack::add_rows. The sums are sums of powers of two, times a small integer: each sum
-// is exact, and a sum that skips or repeats a lane is different.
+// Tests reduce_max, reduce_add and Pack::add_rows. For the sums, lane i holds a small integer times 2^i. So each sum is
+// exact, and a skipped or repeated lane changes the sum.
 template <class Pack>
 void check_reductions() {
   CAPTURE(Pack::lanes);
@@ -281,8 +282,8 @@ TEST_CASE("the maximum and the sum of the lanes, for each position") {
 }
 
 #if !defined(__EMSCRIPTEN__)  // std::fma of Emscripten rounds twice
-// fma_exact replaces std::fma in constant evaluation. This test calls fma_exact at run time. The sums a * b + c lie
-// close to the midpoint of two floats, where rounding first to double and then to float gives a wrong result.
+// fma_exact replaces std::fma in constant evaluation. This test calls fma_exact at run time. The exact sums a * b + c
+// lie close to the midpoint of two floats. Rounding such a sum first to double and then to float gives a wrong result.
 TEST_CASE("fma_exact rounds once") {
   int wrong = 0;
   const auto check = [&](float a, float b, float c) { wrong += !same(kernel::fma_exact(a, b, c), std::fma(a, b, c)); };
@@ -298,7 +299,7 @@ TEST_CASE("fma_exact rounds once") {
       }
     }
   }
-  // In these cases, both addends of `error` in fma_exact are nonzero.
+  // In the next three cases, both addends of the variable `error` in fma_exact are nonzero.
   check(0x1.00016cp+0f, 0x1.fffd28p-23f, 0x1.fffffep+0f);
   check(0x1.20080ap+0f, 0x1.c70fbep-23f, 0x1.fffffep+0f);
   check(0x1.000134p+0f, 0x1.7ffe32p-22f, 0x1.fffffcp+0f);

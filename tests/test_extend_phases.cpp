@@ -39,7 +39,8 @@ bool same_numbers(const std::vector<float>& a, const std::vector<float>& b) {
   });
 }
 
-// The caches of a text, the map of attention weights, and the arguments of the calls that extend the text by `Kernel`.
+// The caches of a text, its map of attention weights, and the arguments of the calls by which `Kernel` extends the
+// text.
 template <class Kernel>
 struct Text {
   static constexpr S shape = Kernel::shape;

@@ -24,7 +24,7 @@ struct WithSinks : Scaled {
   static constexpr bool sinks = true;
 };
 
-// One head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
+// The arrays of a call with one head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
 template <std::size_t Queries, class Mask, class Score = Scaled>
 struct Scores {
   static constexpr std::size_t keys = 5;
@@ -48,8 +48,8 @@ bool near(double actual, double expected, double roundings) {
 template <std::size_t Queries>
 void check_cap_before_mask() {
   Scores<Queries, decltype(Additive{} & Padding{}), CappedAtOne> s;
-  // All scores are 0. The softcap limits a score to at most 1 before the mask adds a bias, so the bias 10 counts as 10,
-  // and not as tanh(10) = 1. A hidden key has the weight 0, and its score -inf is not capped to -1.
+  // All scores are 0. The softcap limits scores to at most 1, and the mask then adds its biases. So the bias 10 counts
+  // as 10, and not as tanh(10) = 1. A hidden key has the weight 0, and its score -inf is not capped to -1.
   std::array<float, Queries * 5> values{};
   values[1] = 10;
   values[2] = -infinity;
@@ -104,7 +104,8 @@ void check_lowest() {
   for (const float y : s.y) CHECK(y == 0);
 }
 
-// Like check_lowest, but CausalAt<1> hides some keys. The output is the mean over the visible keys.
+// Checks rows in which CausalAt<1> hides some keys, and every bias is the lowest float. The output must be the mean of
+// the values of the visible keys.
 template <std::size_t Queries>
 void check_lowest_and_hidden() {
   Scores<Queries, decltype(Additive{} & CausalAt<1>{})> s;

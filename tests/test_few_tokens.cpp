@@ -1,7 +1,7 @@
 // Tests shapes with at most half as many tokens as a vector register has lanes. The register then holds several steps
-// of a product side by side (micro_kernel_folded.hpp). The tests cover sums whose number of terms is not a multiple of
-// the number of these steps, tiles with every possible number of rows, and models so wide that the kernel prefetches
-// rows of weights.
+// of a product side by side (micro_kernel_folded.hpp). The number of terms of some sums is not a multiple of the number
+// of these steps. The tests also cover tiles with every possible number of rows, and models so wide that the kernel
+// prefetches rows of weights.
 #include <doctest/doctest.h>
 
 #include "encoder_check.hpp"

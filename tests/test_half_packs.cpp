@@ -1,7 +1,7 @@
 // Tests shapes with 17 to 24 queries or keys, and with a model of at least 128 features. With AVX-512, `tiling`
-// (detail/simd/vectors.hpp) gives these shapes three packs of 8 lanes, which are half a register. A matrix product then
-// computes two steps in one register, one in each half (micro_kernel_folded.hpp). On other targets, the packs of these
-// shapes are whole registers.
+// (detail/simd/vectors.hpp) gives these shapes three packs of 8 lanes. A pack of 8 lanes fills half a register, so a
+// matrix product computes two steps in one register, one in each half (micro_kernel_folded.hpp). On other targets, the
+// packs of these shapes are whole registers.
 #include <doctest/doctest.h>
 
 #include "cached_check.hpp"

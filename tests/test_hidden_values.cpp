@@ -16,7 +16,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// Checks that the queries that may not see `key` have equal rows of y and of each head's map in `clean` and `spoiled`.
+// Compares the outcomes `clean` and `spoiled`. For each query that may not see `key`, both outcomes must have equal
+// rows of y and of each head's map.
 void check_others_unchanged(const Subject& subject, const Variation& variation, std::size_t key, const Outcome& clean,
                             const Outcome& spoiled) {
   const ladon::Shape& shape = subject.shape;

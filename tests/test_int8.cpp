@@ -203,8 +203,8 @@ TEST_CASE("int8: targets agree to the last bit") {
   }
 }
 
-// A target of plain arrays with the type of features as a parameter. On targets with VNNI, features of 8 bits are
-// unsigned. On 64-bit Arm with dot product, features of 8 bits are signed. Any machine can run this target.
+// A target of plain arrays whose quantised features have the type `Element`. Targets with VNNI have unsigned features
+// of 8 bits. 64-bit Arm with dot product has signed features of 8 bits. With `Arrays`, any machine can test both types.
 template <std::size_t Lanes, class Element>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   using Int8Element = Element;
@@ -279,9 +279,10 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   }
 }
 
-// Token 1: float32 computes 127.49999 for the zero point and rounds it to 127. The exact quotient is 127.5. Token 2:
-// the lowest feature gives the zero point 101.5, rounded to 102. The highest feature gives the integer 153.5, rounded
-// to 154, and limited to 255 - 102 = 153.
+// The zero points of two tokens are near the middle between two integers. For token 1, float32 computes the zero point
+// 127.49999 and rounds it to 127, but the exact quotient is 127.5. For token 2, the lowest feature gives the zero point
+// 101.5, which is rounded to 102. The highest feature gives 153.5, which is rounded to 154, and limited to 255 - 102 =
+// 153.
 TEST_CASE("int8: tokens whose extremes lie halfway between two integers") {
   const Subject subject =
       attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();

@@ -1,6 +1,6 @@
 // Tests products of int8 weights, without the rest of a layer. Every target must give the bits of plain loops. This
-// file compiles in a few seconds, so tests/CMakeLists.txt can compile it for instruction sets for which it compiles no
-// other test.
+// file compiles in a few seconds. So tests/CMakeLists.txt also compiles this file for instruction sets that no other
+// test is compiled for.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -38,7 +38,7 @@ struct Problem {
   }
 };
 
-// Multiplies by H (detail/memory/rotation.hpp), in the library's order of additions.
+// Multiplies x by the matrix H (detail/memory/rotation.hpp), in the library's order of additions.
 void rotate_in_place(std::vector<float>& x) {
   for (std::size_t half = 1; half < 8; half *= 2) {
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -126,8 +126,8 @@ TEST_CASE("int8 products: rotated inputs") {
   check<5, 8, 2, 8, true>();
 }
 
-// A token with an infinite or NaN feature, or whose rotated features are above the largest float, gets a row of NaN.
-// The other rows do not change.
+// If a feature of a token is infinite or NaN, or a rotated feature exceeds the largest float, the token gets a row of
+// NaN. The other rows do not change.
 TEST_CASE("int8 products: rotated inputs, infinite and NaN features") {
   constexpr std::size_t tokens = 9, features = 24, rows = 5;
   const auto problem = std::make_unique<Problem<tokens, features, rows>>();
@@ -148,8 +148,9 @@ TEST_CASE("int8 products: rotated inputs, infinite and NaN features") {
 }
 
 // The features are multiples of 1/128, so x / scale is often near the middle of two integers. tests/CMakeLists.txt also
-// compiles this file with -ffp-contract=fast. The lowest feature of a token must then still become the integer 0 of
-// q + zero. If q + zero were -1, 8 bits would hold 255.
+// compiles this file with -ffp-contract=fast, which changes roundings. A feature x becomes the integer q, and panels of
+// unsigned bytes store q + zero, where `zero` is the zero point. For the lowest feature of a token, q + zero must be 0.
+// If the sum were -1, a byte would store 255.
 TEST_CASE("int8 products: the lowest feature is near the middle of two integers") {
   constexpr std::size_t tokens = 24, features = 9, rows = 5;
   const auto problem = std::make_unique<Problem<tokens, features, rows>>();

@@ -1,7 +1,7 @@
 // Tests shapes whose last panel has fewer tokens than the other panels. `last_tiling` (detail/simd/vectors.hpp) chooses
 // the layout of the last panel. On AVX-512, the numbers of tokens below give every layout of a last panel: 4, 8 or 16
-// lanes, three packs of 8 lanes, and two packs of 16 lanes. Each check also runs shorter active lengths and hidden
-// keys.
+// lanes, three packs of 8 lanes, and two packs of 16 lanes. Each check also runs with shorter active lengths and with
+// hidden keys.
 #include <doctest/doctest.h>
 
 #include "cached_check.hpp"
@@ -88,8 +88,8 @@ TEST_CASE("last panel: a cache") {
                {{{33, 1, 6}}});
 }
 
-// W1 and W2 together exceed second_cache_bytes, so the full panels compute the feed-forward network in chunks of hidden
-// features.
+// Together, the weights of linear1 and linear2 exceed second_cache_bytes. So the full panels compute the feed-forward
+// network in chunks of hidden features.
 TEST_CASE("last panel: encoder layer with chunks of hidden features") {
   constexpr LayerConfig config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
   check_layer<S{.queries = 35, .model = 132, .heads = 1}, config, None>();

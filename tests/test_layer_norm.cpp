@@ -1,6 +1,6 @@
-// Tests LayerNorm and RMSNorm without the rest of a layer. The test sets the weights and biases of the last projections
-// of attention and of the feed-forward network to zero, so a pre-LN layer returns its input. A stack of one such layer
-// therefore returns the final norm of its input.
+// Tests LayerNorm and RMSNorm without the rest of a layer. The test sets the output projection of attention and linear2
+// to zero, so a pre-LN layer returns its input. A stack of one such layer therefore returns the final norm of its
+// input.
 #include <initializer_list>
 #include <type_traits>
 #include <utility>

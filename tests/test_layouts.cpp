@@ -1,6 +1,6 @@
-// Tests that every layout of equal weights gives equal bits, because layouts differ only in strides. In each shape, at
-// least nine queries and at least nine keys are in the last panel: with fewer tokens, layouts (out, in) add in another
-// order than layouts (in, out) (test_few_tokens.cpp, test_last_panel.cpp).
+// Tests that every layout of equal weights gives equal bits, because layouts differ only in strides. In each shape, the
+// last panel of queries and the last panel of keys both have at least nine tokens. With fewer tokens, layouts (out, in)
+// add in another order than layouts (in, out) (test_few_tokens.cpp, test_last_panel.cpp).
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"

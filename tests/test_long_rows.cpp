@@ -43,8 +43,9 @@ TEST_CASE("long rows: no mask") {
   }
 }
 
-// Tests projections whose input panels take more than 512 KB, so that a projection processes the panels in groups. In
-// the first shape, the context has such panels. In the second shape, the concatenated heads have such panels.
+// Tests projections whose input panels take more than 512 KB. Such a projection processes the panels in groups. In the
+// first shape, the context has these large panels. In the second shape, the concatenated outputs of the heads have
+// these panels.
 TEST_CASE("long rows: more panels than a cache holds") {
   check_attention(
       attention_subject<S{.queries = 5, .keys = 1037, .model = 136, .heads = 2, .head_width = 3}, ladon::mask::None>());

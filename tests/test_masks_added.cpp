@@ -1,5 +1,6 @@
 // Tests masks that add numbers to the scores. Additive adds a number for each pair of query and key. Alibi adds the
-// slope of the head, times the position of the key relative to the query.
+// product of a slope and a distance: the slope of the head, and the position of the key minus the position of the
+// query.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"

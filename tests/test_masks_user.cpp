@@ -16,7 +16,7 @@ namespace {
 using ladon::Range, ladon::Shape;
 using ladon::mask::KeyRanges, ladon::mask::NoScratch, ladon::mask::Placement, ladon::mask::ScoreBlock;
 
-// Query i sees key 0, key i + offset, and all later keys. The mask depends only on positions, so BoundByPosition
+// Query i sees key 0, and every key from position i + offset on. The mask depends only on positions, so BoundByPosition
 // provides most of the members.
 struct BoundFirstAndLater : ladon::mask::BoundByPosition<BoundFirstAndLater> {
   static constexpr bool hides_keys = true;

@@ -1,5 +1,5 @@
-// Tests every parameter of a mask and of a score with a neutral value, which must not change a bit of the result, and
-// with a value that must change the result.
+// Tests every parameter of a mask and of a score with two values. The neutral value must not change a bit of the
+// result. The other value must change the result.
 #include <cmath>
 #include <limits>
 

@@ -18,8 +18,8 @@ using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, 
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
-// A number of shares that is larger than the number of panels and heads of every shape below, so that some shares are
-// empty. The shapes have at most 69 queries, so they have at most 69 panels.
+// A number of shares that is larger than the number of panels and the number of heads of every shape below, so that
+// some shares are empty. The shapes have at most 69 queries, so they have at most 69 panels.
 constexpr std::size_t too_many = 70;
 
 void check_same(const Subject& whole, const Subject& parts, const Task& task) {
@@ -99,8 +99,9 @@ void check_stack_in_phases() {
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
-// Checks a decoder layer or a stack, with every attention map. The memory (the output of an encoder) must have at least
-// as many tokens as the text, because the buffers of all maps have the size for the memory (decoder_check.hpp).
+// Checks a decoder layer or a stack, with every attention map. The memory is the output of an encoder. The memory must
+// have at least as many tokens as the text, because the buffers of all maps have the size for the memory
+// (decoder_check.hpp).
 template <class Decoder, std::size_t... Shares, class SubjectOf>
 void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Decoder>();
@@ -114,8 +115,8 @@ void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
   }
 }
 
-// Returns whether `count` shares divide `parts` parts evenly: each part is in one share, the sizes of two shares differ
-// by at most one, and surplus shares are empty.
+// Returns whether `count` shares divide `parts` parts evenly. Each part must be in exactly one share, and the sizes of
+// two shares may differ by at most one. If there are more shares than parts, the surplus shares must be empty.
 constexpr bool shares_evenly(std::size_t parts, std::size_t count) {
   std::size_t next = 0, least = parts, most = 0;
   for (std::size_t i = 0; i < count; ++i) {

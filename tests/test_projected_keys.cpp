@@ -1,6 +1,6 @@
-// Tests project_keys and `attend`: the keys and values are projected once into a cache. Attention to this cache must be
-// bit-identical to a run with a context. The tokens of keys and values may differ in width from x (PyTorch's kdim and
-// vdim).
+// Tests project_keys and `attend`. project_keys projects the keys and values of a context into a cache once, and
+// `attend` attends to this cache. y must be bit-identical to y of a `run` with the same context. The tokens of keys and
+// values may differ in width from x (PyTorch's kdim and vdim).
 #include <cstddef>
 #include <vector>
 

@@ -93,7 +93,7 @@ TEST_CASE("the token at position 0 is not rotated, and each parameter of the rot
   CHECK(!same(turned, run(given_subject<shape, None, Scaled, RotaryOf<Pairing::halves, 6, 40>>(), 0)));
   CHECK(!same(turned, run(given_subject<shape, None, Scaled, RotaryOf<Pairing::neighbours, 4, 40>>(), 0)));
   CHECK(!same(turned, run(given_subject<shape, None, Scaled, ScaledRotary<Pairing::neighbours, 6, 40>>(), 0)));
-  // A score depends only on the distance of query and key. So an offset of all positions changes only roundings.
+  // A score depends only on the distance of query and key. So adding an offset to all positions changes only roundings.
   const Outcome later = run(given_subject<shape, None, Scaled, Neighbours>(), 9);
   CHECK(!same(turned, later));
   for (std::size_t i = 0; i < later.y.size(); ++i) CHECK(std::abs(turned.y[i] - later.y[i]) < 1e-5f);

@@ -1,6 +1,6 @@
-// Tests the captured scores of a stack. These scores must equal the scores that the layers of the stack capture when
-// the test runs the layers one after the other, also for a growing text. test_scores and test_cached_encoder compare
-// the captures of layers with the oracle.
+// Tests the captured scores of a stack, also for a growing text. The tests also run the layers of the stack one after
+// the other. The stack and the layers must capture equal scores. test_scores and test_cached_encoder compare the
+// captures of layers with the oracle.
 #include <algorithm>
 #include <array>
 

@@ -1,8 +1,8 @@
 // Tests that targets with different numbers of lanes give equal bits. Every sum over features or keys has a fixed
 // order, which does not depend on the number of lanes. So plain arrays of any length give equal bits. The vector unit
 // also gives these bits, if plain arrays and the vector unit both fuse multiplication and addition, or neither of them
-// does. If the last panel has few tokens, products with sums of at least 16 terms may differ (test_few_tokens.cpp,
-// test_half_packs.cpp, test_last_panel.cpp).
+// does. If the last panel has few tokens, products with sums of at least 16 terms may differ between targets
+// (test_few_tokens.cpp, test_half_packs.cpp, test_last_panel.cpp).
 #include <vector>
 
 #include <doctest/doctest.h>

@@ -20,7 +20,8 @@ bench_browser() {
   exec node "$here/bench.mjs" --build "$dir" "$@"
 }
 
-# Measures MiniLM. The function ends with exec and does not return to bench_browser.
+# Measures MiniLM. The last command of the function is exec, which replaces the shell, so the function never returns to
+# bench_browser.
 bench_browser_minilm() {
   local here=$root/bench/browser dir=$builds/bench-browser model
   if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi

@@ -6,8 +6,8 @@
 # configure FOLDER ARGS...: configures this checkout.
 configure() { configure_source "$root" "$@"; }
 
-# configure_source SOURCE FOLDER ARGS...: runs CMake the first time, and when SOURCE, the compiler or ARGS changed.
-# ninja itself runs CMake again when a CMake file changed.
+# configure_source SOURCE FOLDER ARGS...: runs CMake the first time, and whenever SOURCE, the compiler or ARGS differ
+# from those of the last run. If a CMake file has changed, ninja runs CMake again.
 configure_source() {
   local source=$1 dir=$2 stamp
   shift 2

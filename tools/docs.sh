@@ -14,7 +14,7 @@ docs() {
   rm -rf "${out:?}/assets/.doxy" "$log" # otherwise, mkdoxy would not notice a changed filter
   python3 -B "$root/tools/docs/pages.py" "$root" "$builds/docs/pages"
   export LADON_DOCS_PAGES=$builds/docs/pages LADON_DOXYGEN_LOG=$log NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1
-  # MkDocs runs without --quiet, because --quiet neither prints nor counts warnings.
+  # MkDocs runs without --quiet, because with --quiet MkDocs neither prints nor counts warnings.
   (cd "$root" && "$venv/bin/mkdocs" build --strict --clean --site-dir "$out" 2>&1 | sed '/^INFO /d' >&2)
   rm -rf "$out/assets/.doxy"
   if [ -s "$log" ]; then cat "$log" >&2; die "Doxygen has warnings"; fi

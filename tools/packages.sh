@@ -5,7 +5,7 @@
 
 # need THING...: installs each THING that is missing. A THING is a command, a header (its name has a dot), or one of the
 # words in has(). has() looks for the command or file itself instead of the Debian package, because a user may have
-# installed it without apt.
+# installed the command or file without apt.
 need() {
   local thing missing=() commands=()
   for thing in "$@"; do
@@ -66,8 +66,8 @@ package_of() {
   esac
 }
 
-# clang: prints the name of a clang++ of at least version 16. Debian 12's plain clang++ is 14, which cannot compile
-# Ladon.
+# clang: prints the name of a clang++ of at least version 16. Debian 12's default clang++ has version 14, which cannot
+# compile Ladon.
 clang() {
   local name
   for name in clang++-19 clang++; do
@@ -125,8 +125,8 @@ kissfft_folder() {
   fi
 }
 
-# kissfft_of_debian FOLDER: unpacks the orig.tar.gz of Debian's source package into FOLDER, if the archive is the one
-# that CMake pins. FOLDER appears whole or not at all. Needs no root.
+# kissfft_of_debian FOLDER: unpacks the orig.tar.gz of Debian's source package into FOLDER. Fails if the checksum of the
+# archive is not the one that CMake requires. After a failure, FOLDER does not exist. Needs no root.
 kissfft_of_debian() (
   command -v apt-get >/dev/null || return 1
   say "getting the sources of KissFFT from Debian's source package"

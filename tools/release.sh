@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev release: makes the files of a release. A commit always gives the same bytes.
+# Implements ./dev release: makes the files of a release. Two runs for the same commit give equal bytes.
 : "${root:?}" "${builds:?}"
 
 # release [FOLDER]: makes all files of a release in FOLDER.

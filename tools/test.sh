@@ -27,12 +27,13 @@ run_tests() {
     shift
   done
   need_examples doctest/doctest.h pkg-config
-  # On other machines, the tests that count instructions run only if valgrind is installed.
+  # Installs valgrind on machines for continuous integration. On other machines, the tests that count instructions run
+  # only if valgrind is already installed.
   if [ -n "${CI:-}" ]; then need valgrind; fi
   for preset in "${chosen[@]}"; do
     if ! runs_here "$preset"; then say "$preset: skipped, this machine cannot run it"; continue; fi
-    # With --all, only the native preset runs the set `slow`, which tests exp, erf and tanh of every float. The results
-    # of these functions have equal bits with all instruction sets.
+    # With --all, only the native preset runs the set `slow`, which tests exp, erf and tanh of every float. One preset
+    # is enough, because the results of these functions have equal bits with all instruction sets.
     if [ "$preset" = native ]; then test_preset native "${set:-$native_set}" ${options[@]+"${options[@]}"}
     elif [[ $preset = cortex-* ]]; then test_preset "$preset" "${set:-quick}" ${options[@]+"${options[@]}"}
     else test_preset "$preset" "${set:-$other_set}" ${options[@]+"${options[@]}"}; fi
@@ -42,7 +43,8 @@ run_tests() {
 
 test_preset() {
   local preset=$1 name=$1${xsimd:+-${xsimd##*/}} args=(-DLADON_TEST_SET="$2" -DLADON_WERROR="${CI:+ON}")
-  # In the tools, the examples and the shared parts of tests, a unity build reads headers once for eight files.
+  # A unity build compiles the tools, the examples and the shared parts of tests faster, because it reads headers once
+  # for eight files.
   args+=(-DCMAKE_UNITY_BUILD=ON)
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
@@ -109,7 +111,8 @@ test_firmware() {
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
     settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
-    # The build for the Cortex-M7 makes ladon-weights. If that program exists, the build for the Cortex-M55 uses it.
+    # The build for the Cortex-M7 makes ladon-weights. If this copy of ladon-weights exists, the build for the
+    # Cortex-M55 uses it.
     if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then
       settings+=(-DLADON_WEIGHTS_TOOL="$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights")
     fi
@@ -136,7 +139,7 @@ test_package() {
   build "$builds/wasm-tests" test_modules
   (cd "$root/wasm" && npm run --silent build:demo) >&2
   # Runs as many test files at a time as the machine has cores. By default, Node runs one file fewer at a time. Node 18
-  # does not have the option --test-concurrency.
+  # keeps its default, because it does not have the option --test-concurrency.
   if node --test-concurrency=1 -e '' 2>/dev/null; then at_once=(--test-concurrency="$(getconf _NPROCESSORS_ONLN)"); fi
   # .ci/check_skipped reads node_tests.tap.
   (cd "$root/wasm" && node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
@@ -179,7 +182,7 @@ test_release() {
   wasm >&2
   python_packages "$venv" "$root/tests/release/requirements.txt"
   for test in release conan; do
-    # PYTHONPATH: the tests import common.py of the integrations.
+    # PYTHONPATH contains the folder of the integrations, because the tests import its common.py.
     CXX=$compiler LADON_RELEASE_TOOLS=all PYTHONPATH=$root/tests/integrations \
       "$venv/bin/python" -B "$root/tests/release/test_$test.py"
   done

@@ -127,7 +127,7 @@ export async function buildDemo() {
     splitting: true,
     chunkNames: "[name]-[hash]",
   });
-  // A separate build without splitting, because a worklet does not share code with the page.
+  // The worklet is built separately and without splitting, because a worklet does not share code with the page.
   await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] });
   // The service worker is built last, because its script contains the list of all files and a version made from their
   // content. The list contains neither the model, which the panel stores, nor page.png, which only other sites show.

@@ -1,10 +1,11 @@
-// Chooses how int8 modules quantise their inputs in this engine. The choice depends on how the engine computes the
-// relaxed dot product, which a test in the npm package (relaxed-dot.js) finds out.
+// Chooses how int8 modules quantise their inputs. The choice depends on how this engine computes the relaxed dot
+// product. The file relaxed-dot.js of the npm package tests the engine.
 
 /**
- * Returns {KIND: {bits, isSigned}} with an entry for each kind of module: the bits of quantised inputs, and whether
- * their bytes are signed. If this engine computes wrong relaxed dot products, the kind "relaxed" is missing. Without
- * the package, the engine is not tested, and relaxed modules use 7 bits, for which WebAssembly defines the sums.
+ * Returns {KIND: {bits, isSigned}} with an entry for each kind of module: the bits of quantised inputs, and whether the
+ * inputs are signed bytes. If this engine computes wrong relaxed dot products, the kind "relaxed" is missing. Without
+ * the npm package, the engine is not tested. Relaxed modules then use 7 bits. With 7-bit inputs, every correct engine
+ * computes equal sums, because WebAssembly defines these sums.
  */
 export async function activationsOf(host, report) {
   const dot = await relaxedDotOf(host);

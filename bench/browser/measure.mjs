@@ -164,7 +164,7 @@ export async function fastestOf(name, forms, problem, check, report) {
   return made[0] ?? {};
 }
 
-/** Throws if y differs from the expected result by more than 1e-4 of the largest expected number. */
+/** Throws if a number of y differs from the expected number by more than 1e-4 times the largest expected magnitude. */
 export function mustAgree(who, y, expected) {
   const largest = a => a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const difference = largest(expected.map((value, i) => value - y[i]));  // NaN, which never passes, if y is too short
@@ -178,8 +178,8 @@ export function cosine(a, b) {
 }
 
 /**
- * Throws if y has a cosine below 0.97 to `expected`. y was computed with int8 weights, and `expected` with float32
- * weights.
+ * Throws if the cosine between y and `expected` is below 0.97. y was computed with int8 weights, and `expected` with
+ * float32 weights.
  */
 export function mustResemble(who, y, expected) {
   const found = y.length === expected.length ? cosine(y, expected) : NaN;

@@ -1,6 +1,6 @@
 // quick.mjs [--rounds N] [--offset N] MODULE.wasm ...: measures in Node the share of the peak that each module reaches.
-// The peak is that of the module's variant, measured in the same rounds. All modules must have one shape, because the
-// output also has each module's speed relative to the first module. --offset sets the offset of a causal mask.
+// The same rounds measure the peak of the module's variant. All modules must have the same shape, because the output
+// compares the speed of each module with the speed of the first module. --offset sets the offset of a causal mask.
 import {readFileSync} from "node:fs";
 import {basename} from "node:path";
 import {parseArgs} from "node:util";

@@ -1,5 +1,5 @@
 // Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory. So
-// the measured time contains only the module, and the module need not be in the package.
+// the measured time is the time of the module alone, and the package need not contain the module.
 
 import {ModuleMemory} from "./module_memory.mjs";
 
@@ -12,8 +12,8 @@ export function describe(module) {
 
 /**
  * Returns the flops that the result needs, by precision. Linear maps have the precision of the weights. Scores and
- * weighted sums are float32. With `causal`, only visible pairs of query and key count: for T queries and T keys, T (T +
- * 1) / 2 of T^2 pairs.
+ * weighted sums are float32. With `causal`, the result includes only the flops of visible pairs of query and key. For T
+ * queries and T keys, T (T + 1) / 2 pairs are visible.
  */
 export function neededFlops(description, causal) {
   const {kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1} = description;

@@ -1,10 +1,10 @@
 // Compares contestants in rounds. A round runs each contestant for about a millisecond, and the peak loop directly
-// before and after each contestant. Changes of the clock rate and other processes affect all contestants alike. The
-// results are medians of the ratios of all rounds.
+// before and after each contestant. Other processes and changes of the clock rate therefore affect all contestants
+// alike. The results are medians of the ratios of all rounds.
 import {pause} from "./warm_up.mjs";
 import {flopsOf} from "./work.mjs";
 
-/** Returns the value below which `part` of the values lie. A part of 0.5 gives the median. */
+/** Returns a quantile of the values. A `part` of 0.5 gives the median, and 0.25 gives the lower quartile. */
 export function quantile(values, part) {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.round(part * (sorted.length - 1))];
@@ -17,9 +17,9 @@ export const spread = values => ({
 
 /**
  * Measures contestants {run, repeats, work} in rounds. run() may return a promise. `work` is the work of one run
- * (work.mjs). The ceiling assumes that flops with different peaks run one after another. Returns {seconds, ceiling} for
- * each contestant, with a value for each round. `seconds` is the time of one run. `ceiling` is the flops per second
- * that the peaks before and after the run allow.
+ * (work.mjs). Returns {seconds, ceiling} for each contestant, with a value for each round. `seconds` is the time of one
+ * run. `ceiling` is the flops per second that the peaks before and after the run allow. If the work has flops of
+ * several precisions, the ceiling assumes that the precisions run one after another.
  */
 export async function alternate(contestants, rounds) {
   const results = contestants.map(() => ({seconds: new Float64Array(rounds), ceiling: new Float64Array(rounds)}));
@@ -57,7 +57,10 @@ export function figures({work}, {seconds, ceiling}) {
   };
 }
 
-/** Returns how many times as fast `one` is as `other`. */
+/**
+ * Returns the speed of `one` relative to the speed of `other`: the median and the quartiles of the ratios of all
+ * rounds.
+ */
 export const timesAsFast = (one, other) => spread(one.seconds.map((s, round) => other.seconds[round] / s));
 
 /** Returns the number of calls that take about `milliseconds`, estimated from the fastest of three trials. */

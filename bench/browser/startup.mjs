@@ -57,7 +57,8 @@ async function startOf(bytes, budget) {
   return {compile, to_first_y: compile + called - filled, begun, durations};
 }
 
-// Appends a custom section with random bytes, because an engine caches the compiled code of known bytes.
+// Appends a custom section with random bytes, so that the engine does not find the module in its cache of compiled
+// code.
 function withComment(bytes) {
   const random = crypto.getRandomValues(new Uint8Array(16));
   return Uint8Array.from([...bytes, 0, 18, 1, "x".charCodeAt(0), ...random]);

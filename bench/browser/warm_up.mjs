@@ -5,8 +5,8 @@ export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(res
 
 /**
  * Calls `run` in periods of `spell` milliseconds, at most `most` periods. Stops after two periods in a row without an
- * improvement of 5%. One such period is not enough, because V8 optimises hot functions one after another, and large
- * functions late. Pauses let other threads of the engine finish.
+ * improvement of 5%. One period without an improvement is not enough, because V8 optimises hot functions one after
+ * another, and large functions late. Pauses let other threads of the engine finish.
  */
 export async function warmUp(run, spell = 400, most = 15) {
   let best = Infinity;

@@ -22,7 +22,7 @@ function writeTemporary(target, status, text) {
   return temporary;
 }
 
-// Returns the final path and the status of a file. `special` is true for a device or a pipe.
+// Follows links from `path`, and returns the path and the status of the file. `special` is true for a device or a pipe.
 function placeOf(path) {
   const status = statSync(path, {throwIfNoEntry: false});
   if (status?.isDirectory()) throw new Error("it is a folder");
@@ -36,8 +36,9 @@ export function replaceFile(path, text) {
   else renameSync(writeTemporary(target, status, text), target);
 }
 
-// Ends the program with status 2 if a file cannot be written, so that no measurement is lost. The files do not change.
-// `paths` may contain undefined, which stands for no file.
+// Checks that files can be written, and ends the program with status 2 if a file cannot be written. Programs call this
+// function before they measure, so that no measurement is lost. The files do not change. Entries of `paths` that are
+// undefined are skipped.
 export function checkReplaceable(...paths) {
   for (const path of paths.filter(path => path !== undefined)) {
     try {

@@ -15,7 +15,10 @@ export async function makePeaks(milliseconds, report) {
   return peaks;
 }
 
-/** Makes the peaks of a kind of module and warms them up. Returns {float32, int8}, each a result of makePeak. */
+/**
+ * Makes the loops that measure the peaks of a kind of module, and warms the loops up. Returns {float32, int8}, each a
+ * result of makePeak.
+ */
 export async function peaksOf(kind, milliseconds) {
   const peaks = {};
   for (const precision of ["float32", "int8"]) {

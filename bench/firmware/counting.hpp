@@ -1,4 +1,4 @@
-// Has the functions that the counting programs share: random numbers, the count of instructions, and output.
+// Defines the functions that the counting programs share: random numbers, the count of instructions, and output.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ std::uint64_t instructions(F f) {
   return board::instructions() - before;
 }
 
-// Prints the ratio with three decimal places.
+// Prints count / multiply_adds with three decimal places.
 inline void print_ratio(std::uint64_t count, std::uint64_t multiply_adds) {
   const std::uint64_t thousandths = (1000 * count + multiply_adds / 2) / multiply_adds;
   board::print_number(thousandths / 1000, 8);

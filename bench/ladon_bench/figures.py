@@ -157,16 +157,19 @@ def tables(figures):
         return f"{times['median']:.2f} ({times['lower']:.2f}, {times['upper']:.2f})"
 
     if any(map(is_int8, rows)):
-        parts = ["Microseconds with int8 weights (median of the rounds). The last column has the percentage of "
-                 "disturbed rounds:", with_disturbed(lambda row, one: f"{1e6 * median_seconds(one):.1f}"),
-                 "The smallest cosine between a row of the result and the row in float64:",
+        parts = ["The table has the microseconds with int8 weights (median of the rounds). The last column has the "
+                 "percentage of disturbed rounds:", with_disturbed(lambda row, one: f"{1e6 * median_seconds(one):.1f}"),
+                 "The next table has the smallest cosine between a row of the result and the same row in float64:",
                  of(everyone, lambda row, one: f"{one['cosine']:.5f}")]
     else:
-        parts = ["Share of the FMA peak in percent (median of the rounds). The last column has the percentage of "
-                 "disturbed rounds:", with_disturbed(lambda row, one: f"{100 * share_of_peak(row, one)['median']:.1f}")]
+        parts = ["The table has the share of the FMA peak in percent (median of the rounds). The last column has "
+                 "the percentage of disturbed rounds:",
+                 with_disturbed(lambda row, one: f"{100 * share_of_peak(row, one)['median']:.1f}")]
     if names:
-        parts += ["Speed-up of Ladon over each library: the median of the rounds, with the quartiles in parentheses:",
-                  of(names, ratio), "The fastest form of each library:", of(names, lambda row, one: one["form"])]
+        parts += ["The next table has the speed-up of Ladon over each library. Each cell has the median of the "
+                  "rounds and, in parentheses, the quartiles:", of(names, ratio),
+                  "The next table names the form of each library that was fastest:",
+                  of(names, lambda row, one: one["form"])]
     if all_cells := summary(rows):
         parts.append(f"The {all_cells['cells']} attention rows compare Ladon with the fastest other library of the "
                      "row. The geometric mean of the speed-ups is "

@@ -125,8 +125,8 @@ def scaling(known):
         ratio = figures.ratio_to_fastest(row)
         cells.append([*shape_cells(row), *(by_name.get(name, "") for name in names), f"{ratio:.2f}" if ratio else "",
                       percent(figures.disturbed(row["contestants"]))])
-    return ("Microseconds per token (median of the rounds). The column \"times as fast\" compares Ladon with the "
-            "fastest other library:\n\n") + table(
+    return ("The table has the microseconds per token (median of the rounds). The column \"times as fast\" compares "
+            "Ladon with the fastest other library:\n\n") + table(
         ["tokens, model, heads", "mask", *names, "times as fast", "disturbed, %"], cells)
 
 

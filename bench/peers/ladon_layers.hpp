@@ -40,7 +40,7 @@ LinearMemory<Out, In, Precision> linear(const Numbers& numbers, const std::strin
   return {numbers.at(name + "_weight").data(), numbers.at(name + "_bias").data()};
 }
 
-// The weights of attention. view() returns the weights for a call.
+// Holds the weights of attention. view() returns the struct of pointers to the weights that a call of attention takes.
 template <class Attention, class Precision>
 class AttentionMemory {
  public:

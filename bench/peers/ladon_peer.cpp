@@ -39,8 +39,8 @@ class LadonPeer {
     Team team(threads_);
     if (what == "quiet") return {{"quiet", cores_->wait(team, request.at("seconds"))}};
     if (what != "peak") throw std::runtime_error("what is " + what + "?");
-    // The result of the first probe is discarded. Another process may have used this core before, so the caches are not
-    // warm at the first probe.
+    // The first call only warms the caches, and its result is discarded. Another process may have used the cores
+    // before, and cold caches would slow down the probe of now_quiet.
     cores_->now_quiet(team);
     const bool quiet = cores_->now_quiet(team);
     return {{"quiet", quiet}, {"gflops", cores_->fma_peak(team, 20000)}};

@@ -33,7 +33,7 @@ class Attention {
         copied_(form == copied),
         x_(numbers.at("x")),
         y_(x_.size()) {
-    // The factor 1 / sqrt(width of a head) of the scores is multiplied into the weights of the queries, so that it
+    // The weights of the queries already contain the factor 1 / sqrt(width of a head) of the scores. So the factor
     // costs no time in a call.
     std::vector<float> weight = numbers.at("in_proj_weight"), bias = numbers.at("in_proj_bias");
     const float scale = 1 / std::sqrt(static_cast<float>(width_));
@@ -134,8 +134,8 @@ class Attention {
     }
   }
 
-  // Adds the causal mask as a separate primitive. As a post-op of the product, oneDNN 2.6 would use slow reference
-  // code.
+  // Adds the causal mask as a separate primitive. If the mask were a post-op of the product, oneDNN 2.6 would use slow
+  // reference code.
   void hide_later_keys(const memory& scores) {
     const memory hidden = dense({1, tokens_, tokens_}, Tag::abc);
     float* value = static_cast<float*>(hidden.get_data_handle());

@@ -69,8 +69,8 @@ class Server {
       return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
     }
 
-    // Measures as many calls of run() as take about `seconds` seconds. Before these calls, runs a tenth as many calls
-    // without measuring them, because other processes have used the caches and the branch predictors.
+    // Calls run() for about `seconds` seconds and measures these calls. First makes a tenth as many calls without
+    // measuring them, because other processes have used the caches and the branch predictors.
     json round(double seconds) {
       const double calls = seconds / std::max(estimate, 1e-7);
       time(static_cast<std::size_t>(std::ceil(calls / 10)));

@@ -1,6 +1,8 @@
-/* start FILE OUTPUT: maps in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias and x from FILE, and computes
-   attention once. Prints the time of each step in seconds of the system's monotonic clock, like first.py. Writes the
-   result to OUTPUT. */
+/*
+ * start FILE OUTPUT: maps in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias and x from FILE, and computes
+ * attention once. Prints the time of each step in seconds of the system's monotonic clock, like first.py. Writes the
+ * result to OUTPUT.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// A case is a layer of one shape with one mask. Google Benchmark prints and filters the name of the case.
+// A case is a layer of one shape with one mask. Google Benchmark prints the name of the case, and a filter selects
+// cases by their names.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Measures the peak rates of a core besides multiply-adds in registers (fma_peak.hpp): reads from each cache and from
-// memory, exponentials of the softmax, and tiles with sums of various lengths. Each function runs for some hundred
-// microseconds, and returns a rate in units per second.
+// Measures peak rates of a core: reads from each cache and from memory, exponentials of the softmax, and tiles with
+// sums of various lengths. fma_peak.hpp measures the rate of multiply-adds in registers. Each function runs for some
+// hundred microseconds, and returns a rate in units per second.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@ namespace ladon::inline LADON_ABI::bench {
 using Widest = detail::simd::NativeVectors;
 using WidePack = Widest::Pack<Widest::lanes>;
 
-// Reads the first `count` of `numbers` `times` times, and returns the bytes read per second. `numbers` must begin at a
-// cache line. Whether the numbers come from a cache or from memory depends on what the caller read before.
+// Reads numbers[0] to numbers[count - 1] repeatedly, `times` times, and returns the bytes read per second. `numbers`
+// must begin at a cache line. Whether the numbers come from a cache or from memory depends on what the caller read
+// before.
 LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, std::size_t times) {
   constexpr std::size_t sums = 8, step = sums * Widest::lanes;
   WidePack sum[sums];
@@ -52,7 +53,8 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
   detail::RunningSoftmax<Pack, tiling.packs> running(-std::numeric_limits<float>::infinity());
-  // The results are between 0 and 1, and are the scores of the next round. So the running maximum can stay 1.
+  // The exponentials of a round are the scores of the next round. Exponentials are between 0 and 1, so the running
+  // maximum can stay 1.
   for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
   const auto seconds = [&](auto work) {
     const double start = now();

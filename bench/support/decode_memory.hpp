@@ -17,8 +17,8 @@ namespace ladon_bench {
 
 using namespace ladon;
 
-// Allocates weights and caches by make(), which a program calls in the order in which a step reads them. parts()
-// returns the allocated arrays in this order, for plain_read.
+// Allocates weights and caches by make(). A program must call make() for the arrays in the order in which a decoding
+// step reads the arrays. parts() returns the allocated arrays in this order, for plain_read.
 class DecodeMemory {
  public:
   const bench::Parts& parts() const { return parts_; }

@@ -1,5 +1,5 @@
-// Measures the peak to which the benchmarks compare: the multiply-adds per second of one core, with all operands in
-// registers.
+// Measures the peak with which the benchmarks compare their results: the multiply-adds per second of one core, with all
+// operands in registers.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,10 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Returns the GFLOP/s of independent sums in registers, with two flops for each multiply-add and lane. The number of
-// sums has two limits. The sums must hide the latency of an FMA (4 cycles, two FMAs per cycle: 8 sums). All sums,
-// `factor` and `term` must fit into the registers: with 16 sums on AVX2, the measured peak is a third too low.
+// Returns the GFLOP/s of multiply-adds to independent sums in registers. A multiply-add counts as two flops for each
+// lane. Two conditions limit the number of sums. At least 8 sums are needed to hide the latency of an FMA, because an
+// FMA takes 4 cycles and a core starts two per cycle. All sums, `factor` and `term` must fit into the registers: with
+// 16 sums on AVX2, the measured peak is a third too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
   using Target = detail::simd::NativeVectors;
   using Pack = Target::Pack<Target::lanes>;

@@ -19,8 +19,8 @@ LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   using Dot = detail::simd::GroupDot<Element, Target::Pack<Target::lanes>>;
   using Sums = Dot::Sums;
   // vpdpbusd (5 cycles, two starts per cycle) needs at least 10 sums to hide its latency. SDOT on a Neoverse V1 (3
-  // cycles, four starts per cycle) needs 12 sums. So both have 12 sums. Other targets need a second register for each
-  // sum, so they have 8 sums.
+  // cycles, four starts per cycle) needs 12 sums. For both instructions, the loop has 12 sums. On other targets, each
+  // sum takes a second register, so the loop has 8 sums.
   constexpr std::size_t sums = LADON_VNNI || LADON_ARM_DOT ? 12 : 8;
   alignas(64) Element panels[sums][Dot::group * Target::lanes];
   for (auto& each : panels)

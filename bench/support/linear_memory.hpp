@@ -10,8 +10,8 @@
 
 namespace ladon_bench {
 
-// A linear map made of the floats `weight` (Out, In) and `bias` (Out). The map owns bfloat16 and int8 weights. Float
-// weights and the bias stay where they are.
+// A linear map made of the floats `weight` (Out, In) and `bias` (Out). The map owns bfloat16 and int8 weights. The map
+// only points to float weights and to the bias, which the caller must keep alive.
 template <std::size_t Out, std::size_t In, class Precision>
 class LinearMemory {
  public:

@@ -1,4 +1,4 @@
-// Describes the machine, the compiler and the target of the figures.
+// Describes the machine, the compiler and the target that the figures were measured with.
 #pragma once
 
 #include <cstddef>

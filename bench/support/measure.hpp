@@ -1,4 +1,4 @@
-// Measures multi-head attention and the encoder layer, as a share of the peak in the same run.
+// Measures multi-head attention and the encoder layer, as a share of the peak that the same run measures.
 #pragma once
 
 #include <cstddef>
@@ -126,8 +126,8 @@ bool add_attention() {
          add(named<S, Precision>("attention", "causal"), measure_attention<S, Precision, mask::Causal, score::Scaled>);
 }
 
-// Adds measurements of masks and scores, for comparison with full attention. The flops are counted as for full
-// attention.
+// Adds measurements of attention with various masks and scores. The flops are counted as for full attention, so that
+// the results can be compared with full attention.
 template <Shape S, class Precision>
 bool add_options() {
   const auto named_options = [](const char* mask) { return named<S, Precision>("attention", mask); };

@@ -21,8 +21,8 @@ inline std::size_t bytes_of(const Parts& parts) {
 
 // Returns the seconds of one read of all parts. The loaded numbers are added to 16 sums (8 sums on targets with fewer
 // than 32 registers), so that no load waits for an addition. A core starts two additions per cycle, and an addition
-// takes four cycles. Each part is read at `Places` places in turn. One place reads like memcpy, and four places are
-// fastest for memory (docs/tuning-log.md).
+// takes four cycles. Each part is read at `Places` places in turn. With one place, the order of the reads is that of
+// memcpy. With four places, reads from memory are fastest (docs/tuning-log.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
   using Target = detail::simd::NativeVectors;

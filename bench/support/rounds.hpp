@@ -1,7 +1,7 @@
 // Measures the share of the peak that a function reaches, in rounds. Each round measures the peak before and after the
 // calls of the function, on the same core. If another process used the core during a round, the round is repeated
-// (undisturbed.hpp), for at most `patience` seconds in all rounds together. The results are the median of the shares of
-// all rounds, and the part of the rounds that another process still disturbed at the end.
+// (undisturbed.hpp). Repetitions end `patience` seconds after the start of the first round. The results are the median
+// of the shares of all rounds, and the part of the rounds that stayed disturbed.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Returns the value below which `part` of the values lie. A part of 0.5 gives the median.
+// Returns a quantile of the values. A `part` of 0.5 gives the median, and 0.25 gives the lower quartile.
 inline double quantile(std::vector<double> values, double part) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());

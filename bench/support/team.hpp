@@ -1,5 +1,5 @@
 // Threads that compute one call together. Each thread computes one share of each phase. The threads wait for each other
-// by spinning, so the measured time is that of a thread pool with threads that are awake.
+// by spinning. So the measured time is the time that a thread pool needs if its threads are awake.
 #pragma once
 
 #include <atomic>

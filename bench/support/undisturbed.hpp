@@ -1,8 +1,8 @@
 // Detects whether another process uses the core. On a virtual machine, another guest may use the other hyperthread of
 // the core, for milliseconds or minutes. Sums in registers are hardly slower then, because one of two busy hyperthreads
-// still starts the two instructions per cycle that they need. Work with loads needs more instructions per cycle, and
-// takes up to twice as long. The probe therefore resembles the work: it runs the micro-kernel of the library with data
-// in the L1 cache, which reaches the peak only on an undisturbed core. The system itself reports whether another
+// still starts the two instructions per cycle that the sums need. Work with loads needs more instructions per cycle,
+// and takes up to twice as long. The probe therefore resembles the work: it runs the micro-kernel of the library with
+// data in the L1 cache, which reaches the peak only on an undisturbed core. The system itself reports whether another
 // process of this machine took the core.
 #pragma once
 

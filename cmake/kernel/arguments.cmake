@@ -2,7 +2,8 @@
 # Reads, completes and checks the arguments of ladon_add_kernel. A wrong argument stops CMake with a message that names
 # the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
-# Sets the names of all arguments and their allowed values. The macro sets these variables in its caller, because a
+# ladon_kernel_vocabulary(): sets variables such as ladon_kernel_flags to the names of the arguments, and
+# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. The macro sets the variables in its caller, because a
 # function that is called from another folder cannot see variables of this file.
 macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED ROTATED)
@@ -44,7 +45,8 @@ function(ladon_kernel_mask_names)
   endforeach()
 endfunction()
 
-# ladon_kernel_truth(<variable> <condition of if()>...): sets <variable> to the word `true` or `false` of C++
+# ladon_kernel_truth(<variable> <condition of if()>...): sets <variable> to the C++ keyword `true` if the condition
+# holds, otherwise to `false`
 function(ladon_kernel_truth out)
   set(${out} false PARENT_SCOPE)
   if(${ARGN})
@@ -70,16 +72,17 @@ function(ladon_kernel_refuse message)
   endif()
 endfunction()
 
-# ladon_kernel_needs(<needed> <reason> <argument>...): refuses each argument that is given without <needed>
+# ladon_kernel_needs(<needed> <reason> <argument>...): refuses each <argument> that is given, if the argument <needed>
+# is not given
 function(ladon_kernel_needs needed reason)
   foreach(argument IN LISTS ARGN)
     ladon_kernel_refuse("${argument} needs ${needed}: ${reason}" ${argument}_given AND NOT ${needed}_given)
   endforeach()
 endfunction()
 
-# ladon_kernel_limit(<argument> <list> <cause> <condition of if()>...): if the condition holds, refuses each value of
-# <argument> that <list> does not contain. <list> is the name of a variable with the allowed values. <cause> is the text
-# in the message that names the argument that limits <argument>, such as "PRECISION int8".
+# ladon_kernel_limit(<argument> <list> <cause> <condition of if()>...): if the condition holds, refuses every value of
+# <argument> that <list> does not contain. <list> is the name of a variable with the allowed values. The message gives
+# <cause> as the reason. <cause> names another argument and its value, such as "PRECISION int8".
 function(ladon_kernel_limit argument values with)
   list(JOIN ${values} ", " allowed)
   ladon_kernel_refuse("${argument} is ${arg_${argument}}; with ${with} allowed: ${allowed}"
@@ -91,10 +94,9 @@ function(ladon_kernel_check_one argument value)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${allowed}" NOT value IN_LIST ladon_kernel_${argument})
 endfunction()
 
-# ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses the value if it is not a number of <kind>.
-# <kind> is integer, size (an integer above 0), number or positive (a number above 0). <text> is appended to the
-# message, and names words that the caller allows instead of a number. The caller checks for these words before the
-# call.
+# ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses <value> if it is not a number of <kind>. <kind>
+# is integer, size (an integer above 0), number or positive (a number above 0). If the caller also allows words, the
+# caller checks for them before the call, and <text> names them at the end of the message.
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
@@ -109,7 +111,8 @@ function(ladon_kernel_check_number argument value kind)
 endfunction()
 
 # The arguments become part of comments, strings and build rules. The two functions below reject arguments that would
-# change the meaning of the surrounding text, or that CMake or ninja cannot quote. $< begins a generator expression.
+# change the meaning of the surrounding text, or that CMake or ninja cannot quote. For example, CMake would take $< as
+# the beginning of a generator expression.
 function(ladon_kernel_check_text)
   string(ASCII 1 first)
   string(ASCII 31 last)
@@ -134,10 +137,10 @@ function(ladon_kernel_assembler_string out path)
   set(${out} "${path}" PARENT_SCOPE)
 endfunction()
 
-# ladon_kernel_read_arguments(): reads the variable given_arguments. Sets arg_<ARGUMENT> for every given argument. Sets
-# arg_<CHOICE> to the default for every choice of ladon_kernel_choices that is not given. Sets S_<size> for the sizes of
-# the shape that the checks need. The arguments are passed in a variable, because CMake would evaluate the arguments of
-# a macro again.
+# ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
+# arg_<ARGUMENT> for every given argument. Sets arg_<CHOICE> to the default for every choice of ladon_kernel_choices
+# that is not given. Sets S_<size> for the sizes of the shape that the checks need. The macro does not take the
+# arguments as parameters, because CMake would evaluate them a second time.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()

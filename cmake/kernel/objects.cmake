@@ -72,8 +72,9 @@ macro(ladon_kernel_header)
   add_dependencies(${NAME}_header ${described}) # make has no rule for the objects of another target
 endmacro()
 
-# ladon_kernel_put_description(<template> <output>): puts the description in the objects of the targets `described` into
-# the template, and writes each of `blocks` to <folder>/NAME_<block>.inc.
+# ladon_kernel_put_description(<template> <output>): fills <template> with the description of the kernel, writes the
+# result to <output>, and writes each block that the variable `blocks` names to <folder>/NAME_<block>.inc. Reads the
+# description from the objects of the targets that the variable `described` names.
 function(ladon_kernel_put_description template output)
   list(TRANSFORM described REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)
@@ -139,8 +140,8 @@ macro(ladon_kernel_library)
   add_library(${NAME} STATIC ${objects})
   add_dependencies(${NAME} ${NAME}_header ${code_targets})
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${folder}>)
-  # The library consists of object files without sources, so CMake cannot derive the linker language. The library needs
-  # no C++ runtime, so C is preferred.
+  # Sets the linker language, because the library consists of object files without sources, from which CMake cannot
+  # derive the language. The language is C if there is a C compiler, because the library needs no C++ runtime.
   set(language CXX)
   if(CMAKE_C_COMPILER_LOADED) # a toolchain file may set a C compiler although the project does not use C
     set(language C)

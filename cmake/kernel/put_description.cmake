@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] -P put_description.cmake
-# Puts the description of a kernel (src/c_kernel/describe.hpp) from object files into a template, and each of BLOCKS
-# into a file: PATH and the name of the block. The descriptions in the objects may differ only in the sizes of memory.
-# Each size in the output is the largest size of all objects.
+# Reads the description of a kernel (src/c_kernel/describe.hpp) from each of the OBJECTS. Fills TEMPLATE with the
+# description, and writes the result to OUTPUT. Writes each block that BLOCKS names to <path><block>.inc. The
+# descriptions in the objects may differ only in the sizes of memory. Each size in the output is the largest size of all
+# objects.
 cmake_minimum_required(VERSION 3.25)
 set(sizes workspace shared scratch cache memory_cache)
 foreach(size IN LISTS sizes)

@@ -30,14 +30,12 @@ macro(ladon_kernel_stored_weights)
   endif()
 endmacro()
 
-# ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine.
-#
-#   a native build in which the target ladon::weights exists, or can be added from Ladon's sources: this target
-#   a cross build with Ladon's sources and without LADON_WEIGHTS_TOOL: the program of the target ladon_host_weights, a
-#     separate build for the host; sets <dependency> to this target
-#   all other builds: the program LADON_WEIGHTS_TOOL, or an installed program
-#
-# Except in the second case, sets <dependency> to an empty value.
+# ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine. Sets
+# <dependency> to ladon_host_weights if this target builds the program, or else to an empty value. The program is:
+#   in a native build that has the target ladon::weights, or can add it from Ladon's sources: ladon::weights
+#   in a cross build with Ladon's sources and without LADON_WEIGHTS_TOOL: the program of ladon_host_weights, a separate
+#     build for the host
+#   in all other builds: the program LADON_WEIGHTS_TOOL, or an installed program
 function(ladon_kernel_weights_tool out dependency)
   set(${dependency} "" PARENT_SCOPE)
   if(CMAKE_CROSSCOMPILING AND NOT LADON_WEIGHTS_TOOL AND COMMAND ladon_need_host_weights_tool)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the WebAssembly modules of a kernel under Emscripten: NAME.relaxed.wasm, NAME.simd.wasm and NAME.scalar.wasm. A
 # program loads the fastest module that its engine supports. A module imports nothing. The custom section `ladon`
-# describes the module (src/c_kernel/describe_json.hpp). A module exports
-#
+# describes the module (src/c_kernel/describe_json.hpp). A module exports:
 #   - its memory, and __heap_base, the address from which the caller may use the memory
 #   - the functions of NAME.h without the prefix NAME_, where `run` is NAME_run_with
 #   - with WEIGHTS, stored_weights, the address of the weights
@@ -30,8 +29,8 @@ function(ladon_kernel_modules)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# ladon_kernel_module_tools(): sets `ld` to the linker for the variant. Sets `llvm` to the value that
-# ladon_em_environment takes as <llvm> for the variant.
+# ladon_kernel_module_tools(): sets `ld` to the linker for the variant. Sets `llvm` to the folder of the LLVM with which
+# em++ must compile the variant, or to `own` if em++ must use its own LLVM.
 macro(ladon_kernel_module_tools)
   set(llvm own)
   set(ld ${LADON_WASM_LD})

@@ -14,7 +14,7 @@ struct Rgb {
 // is readable in shades of grey, too.
 Rgb heat(float share) noexcept;
 
-// Returns the number of the colour that is similar to heat(share) among the 256 colours of xterm.
+// Returns the number of an xterm colour (0 to 255) that is similar to heat(share).
 int heat_of_256(float share) noexcept;
 
 // Returns whether dark text is readable on the colour of this share.

@@ -8,15 +8,15 @@
 
 namespace examples::svg {
 
-// Returns the beginning of a document: the root element, CSS, and a dark background, so that the picture looks equal on
-// light and dark pages. CSS has the classes title, name and note; `style` adds rules. The caller appends "</svg>\n" at
-// the end of the document.
+// Returns the beginning of a document: the root element, a style sheet, and a dark background, so that the picture
+// looks equal on light and dark pages. The style sheet defines the classes title, name and note, and contains the rules
+// in `style`. The caller appends "</svg>\n" at the end of the document.
 std::string head(int width, int height, std::string_view style);
 
 // Returns the text with entities for &, < and >.
 std::string escaped(std::string_view text);
 
-// Returns a text element of a CSS class. `y` is the position of the base line.
+// Returns a text element of a CSS class. `y` is the position of the baseline.
 std::string text_at(double x, double y, const char* css_class, std::string_view text);
 
 std::string rect(double x, double y, double width, double height, Rgb fill);

@@ -8,7 +8,7 @@
 
 namespace examples {
 
-// Formats a text as printf does. The text has at most 255 characters.
+// Returns the text that printf would print for `pattern` and `values`, at most 255 characters of it.
 template <class... Values>
 std::string format(const char* pattern, Values... values) {
   std::array<char, 256> text{};

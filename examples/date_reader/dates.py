@@ -15,7 +15,7 @@ def likely(rng, share):
     return rng.random() < share
 
 
-# The parts of a date.
+# The functions below return random parts of a date, such as a year.
 
 
 def year(rng):
@@ -80,7 +80,7 @@ def after_month(rng, name, comma):
     return "" if name.endswith(".") and likely(rng, 0.06) else gap(rng, comma)
 
 
-# The forms of a date.
+# The functions below return random dates, each in one of the forms in which people write dates.
 
 
 def date(rng):

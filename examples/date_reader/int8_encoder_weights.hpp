@@ -18,8 +18,9 @@ struct Int8Matrix {
   std::array<std::int32_t, Out> row_sum{};
 };
 
-// The function is not constexpr, so the compiler rejects a call in `quantised`, with an error message that contains the
-// name of the function. The function is never called at run time, so it has no definition.
+// `quantised` calls a_weight_is_infinite_or_nan if a weight is infinite or NaN. a_weight_is_infinite_or_nan is not
+// constexpr, so the compiler then reports an error that contains its name. No program calls it at run time, so it has
+// no definition.
 void a_weight_is_infinite_or_nan();
 
 // Quantises a weight matrix during compilation. A weight that is infinite or NaN does not compile.

@@ -21,8 +21,9 @@ struct Options {
   bool asks_batch = false;
 };
 
-// Joins all arguments that are no options by spaces, because a shell splits a date into words. Arguments after "--" may
-// look like options. (If the text were a positional option, CLI11 would read a text in brackets as a list.)
+// Sets options.text to all arguments that are not options, with spaces between them, because a shell splits a date into
+// words. Arguments after "--" may look like options. (If the text were a positional option, CLI11 would read a text in
+// brackets as a list.)
 void take_text(const std::vector<std::string>& arguments, Options& options) {
   bool only_text = false;
   for (const std::string& argument : arguments) {

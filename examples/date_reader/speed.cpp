@@ -19,7 +19,6 @@ double median(std::vector<double> values) {
 // Returns the sum of the flops of all layers. T is the number of tokens (the text and 8 slots), D the model width, and
 // F the feed-forward width. Q is the number of queries: only the slots in the last layer, and all tokens in every
 // earlier layer. A multiply-add counts as two flops, so a layer has these flops:
-//
 //     4 T D D  projections of keys and values
 //     4 Q D D  projection of queries, and output projection
 //     4 Q T D  scores, and weighted sums of values

@@ -25,8 +25,8 @@ struct Hearing {
   FrontEnd front_end;
   FeatureStream features{front_end};
 };
-// The encoder runs after the front end, so `workspace` first holds the front end (Hearing), and then the workspace of
-// the encoder.
+// The front end and the encoder use the same memory, because the encoder runs after the front end. `workspace` first
+// holds the front end (Hearing), and then the workspace of the encoder.
 constinit struct Memory {
   kwt1::Workspace workspace;
   std::array<float, token_count * model_width> x;

@@ -8,7 +8,7 @@
 
 inline void print(std::string_view text) noexcept { board::print(text.data(), text.size()); }
 
-// Prints a figure, right-aligned, and what the figure counts.
+// Prints a right-aligned figure, and then the text that says what the figure counts.
 inline void print_row(std::string_view what, std::uint64_t number) noexcept {
   board::print_number(number, 10);
   print("  ");

@@ -1,6 +1,6 @@
-// Reads the format RIFF. A file is a list of chunks. Each chunk has a name of four characters, its size in bytes, and a
-// content that is padded to an even size. Numbers are little-endian, and so are the boards' processors, so numbers are
-// copied unchanged.
+// Reads WAV files. The format is RIFF: a file is a list of chunks. Each chunk has a name of four characters, its size
+// in bytes, and a content that is padded to an even size. Numbers in the file are little-endian, and the processors of
+// the boards are little-endian, too. So numbers are copied unchanged.
 #include "wav.hpp"
 
 #include <algorithm>

@@ -22,8 +22,8 @@ using examples::Error;
 
 constexpr std::size_t block_size = 1 << 16;  // the samples of all channels together
 
-// A program that forgot to scale may write samples up to 2^15, which are accepted. Samples beyond 1e6 are rejected, so
-// that sums of squares stay finite.
+// Samples up to 2^15 are accepted, because a program may have written integers as floats without scaling them to 1.
+// Samples beyond 1e6 are rejected, so that sums of squares stay finite.
 constexpr float largest_sample = 1e6f;
 
 std::string name_of(int format) {
@@ -66,7 +66,7 @@ void check_format(const SF_INFO& info) {
 
 }  // namespace
 
-// The file, and a block of its samples.
+// Holds the open file, and a block of samples from the file.
 struct AudioFile::Source {
   explicit Source(const std::filesystem::path& path) : file(sf_open(path.string().c_str(), SFM_READ, &info)) {
     if (file == nullptr) throw Error(std::string("is not a WAV file that can be read: ") + sf_strerror(nullptr));

@@ -21,7 +21,7 @@ class Fft {
   void transform(const float* signal, Complex* spectrum) noexcept;
 
  private:
-  // KissFFT's state: fewer than 80 integers, and room for 5 complex numbers for each 4 points of the DFT.
+  // KissFFT's state: fewer than 80 integers, and 5/4 * fft_length complex numbers.
   alignas(Complex) std::byte state_[80 * sizeof(int) + 2 * alignof(Complex) + fft_length / 4 * 5 * sizeof(Complex)];
 };
 

@@ -13,7 +13,7 @@ namespace keywords {
 
 using FloatLayout = ladon::layout::WithoutProjectionBias<ladon::layout::InProj>;
 
-// Layout is FloatLayout, or its form for int8 weights.
+// `Layout` is FloatLayout for float32 weights, or the corresponding layout for int8 weights.
 template <class Layout>
 class NetworkOf final : public Network {
  public:

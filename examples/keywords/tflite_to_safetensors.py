@@ -12,7 +12,8 @@ import tflite
 from safetensors.numpy import save_file
 
 LAYERS = 12
-# name in the safetensors file: (shape, names in the tflite file; several are concatenated along the first axis)
+# Maps the name of a tensor in the safetensors file to its shape and to its names in the tflite file. Several tensors of
+# the tflite file are concatenated along the first axis.
 ONCE = {
     "class_token": ((64,), ["class_emb"]),
     "position": ((99, 64), ["pos_emb"]),
@@ -21,8 +22,9 @@ ONCE = {
     "head.weight": ((12, 64), ["sequential_12/dense_73/MatMul"]),
     "head.bias": ((12,), ["sequential_12/dense_73/bias"]),
 }
-# Names below "layers.I." and below the block of layer I. Keras numbers the layers of a kind through the whole model and
-# leaves out the number 0: dense_6 is the sixth dense layer of layer 0, dense_12 the sixth of layer 1.
+# Like ONCE, but for the tensors of each layer. The names on the left follow "layers.I." for layer I, and the names on
+# the right follow the name of the layer's block. Keras numbers the layers of each kind through the whole model, and
+# omits the number 0. So dense_6 is the last of the six dense layers of layer 0, and dense_12 is the last of layer 1.
 EACH_LAYER = {
     "self_attn.in_proj_weight": ((192, 64), ["{attention}/{dense1}/Tensordot/MatMul",    # queries
                                              "{attention}/{dense2}/Tensordot/MatMul",    # keys

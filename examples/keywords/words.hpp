@@ -12,7 +12,7 @@ namespace keywords {
 
 using Probabilities = std::array<float, label_count>;
 
-// The labels 0 and 1, _silence_ and _unknown_, are no words.
+// The first index in `labels` that stands for a word. The labels 0 and 1 are _silence_ and _unknown_.
 inline constexpr std::size_t first_word = 2;
 
 struct DetectedWord {
@@ -21,8 +21,7 @@ struct DetectedWord {
   float probability;  // the average of rule 1 below
 };
 
-// Finds words by a rule like that of TensorFlow's streaming examples (RecognizeCommands):
-//
+// Finds words by four rules, which are similar to those of TensorFlow's streaming examples (RecognizeCommands):
 //   1. Averages the probabilities of each label over the windows that begin in the last `averaged` samples. Windows
 //      before the first window count as zeros.
 //   2. Reports the word with the largest average, if the average is at least `threshold`. The word is in the newest
@@ -68,8 +67,8 @@ class WordDetector {
     return averages;
   }
 
-  // Returns how many samples lie between the window of the last report and the newest window. If there was no report,
-  // returns window_length, so that `suppressed` and the limit for the same word have passed.
+  // Returns how many samples lie between the window of the last report and the newest window. Before the first report,
+  // returns window_length, so that neither rule 3 nor rule 4 prevents the first report.
   [[nodiscard]] std::size_t since_report() const noexcept {
     return windows_at_report_ == 0 ? window_length : (windows_ - windows_at_report_) * stride_;
   }

@@ -84,7 +84,7 @@ void View::list() const {
     out_ << name_of(head) << "  " << words_by_weight(head.words, most, least) << '\n';
 }
 
-// Prints one word for each head: a row for each head and a column for each layer, 80 columns wide.
+// Prints a grid of 80 columns with one word for each head. A row is a head number, and a column is a layer.
 void View::grid() const {
   constexpr std::size_t width = 12;
   out_ << "\nEach head's favourite word and its weight (rows: heads)\n  ";

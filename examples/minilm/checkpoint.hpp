@@ -47,7 +47,7 @@ struct Int8Dense {
 // A dense layer with rotated int8 weights (ladon::layout::RotatedInt8).
 struct RotatedInt8Dense : Int8Dense {};
 
-// The factors and summands of LayerNorm, (model_width) each.
+// The tensors of LayerNorm, (model_width) each: y = normalised x * weight + bias.
 struct Norm {
   const float* weight;
   const float* bias;

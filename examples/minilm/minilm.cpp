@@ -41,7 +41,8 @@ Embedding pool(const float* y, std::size_t tokens) {
   std::array<double, model_width> sum{};
   for (std::size_t t = 0; t < tokens; ++t)
     for (std::size_t i = 0; i < model_width; ++i) sum[i] += static_cast<double>(y[t * model_width + i]);
-  // The mean divides by the number of tokens, and the scaling cancels this division.
+  // Scales the sum instead of the mean: the mean is the sum divided by the number of tokens, and the scaling to length
+  // 1 cancels this division.
   double length = 0;
   for (const double value : sum) length += value * value;
   length = std::sqrt(length);
@@ -59,8 +60,8 @@ std::unique_ptr<Stack> make_stack_at(std::size_t index, const LayersOf<Dense>& l
   return make[index](layers);
 }
 
-// Calls f with the LayersOf<Dense>, LayersOf<BFloat16Dense>, LayersOf<Int8Dense> or LayersOf<RotatedInt8Dense> of an
-// encoder.
+// Calls f with the layers of an encoder. Their type depends on the weights: LayersOf<Dense>, LayersOf<BFloat16Dense>,
+// LayersOf<Int8Dense> or LayersOf<RotatedInt8Dense>.
 template <class F>
 auto visit_layers(const SentenceEncoder::AnyLayers& any, const F& f) {
   if (const auto* bfloat16 = std::get_if<BFloat16Layers>(&any)) return f(bfloat16->layers());
@@ -97,7 +98,7 @@ void show_each_other(std::size_t first, std::size_t count, SharedStack::Sight& s
   std::fill_n(sight.begin() + static_cast<std::ptrdiff_t>(first), count, row);
 }
 
-// Returns how many of `texts`, from the first text on, fit into one run of max_tokens tokens.
+// Returns how many texts from the beginning of `texts` fit into one run of max_tokens tokens.
 std::size_t texts_of_one_run(std::span<const std::vector<TokenId>> texts) {
   std::size_t count = 0, tokens = 0;
   while (count < texts.size() && tokens + texts[count].size() <= max_tokens) tokens += texts[count++].size();

@@ -45,13 +45,15 @@ class SentenceEncoder {
                            Precision precision = Precision::float32);
 
   // Computes the embedding of a text. `ids` are the result of WordPiece::encode: 1 to max_tokens ids, each below
-  // vocabulary_size. Throws ModelError otherwise, and if the result is not finite (a damaged file).
+  // vocabulary_size. Throws ModelError if `ids` breaks this rule, or if the file is damaged so that the result is not
+  // finite.
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
 
-  // Computes the embeddings of several texts. Consecutive texts share one run, up to max_tokens tokens in a run. The
-  // embedding of a text is equal to the result of the functions above, except for a few units in the last place: a run
-  // of up to 8 tokens, or of 17 to 24 tokens, may add in a different order than a run that several texts share.
+  // Computes the embeddings of several texts. Consecutive texts share one run, up to max_tokens tokens in a run. An
+  // embedding may differ from the result of the functions above by a few units in the last place. The functions above
+  // run each text alone, and a run of up to 8 tokens, or of 17 to 24 tokens, may add in a different order than a longer
+  // run.
   [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
 
   // Computes the input of the first layer, [ids][model_width]: word + position + type, normalised.

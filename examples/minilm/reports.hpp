@@ -20,7 +20,7 @@ struct Model {
 // Returns whether a text has more tokens than the model reads.
 bool is_cut(const Model& model, const std::string& text);
 
-// Prints a table of the cosines of all pairs of texts.
+// Prints a table with the cosine of each pair of texts.
 void report_similarities(Model& model, const std::vector<std::string>& texts, std::ostream& out);
 
 // Prints one JSON object {"text", "ids", "embedding"} for each line of `in`. An empty line is the empty text.

@@ -32,7 +32,7 @@ class Stack {
   virtual void run_layer(std::size_t layer, const float* x, float* y, std::size_t tokens) noexcept = 0;
 };
 
-// Returns an encoder that reads the weights where `layers` points.
+// Returns an encoder that reads its weights from the tensors to which `layers` points.
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const Layers& layers);
 template <std::size_t Capacity>
@@ -46,7 +46,7 @@ std::unique_ptr<Stack> make_stack(const LayersOf<RotatedInt8Dense>& layers);
 // directly follow the tokens of the previous text, so no text is padded to the length of the longest text.
 class SharedStack {
  public:
-  // Bit k % 32 of word k / 32 of a row tells whether the token of this row may see token k.
+  // Row i belongs to token i: bit k % 32 of word k / 32 is 1 if token i may see token k.
   using Sight = std::array<std::array<std::uint32_t, max_tokens / 32>, max_tokens>;
 
   virtual ~SharedStack() = default;

@@ -11,7 +11,7 @@
 
 namespace minilm {
 
-// Holds the weights of an encoder, which point to the tensors in `layers`, and the workspace of the encoder.
+// Holds the workspace and the weights of an encoder. The weights point to the tensors in `layers`.
 template <std::size_t Capacity, class Mask, class AnyDense>
 class Wired {
  protected:

@@ -24,8 +24,8 @@ class WordPiece {
   // the file cannot be read, or lacks [UNK], [CLS] or [SEP].
   explicit WordPiece(const std::filesystem::path& vocabulary);
 
-  // Returns [CLS], the pieces, and [SEP], at most `max_tokens` (two or more) in all. The rest of the text is left out.
-  // The text is UTF-8. Bytes that are not UTF-8 are left out.
+  // Returns [CLS], the pieces, and [SEP]: at most `max_tokens` tokens in all. `max_tokens` must be at least 2. The rest
+  // of the text is left out. The text is UTF-8. Bytes that are not UTF-8 are left out.
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text, std::size_t max_tokens) const;
 
   // Returns a piece as the vocabulary writes it. `id` is a result of encode().

@@ -18,7 +18,8 @@ constexpr std::array header_names{"dim", "hidden_dim", "n_layers", "n_heads", "n
 
 constexpr std::size_t layer_floats =
     2 * model_width + 2 * model_width * model_width + 2 * kv_width * model_width + 3 * feed_forward_width * model_width;
-// The file ends with the cosines and sines of the positions, which older programs read.
+// The number of floats at the end of the file: the cosines and sines of the positions. Older versions of llama2.c read
+// these floats. This program does not read them.
 constexpr std::size_t rotary_floats = 2 * max_positions * head_width / 2;
 constexpr std::size_t file_bytes =
     sizeof(Header) +
@@ -59,8 +60,8 @@ class Cursor {
     return taken;
   }
 
-  // Takes one tensor of every layer, `count` floats for each layer. The file stores this tensor of all layers side by
-  // side.
+  // Takes one kind of tensor for all layers, `count` floats for each layer. The file stores the tensors of one kind one
+  // after another, from the first layer to the last.
   void take(Checkpoint& found, const float* LayerTensors::* tensor, std::size_t count) {
     for (LayerTensors& layer : found.layers) layer.*tensor = take(count);
   }

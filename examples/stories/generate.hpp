@@ -10,8 +10,8 @@
 
 namespace stories {
 
-// How long a text took. `seconds` begins after the computation of the first position, so the speed counts
-// `positions` - 1 positions.
+// The speed of writing a text. `positions` counts all tokens of the text. `seconds` is the time of all positions but
+// the first, so the speed is (positions - 1) / seconds.
 struct Timing {
   std::size_t positions = 0;  // all positions, prompt included
   double seconds = 0;

@@ -34,8 +34,8 @@ class Model {
   [[nodiscard]] std::size_t length() const noexcept;
 
   // Appends tokens to the text. Returns the logits of the next token, which are valid until the next call. Throws Error
-  // if `tokens` is empty, if a token is not below vocabulary_size, if the text exceeds max_positions tokens, or if the
-  // result is not finite (a damaged file).
+  // if `tokens` is empty, if a token is not below vocabulary_size, or if the text exceeds max_positions tokens. Also
+  // throws Error if the file is damaged so that the result is not finite.
   [[nodiscard]] Logits extend(std::span<const TokenId> tokens);
 
   [[nodiscard]] const Checkpoint& checkpoint() const noexcept { return checkpoint_; }

@@ -27,8 +27,8 @@ class Network {
 
 // make_float32_network, make_bfloat16_network and make_int8_network return a network with the weights of `checkpoint`.
 // The network with bfloat16 weights and the network with int8 weights hold converted copies of the layers' matrices.
-// All other weights are read where `checkpoint` points. make_int8_network throws examples::Error if a weight of the
-// layers' matrices is not finite.
+// All other weights are not copied, so the memory behind the pointers of `checkpoint` must outlive the network.
+// make_int8_network throws examples::Error if a weight of the layers' matrices is not finite.
 std::unique_ptr<Network> make_float32_network(const Checkpoint& checkpoint);
 std::unique_ptr<Network> make_bfloat16_network(const Checkpoint& checkpoint);
 std::unique_ptr<Network> make_int8_network(const Checkpoint& checkpoint);

@@ -34,7 +34,8 @@ using Stack = ladon::Encoder<
         .queries = Tokens, .keys = max_positions, .model = model_width, .heads = head_count, .kv_heads = kv_head_count},
     config, ladon::mask::Causal, ladon::FinalNorm::with, Layout, ladon::score::Scaled, Position>;
 
-// `Layout` is layout::WithoutBias<layout::SeparateQKV>, or its form for bfloat16 or int8 weights.
+// `Layout` is layout::WithoutBias<layout::SeparateQKV> for float32 weights, or the corresponding layout for bfloat16 or
+// int8 weights.
 template <class Layout>
 class NetworkOf final : public Network {
  public:

@@ -23,7 +23,8 @@ Sampler::Sampler(float temperature, float top_p, std::uint64_t seed) noexcept
 TokenId Sampler::choose(std::span<const float> logits) {
   check(logits);
   const auto likeliest = std::ranges::max_element(logits);
-  // If the quotient overflows, the probability of every smaller logit is 0, so the likeliest token is chosen.
+  // If the largest logit / temperature overflows, softmax would give every smaller logit the probability 0, so the
+  // likeliest token is chosen.
   if (temperature_ == 0 || !std::isfinite(*likeliest / temperature_))
     return static_cast<TokenId>(likeliest - logits.begin());
   soften(logits);
@@ -45,10 +46,10 @@ void Sampler::soften(std::span<const float> logits) {
 // Erases candidates from the least likely upwards, as long as the probabilities of the kept candidates sum to more than
 // top_p. Sorts the kept candidates by descending probability.
 void Sampler::keep_likeliest() {
-  // Before the sort, erases candidates that cannot be among the kept candidates, to save time. These are the candidates
-  // with a probability below (1 - top_p) / (number of candidates - 1), except the likeliest candidate. With a very
-  // small top_p, the likeliest candidate may be below this limit, too. `rare` is at most `largest`, so the likeliest
-  // candidate always stays.
+  // To save time, erases rare candidates before the sort: candidates whose probability is below (1 - top_p) / (number
+  // of candidates - 1). All of them together have a probability below 1 - top_p, so the other candidates sum to more
+  // than top_p. The likeliest candidate must stay, even if a very small top_p makes this limit larger than its
+  // probability. `rare` is therefore at most `largest`.
   const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
   const float rare = std::min(largest, (1 - top_p_) / static_cast<float>(candidates_.size() - 1));
   std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });

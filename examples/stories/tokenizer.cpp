@@ -66,8 +66,8 @@ class Reader {
   const std::filesystem::path& file_;
 };
 
-// A row of tokens in which two neighbours can become one token. The row is a linked list in an array, so the places of
-// two tokens tell their order.
+// Holds a row of tokens, in which two neighbours can become one token. The row is a linked list in an array, so the
+// places of two tokens tell their order.
 class Chain {
  public:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -111,7 +111,8 @@ class Chain {
   std::vector<Link> links_;
 };
 
-// Two neighbours that can become one token. `left` and `right` are the neighbours at the time when the pair was found.
+// Two neighbours in a Chain that can become one token. `left` and `right` are the tokens that the pair had when it was
+// found. Either token may have changed since then.
 struct Pair {
   float score;
   std::size_t place;
@@ -178,9 +179,9 @@ std::vector<TokenId> Tokenizer::code_points(std::string_view text) const {
   return tokens;
 }
 
-// Looks up the joined piece of each pair once, when two tokens become neighbours. Before a pair is taken from the
-// queue, one of its tokens may have been joined with the neighbour on its other side. `has` therefore checks that both
-// tokens are still in their places.
+// Finds each pair once, when its two tokens become neighbours, and puts the pair into a queue. Until the pair leaves
+// the queue, one of its tokens may have been joined with the neighbour on its other side. `has` therefore checks that
+// both tokens are still in their places.
 void Tokenizer::merge(std::vector<TokenId>& tokens) const {
   Chain chain(tokens);
   std::priority_queue<Pair, std::vector<Pair>, Later> pairs;

@@ -30,7 +30,7 @@ class Tokenizer {
   // tokens.
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text) const;
 
-  // Returns the bytes that `token` adds to a text after `previous`.
+  // Returns the bytes that `token` adds to a text if the token before it is `previous`.
   [[nodiscard]] std::string_view decode(TokenId previous, TokenId token) const;
 
   // Returns a token as the vocabulary writes it.

@@ -36,7 +36,8 @@ struct Attention {
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The workspaces of run and run_phase. The threads of a call share no memory, so each thread has only a Scratch.
+  // The workspaces of run and run_phase. Each thread of a call uses one Scratch. There is no type Shared, because the
+  // threads share no workspace.
   using Workspace = AttentionWorkspace<shape, detail::WholePacks<Target>>;
   using Scratch = Workspace;
   template <std::size_t Threads>
@@ -49,15 +50,14 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // How many phases run_phase has. The single phase computes the attention of all heads.
+  // How many phases run_phase has: one, which computes the attention of all heads.
   static constexpr std::size_t phases = 1;
-  // Returns into how many parts the work of a phase is divided (threads.hpp): into the query heads. If the phase has
-  // more shares than heads, the additional shares have no work.
+  // Returns how many parts a phase has (threads.hpp). Each query head is one part. If a phase has more shares than
+  // parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
   // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query in a head, the query's row of `out`
   // in this head is 0.
-  //
   //     q     [heads][queries][head_width]
   //     k     [kv_heads][keys][head_width]
   //     v     [kv_heads][keys][value_width]
@@ -80,7 +80,8 @@ struct Attention {
   // Computes one share of one phase of `run`: the attention of some of the query heads. Precondition: `phase` < phases.
   //
   // Each thread has a separate `scratch` (threads.hpp). The result is bit-identical to `run` for any number of shares.
-  // If several query heads use one head of keys and values, several shares may convert this head into panels.
+  // Each share converts the keys and values of its query heads into panels. If query heads of several shares use one
+  // head of keys and values, each of these shares converts this head.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries q, Keys k, Values v, Output out,
                                   Scratch& scratch, const Options& options = {}, To&& to = {}) noexcept {

@@ -21,8 +21,8 @@ using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 // key with the score s is proportional to e^s. Inside the kernels, scores are multiplied by log2(e), because the
 // kernels compute powers of two.
 //
-// The enumerators have the values 0 to 3, like the attribute qk_matmul_output_mode of the ONNX operator Attention. In
-// versions of ONNX before pull request 7913, the value 1 means `masked`, and the value 2 means `capped`.
+// The enumerators have the values 0 to 3, like the attribute qk_matmul_output_mode of the ONNX operator Attention.
+// Before pull request 7913, ONNX had two of the values in the opposite order: 1 meant `masked`, and 2 meant `capped`.
 enum class Stage {
   scaled,   // scale * q . k for every active key, visible or hidden
   capped,   // after the softcap, before the mask
@@ -31,7 +31,7 @@ enum class Stage {
 };
 
 // The array of the caller that receives the result of stage G: [heads][queries][keys], row-major. For inactive keys,
-// the array contains -inf at the stage `masked`, and 0 at every other stage. Rows of inactive queries stay unchanged.
+// the array contains -inf if G is `masked`, and 0 if G is any other stage. Rows of inactive queries stay unchanged.
 template <Stage G>
 struct Capture {
   float* data;

@@ -23,8 +23,8 @@ LADON_INLINE constexpr float to_float(BFloat16 x) noexcept {
 LADON_INLINE constexpr float to_float(float x) noexcept { return x; }
 
 // Returns the bfloat16 that is nearest to x. If two bfloat16 numbers are equally near, returns the number whose last
-// bit is 0. If the magnitude of x exceeds the largest finite bfloat16 by at least half the distance to the next smaller
-// bfloat16, the result is infinite. NaN stays NaN.
+// bit is 0. The result is infinite if x exceeds the range of finite bfloat16 numbers by half a unit in the last place
+// or more. NaN stays NaN.
 constexpr BFloat16 to_bfloat16(float x) noexcept {
   const std::uint32_t bits = ladon::bit_cast<std::uint32_t>(x);
   if (x != x) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};  // a signalling NaN becomes quiet

@@ -6,7 +6,6 @@
 // ends the program. LADON_EXPECTS prints the caller's file and line, the message and the values, and calls abort. If a
 // precondition is broken during constant evaluation in a checked build, compilation fails. In an unchecked build,
 // LADON_EXPECTS generates no code, and a broken precondition is undefined behaviour.
-//
 //     LADON_EXPECTS(condition, message)
 //     LADON_EXPECTS(condition, message, caller)
 //     LADON_EXPECTS(condition, message, caller, {{"name", value}, {"another name", another_value}})

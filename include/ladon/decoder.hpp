@@ -44,9 +44,9 @@ struct Decoder {
   using Input = typename Layer::Input;
   using MemoryInput = typename Layer::MemoryInput;
   using Output = typename Layer::Output;
-  // Maps and Captures have an element for each layer, with two pointers: for self-attention and for the attention to
-  // the memory. The arrays behind the pointers of Maps receive the attention weights. The arrays behind the pointers of
-  // Captures receive the results of stage G (attention_map.hpp).
+  // Element i of Maps and of Captures belongs to layer i. An element has two pointers: one for self-attention, and one
+  // for the attention to the memory. The arrays behind the pointers of Maps receive the attention weights. The arrays
+  // behind the pointers of Captures receive the results of stage G (attention_map.hpp).
   using Maps = std::array<DecoderMaps, Layers>;
   template <Stage G>
   using Captures = std::array<DecoderCaptures<G>, Layers>;
@@ -54,13 +54,13 @@ struct Decoder {
   // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 + 4i to 4 + 4i compute layer
   // i, like phases 1 to 4 of DecoderLayer. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 4 * Layers;
-  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
-  // more shares than parts, the additional shares have no work.
+  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
+  // than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
-  // lengths, aliasing, workspace and errors. If fewer queries than keys are active, only the last layer skips the
-  // tokens that are not active queries. The comment of Encoder::run gives the reason.
+  // lengths, aliasing, workspace and errors. Every layer but the last computes all active tokens, even if fewer queries
+  // are active. The comment of Encoder::run gives the reason.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);

@@ -2,7 +2,6 @@
 // One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts:
 // self-attention, attention to a memory (cross-attention), and a feed-forward network. Each part has a residual
 // connection and a norm. The memory is the output of an encoder.
-//
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
@@ -100,7 +99,6 @@ struct DecoderCaptures {
 
 // A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the
 // memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
-//
 //     run(x, memory, ...)            all tokens of a text at once
 //     project_memory(memory, ...)    stores the keys and values of the memory in a cache, for many calls of extend
 //     extend(x, cache, memory, ...)  the next tokens of a text, with a memory that project_memory has stored
@@ -134,8 +132,9 @@ struct DecoderLayer {
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Decoders
-  // whose shapes differ only in `queries` have caches of equal types, so they can share a Cache and a MemoryCache.
+  // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Layers
+  // whose shapes differ only in `queries` have the same types of caches, so these layers can share a Cache and a
+  // MemoryCache.
   using Cache = CacheOf<shape, SelfMask, Target>;
   using MemoryCache = CacheOf<cross, mask::None, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
@@ -150,8 +149,8 @@ struct DecoderLayer {
   // heads to the decoder's tokens, and phase 2 the steps after this attention. Phase 3 computes the attention of all
   // heads to the memory. Phase 4 computes the remaining steps and writes `y`.
   static constexpr std::size_t phases = 5;
-  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
-  // more shares than parts, the additional shares have no work.
+  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
+  // than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Target>(phase);
   }
@@ -225,9 +224,9 @@ struct DecoderLayer {
   // - Lengths: options.self.tokens sets how many tokens `x` has, at most shape.queries. The cache has room for
   //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
   //   of the memory.
-  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. For the mask of
-  //   the attention to the memory, token t of the text has the position t + Memory - shape.keys. If options.memory.mask
-  //   sets an offset, token i of `x` instead has the position i + this offset.
+  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. The mask of the
+  //   attention to the memory uses another position: t + Memory - shape.keys for token t of the text. If
+  //   options.memory.mask sets an offset, the position of token i of `x` is i + this offset.
   // - Maps: a row of DecoderMaps::self has shape.keys elements, one for each token that the cache has room for.
   // - Errors: more tokens than the cache has room for, or more memory tokens than `memory` holds, break a precondition
   //   (checks.hpp).

@@ -62,15 +62,15 @@ struct Encoder {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 + 2i computes the attention of layer i,
   // and phase 2 + 2i computes the remaining steps of layer i. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 2 * Layers;
-  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
-  // more shares than parts, the additional shares have no work.
+  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
+  // than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model]. EncoderLayer::run describes lengths, aliasing, workspace
   // and errors.
   //
-  // If fewer queries than keys are active, only the last layer skips the tokens that are not active queries. Every
-  // earlier layer computes all active tokens, because the next layer needs all of these tokens as keys.
+  // The last layer computes only the active queries. Every earlier layer computes all active tokens, because the next
+  // layer needs all of these tokens as keys.
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has two parts: attention and
 // a feed-forward network. Each part has a residual connection and a norm.
-//
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
@@ -89,8 +88,8 @@ struct EncoderLayer {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 computes the attention of all heads. Phase
   // 2 computes the steps after attention and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
-  // more shares than parts, the additional shares have no work.
+  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
+  // than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }

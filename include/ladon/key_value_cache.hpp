@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cache stores the keys and values of tokens, so that later calls do not project the keys and values again. A cache
 // has two uses:
-//
 // - project_keys stores a fixed context. Any number of later calls of `attend` read the cache.
 // - `extend` appends the tokens of a growing text. Each call attends to all earlier tokens.
 //
@@ -22,19 +21,18 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Which tokens a cache keeps.
-//
+// Which tokens a cache keeps:
 //     every    all tokens, until the cache is full
 //     latest   the latest tokens, in a ring: a new token replaces the oldest token (mask::Window<Left>)
 enum class Keep { every, latest };
 
 // A cache with room for `Keys` tokens of a model of width `Model`, aligned to 64 bytes. `keys` and `values` have the
 // layout of panels (detail/memory/panels.hpp):
-//
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
-//     not_finite_end  from token number not_finite_end on, all values are finite; 0 if no value was infinite or NaN
+//     not_finite_end  all values of token number not_finite_end and of later tokens are finite; 0 if no value was
+//                     infinite or NaN
 //
 // The elements of `keys` and `values` are floats, bfloat16 numbers or 8-bit integers, depending on the precision `P`.
 template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
@@ -49,8 +47,8 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns whether all values in the cache are finite. A ring replaces a token with an infinite or NaN value after
-  // `Keys` further tokens. All values are then finite again.
+  // Returns whether all values in the cache are finite. If a token has an infinite or NaN value, a ring overwrites this
+  // token after `Keys` further tokens. All values are then finite again.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + Keys; }
 
   // Empties the cache by setting `length` and `not_finite_end` to 0. The numbers in `keys` and `values` stay unchanged.

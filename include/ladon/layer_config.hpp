@@ -9,18 +9,16 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The activation f of the feed-forward network. detail/layer/activation.hpp implements each activation.
-//
+// The activation f of the feed-forward network. detail/layer/activation.hpp implements each activation:
 //     relu        max(0, x)
 //     gelu        x * (1 + erf(x / sqrt(2))) / 2, exact
 //     gelu_tanh   the approximation of gelu by tanh
 //     silu        x / (1 + e^-x)
 //
-// Hendrycks and Gimpel (arXiv 1606.08415) define gelu and gelu_tanh. Section 5 of the paper defines silu.
+// Hendrycks and Gimpel (arXiv 1606.08415) define gelu, gelu_tanh and, in section 5, silu.
 enum class Activation { relu, gelu, gelu_tanh, silu };
 
-// Where a layer applies its norms.
-//
+// Where a layer applies its norms:
 //     post   after each residual connection ("Attention Is All You Need", section 3.1)
 //     pre    before each sublayer, on the sublayer's input (arXiv 2002.04745)
 enum class NormOrder { post, pre };
@@ -35,7 +33,7 @@ struct LayerConfig {
   Bias norm_bias = Bias::with;  // whether LayerNorms have biases; RMSNorm never has a bias
 };
 
-// The type of the norms of a layer, and of the final norm of a stack.
+// The type of a layer's norms and of a stack's final norm.
 template <Shape S, LayerConfig Config>
 using LayerNormOf = Norm<S.model, Config.norm_kind, Config.norm_bias>;
 

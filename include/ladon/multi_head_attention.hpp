@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-head attention with projections ("Attention Is All You Need", arXiv 1706.03762, section 3.2).
-//
 //     for each head h:  Q = X Wq^T + bq,  K = C Wk^T + bk,  V = C Wv^T + bv,  O_h = softmax(mask(scale Q K^T)) V
 //     Y = concat(O_1 .. O_H) Wo^T + bo
 //
@@ -33,7 +32,6 @@ namespace ladon::inline LADON_ABI {
 
 // Multi-head attention with a fixed shape. `Layout` is the memory layout of the weights (weights.hpp). `x` and `y` are
 // [queries][model].
-//
 //     run(x, ...)                    attention of x to x
 //     run(x, context, ...)           attention of x to a context [keys][key_model]
 //     project_keys(context, ...)     stores the keys and values of a context in a cache, for many calls of attend
@@ -42,8 +40,7 @@ namespace ladon::inline LADON_ABI {
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
 //
-// The following rules hold for every function.
-//
+// The following rules hold for every function:
 // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). A call neither reads
 //   inactive tokens nor writes the rows of `y` for inactive queries.
 // - Aliasing: `y` may be the same array as `x`. Apart from this case, an array that a call writes must not overlap with
@@ -70,7 +67,7 @@ struct MultiHeadAttention {
   // The workspaces of run and run_phase. Self-attention uses Shared, Scratch, Workspace and TeamWorkspace. Attention to
   // a context uses CrossShared, Scratch, CrossWorkspace and CrossTeamWorkspace.
   //
-  // If shape.queries and shape.keys differ, self-attention does not compile, and Shared is the same type as
+  // If shape.queries and shape.keys differ, calls of self-attention do not compile. Shared is then the same type as
   // CrossShared.
   using Precision = typename Layout::Precision;
   using CrossShared = ladon::CrossShared<shape, Target, Precision>;
@@ -99,8 +96,8 @@ struct MultiHeadAttention {
   // How many phases run_phase has. Phase 0 converts tokens into panels. Phase 1 computes the attention of all heads.
   // Phase 2 computes the output projection and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
-  // more shares than parts, the additional shares have no work.
+  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
+  // than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -200,22 +197,23 @@ struct MultiHeadAttention {
   // tokens to all tokens in the cache. Query i has the position `past` + i. `past` is the value of cache.length before
   // the call. options.keys is ignored.
   //
-  // With the mask Window<Left>, the cache is a ring that keeps the keys and values of the latest tokens. The text may
-  // then grow without limit. If the position encoding is rotary, the text ends with the last position of the rotary
-  // table. With any other mask, a text longer than the capacity of the cache breaks a precondition (checks.hpp).
+  // With the mask Window<Left>, the cache is a ring that keeps the keys and values of the latest tokens. Without a
+  // rotary position encoding, the text may then grow without limit. With a rotary encoding, every token of the text
+  // needs a position in the rotary table. With any other mask, a text longer than the capacity of the cache breaks a
+  // precondition (checks.hpp).
   template <class To = detail::CaptureNothing>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, To&& to = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
   }
   // Computes one share of one phase of `extend`. The threads must follow the rules of run_phase of self-attention.
-  // There are `phases` phases. In phase 0, at most parts(2) shares have work. parts(0) may be greater, because parts(0)
-  // also counts the panels of shape.keys tokens, but `extend` converts at most shape.queries tokens. No other call may
-  // use `cache` until all phases are finished.
+  // There are `phases` phases. In phase 0, at most parts(2) shares have work, even if parts(0) is greater. The reason
+  // is that parts(0) counts the panels of shape.keys tokens, but `extend` converts at most shape.queries tokens. No
+  // other call may use `cache` until all phases are finished.
   //
   // `y` is bit-identical for any number of shares. With several tokens, `y` is also bit-identical to the result of
-  // `extend`. With a single token, the last bits may differ from the result of `extend`, because `extend` projects the
-  // queries of all heads in one product.
+  // `extend`. With a single token, the last bits of `y` may differ from the result of `extend`. The reason is that
+  // `extend` then projects the queries of all heads in one product, and extend_phase projects each head separately.
   template <class To = detail::CaptureNothing>
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,

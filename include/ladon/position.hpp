@@ -2,7 +2,6 @@
 // Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) groups the features of a head into pairs. Each
 // pair is rotated by an angle proportional to the token's position. Queries and keys are rotated in the same way, so a
 // score depends on positions only through the distance between query and key.
-//
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
 //
 // Implementation: detail/attention/rotate.hpp rotates, and detail/attention/rotary_table.hpp computes cosines and
@@ -19,13 +18,12 @@
 namespace ladon::inline LADON_ABI {
 
 // The two features of a head that form pair i:
-//
 //     neighbours   features 2i and 2i + 1 (the paper, llama2.c)
 //     halves       features i and i + width / 2 (Hugging Face)
 enum class Pairing { neighbours, halves };
 
-// The cosines and sines of all angles, each as an array [pairs][positions]. The positions are 0 to Positions - 1.
-// `Width` features of each head are rotated, so there are Width / 2 pairs.
+// The cosines and sines of all angles, in two arrays [pairs][positions]. The positions are 0 to Positions - 1. `Width`
+// features of each head are rotated, so there are Width / 2 pairs.
 template <std::size_t Positions, std::size_t Width>
 struct RotaryTable {
   static_assert(Width > 0 && Width % 2 == 0, "ladon: rotary embedding turns pairs, so its width is even and not 0");
@@ -44,13 +42,12 @@ struct None {
 
 // Rotary position embedding of the first `Width` features of each head, in queries and keys. The remaining features
 // stay unchanged. The position of a token in the table is:
-//
 //     key j      data.offset + j
 //     query i    data.offset + past + i                         in extend; `past` is the number of earlier tokens
 //     query i    data.offset + shape.keys - shape.queries + i   in every other function
 //
-// The offset of a mask does not change these positions. Precondition: the table contains the position of every token
-// that a call rotates (checks.hpp).
+// The offset of a mask does not change the position of a token in the rotary table. Precondition: the table contains
+// the position of every token that a call rotates (checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
   static constexpr bool rotates = true;
@@ -65,7 +62,7 @@ struct Rotary {
   };
 };
 
-// The requirements of the kernels on a position encoding T whose constant `rotates` is true.
+// The members that a position encoding T must have if its constant `rotates` is true.
 template <class T>
 concept Rotating =
     std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts float32 weights to int8 weights, without allocation. The functions also run in constant evaluation and on a
 // microcontroller.
-//
 //     weight[r][i] is about scale[r] * q[r][i]       q is an integer from -127 to 127
 //     scale[r] = (largest magnitude of row r) / 127
 //
-// q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even integer if two are equally near. A row
-// of zeros, or of magnitudes below 127 * 2^-126, becomes a row of zeros with the scale 1.
+// q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even integer if two are equally near. If all
+// weights of a row are 0, or have magnitudes below 127 * 2^-126, the row becomes a row of zeros with the scale 1.
 //
 // `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). It quantises the rows of W H
 // (detail/memory/rotation.hpp) like `quantise`, divides the scales by -8, and changes the signs of the integers.

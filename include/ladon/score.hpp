@@ -2,7 +2,6 @@
 // Score policies. A score policy is a type that determines how the score of a query q and a key k is computed. The type
 // has three members: the function `scale` and the constants `softcap` and `sinks`. To change some of the members,
 // derive from an existing policy:
-//
 //     struct Mine : ladon::score::Scaled {
 //       static constexpr float scale(const ladon::Shape&) noexcept { return 0.25f; }
 //       static constexpr float softcap = 50;

@@ -11,13 +11,12 @@ namespace ladon::inline LADON_ABI {
 // The default of every length in the options: `all` means the length in the shape.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
-// The precision of the keys and values in a cache (key_value_cache.hpp).
-//
+// The precision of the keys and values in a cache (key_value_cache.hpp):
 //     float32    floats
 //     bfloat16   a new key or value is rounded to the nearest bfloat16 (bfloat16.hpp)
-//     int8       for each token and head, the key and the value become integers from -127 to 127 and one scale each
+//     int8       the key of a token in a head becomes integers from -127 to 127 and one scale; so does the value
 //
-// Projections and sums are float32 with every precision.
+// The precision of the cache does not change the precision of projections and sums, which are float32.
 enum class CachePrecision { float32, bfloat16, int8 };
 
 // The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
@@ -93,7 +92,7 @@ struct Lengths {
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// Returns the shape of the attention of a decoder layer to its memory: S with `Memory` keys.
+// Returns the shape of the attention to the memory in a decoder layer: S with `Memory` keys.
 template <Shape S, std::size_t Memory>
 constexpr Shape memory_shape() noexcept {
   Shape shape = S;

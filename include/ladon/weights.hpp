@@ -6,7 +6,6 @@
 // A layout determines the precision of the weights and the strides with which matrix products read the weights. If the
 // numbers of queries and keys are multiples of 16, all layouts of float32 weights give bit-identical results. With
 // other numbers, the layout may also determine the order of additions, so the last bits of a result may differ:
-//
 // - A single token: the lanes of a register hold contiguous weights. The layout determines whether these weights belong
 //   to one sum or to different sums.
 // - A few tokens, or the last few tokens of a sequence: the tokens do not fill the lanes of a register. If a row of
@@ -32,15 +31,13 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The order of a weight matrix W in memory.
-//
+// The order of a weight matrix W in memory:
 //     out_in   W is [Out][In], and y = x W^T + b, as in PyTorch
 //     in_out   W is [In][Out], and y = x W + b, as in Keras and in textbooks
 enum class Order { out_in, in_out };
 
 // The precision of the weights of linear maps. Activations, biases and norms are float32. Shape::cache_precision is the
 // precision of caches.
-//
 //     Float32        weights are floats
 //     BFloat16       weights are bfloat16 (bfloat16.hpp). On targets with AVX512_BF16 or FEAT_BF16 of Arm, products
 //                    round their inputs to bfloat16 (detail/memory/bfloat16_panels.hpp). On other targets, products
@@ -165,12 +162,11 @@ struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
   }
 };
 
-// The kinds of norms.
-//
+// The kinds of norms of a vector x:
 //     layer   (x - mean) / sqrt(variance + epsilon) * weight + bias   LayerNorm, arXiv 1607.06450
 //     rms     x / sqrt(mean of squares + epsilon) * weight            RMSNorm, arXiv 1910.07467
 //
-// LayerNorm is by Ba, Kiros and Hinton. RMSNorm is by Zhang and Sennrich.
+// Ba, Kiros and Hinton proposed LayerNorm. Zhang and Sennrich proposed RMSNorm.
 enum class NormKind { layer, rms };
 
 // The weights of a norm: the gain `weight` [Size] and the shift `bias` [Size]. RMSNorm has no shift. LayerNorm has no
@@ -194,7 +190,6 @@ struct Norm<Size, K, B> {
 // Layouts. A layout declares the tensors of the four projections of attention, and returns the rows of each head in
 // these tensors. Rows are WeightRows or Int8Rows (detail/memory/weight_rows.hpp). Every layout has the following
 // members:
-//
 //     Precision                      the precision of the weights
 //     With<Q>                        the same layout, with Precision = Q
 //     projections                    whether the query, key and value projections have biases
@@ -325,8 +320,8 @@ using BFloat16 = typename Layout::template With<precision::BFloat16>;
 
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
 // more precise. 7 bits are for WebAssembly. On some x86 processors, the relaxed dot product of WebAssembly adds two
-// products in 16 bits (vpmaddubsw of AVX2). With 8 bits, this sum may saturate, so a module must choose its number of
-// levels for the engine (detail/simd/run_time_activations.hpp). With 7 bits, no sum saturates.
+// products in 16 bits (vpmaddubsw of AVX2). With 8 bits, this sum may saturate, so the program that loads a module
+// reduces 8 bits to 7 on these processors (detail/simd/run_time_activations.hpp). With 7 bits, no sum saturates.
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that the C functions of every kernel share: `Call` checks the arguments of a C call and converts weights
-// and options into C++ objects. `Entry` is the base class of the classes that implement the C functions. NAME.h must be
-// included before this file.
+// Defines the classes that the C functions of every kernel share. `Call` checks the arguments of a C call and converts
+// weights and options into C++ objects. `Entry` is the base class of the classes that implement the C functions. NAME.h
+// must be included before this file.
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
   static constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
   static constexpr bool has_memory = Settings::memory > 0;
-  // A call writes at most the following pieces of memory: `y`, the workspace, the cache, and the arrays of
-  // options->attention. A stack has one such array for each layer. Other kernels have at most one such array. A decoder
-  // has as many arrays again in options->memory.attention.
+  // A call writes at most the following pieces of memory: `y`, the workspace, the cache, and the arrays for attention
+  // weights. A stack has one such array for each layer, and other kernels have at most one, in options->attention. A
+  // decoder has the same number of arrays again, in options->memory.attention.
   using Checked = Check<3 + (layers > 0 ? layers : 1) * (has_memory ? 2 : 1)>;
   using Reader = OptionsReader<shape, Settings, Checked>;
 
@@ -88,16 +88,15 @@ struct Call {
   }
 
   // Calls `f` with an object that says where the kernel writes the attention weights or scores that the C program
-  // requested. The type of the object depends on options->attention:
+  // requested. If the kernel is not a stack, the type of the object is:
+  //     attention or an encoder layer, Settings::stage is `weights`      AttentionMap
+  //     attention or an encoder layer, Settings::stage is not `weights`  Capture<Settings::stage>
+  //     a decoder layer, Settings::stage is `weights`                    DecoderMaps
+  //     a decoder layer, Settings::stage is not `weights`                DecoderCaptures<Settings::stage>
   //
-  //     one pointer, Settings::stage is `weights`      AttentionMap
-  //     one pointer, Settings::stage is not `weights`  Capture<Settings::stage>
-  //     a decoder, Settings::stage is `weights`        DecoderMaps, also with the pointers of options->memory.attention
-  //     a decoder, Settings::stage is not `weights`    DecoderCaptures<Settings::stage>
-  //
-  // For a stack, the type is a std::array with an element for each layer. If Settings::stage is `weights`, the elements
-  // for an encoder are pointers. If options->attention does not exist or has only null pointers, calls `f` without an
-  // argument.
+  // For a stack, the type is a std::array with one such object for each layer. If Settings::stage is `weights`, a stack
+  // of encoder layers has pointers instead of AttentionMap. If the kernel has no option `attention`, or all pointers in
+  // options->attention and options->memory.attention are null, calls `f` without an argument.
   template <class F>
   static void with_attention(const O& from, F f) {
     bool wanted = false;
@@ -153,7 +152,8 @@ struct Call {
       return ladon::Capture<Settings::stage>{from.attention};
     }
   }
-  // The elements of the array that with_attention passes for a stack, and for a decoder.
+  // The types of an element of the array that with_attention passes to `f`: LayerTarget for a stack of encoder layers,
+  // and DecoderTarget for a stack of decoder layers. A single decoder layer has one DecoderTarget.
   using LayerTarget =
       std::conditional_t<Settings::stage == ladon::Stage::weights, float*, ladon::Capture<Settings::stage>>;
   using DecoderTarget = std::conditional_t<Settings::stage == ladon::Stage::weights, ladon::DecoderMaps,
@@ -171,8 +171,8 @@ struct Entry {
     return quantise_weights<typename Settings::FloatWeights, Settings::rotated>(from, to, memory, bytes);
   }
 
-  // Returns whether a phase has a share, or true with ARGUMENT_CHECKS OFF. The number of shares is limited, so that the
-  // size of the workspace cannot overflow.
+  // Returns true if the kernel has the phase, the share is below `shares`, and `shares` is at most 65,536. The limit
+  // prevents an overflow of the size of the workspace. With ARGUMENT_CHECKS OFF, always returns true.
   static constexpr bool has_share(std::size_t phase, std::size_t share, std::size_t shares) {
     constexpr std::size_t most_shares = 1 << 16;
     return !LADON_ARGUMENT_CHECKS || (phase < Kernel::phases && share < shares && shares <= most_shares);
@@ -190,8 +190,8 @@ struct Entry {
     // The reinterpret_cast below is valid, because the struct in NAME.h has the same members as ladon::RotaryTable.
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;
-    // `most` keeps the powers of `base` within the range of double. `least` limits the angle position / scaling, so
-    // that a 64-bit integer holds the number of quarter turns in the angle.
+    // `most` limits `base`, so that the powers of `base` are finite doubles. `least` limits the angle position /
+    // scaling, so that a 64-bit integer holds the number of quarter turns in the angle.
     constexpr double most = 1e300, least = 1e-6;
     if (!(base >= 1 && base < most && scaling >= least && scaling < most)) return LADON_BAD_NUMBER;
     ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);

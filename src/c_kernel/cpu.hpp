@@ -43,8 +43,9 @@ static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == 
 
 // Returns the instruction sets that the machine and the operating system support. AVX2 code is compiled for the level
 // x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). In
-// addition, the operating system must save the registers that the extensions use. AVX512_VNNI, AVX512_BF16 and AVX-VNNI
-// are one more extension each, which their level does not contain. The arguments of cpuid are a leaf and a subleaf.
+// addition, the operating system must save the registers that the extensions use. The levels do not contain
+// AVX512_VNNI, AVX512_BF16 and AVX-VNNI, so the function checks each of these extensions separately. The arguments of
+// cpuid are a leaf and a subleaf.
 static unsigned detected_isas() {
   const unsigned sse2 = bits(LADON_ISA_SSE2);
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -65,7 +66,8 @@ static unsigned detected_isas() {
     found |= bits(LADON_ISA_AVX512);
     if (has(c, bits(11))) found |= bits(LADON_ISA_AVX512_VNNI);
   }
-  // `a` is the last subleaf of leaf 7. Bit 4 of subleaf 1 stands for AVX-VNNI, and bit 5 for AVX512_BF16.
+  // Leaf 7 has returned the number of its last subleaf in `a`. In subleaf 1, bit 4 stands for AVX-VNNI, and bit 5 for
+  // AVX512_BF16.
   if (a < 1 || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return found;
   if (has(a, bits(4))) found |= bits(LADON_ISA_AVX_VNNI);
   if (has(found, bits(LADON_ISA_AVX512)) && has(a, bits(5))) found |= bits(LADON_ISA_AVX512_BF16);
@@ -87,7 +89,6 @@ static unsigned supported_isas() {
 }
 
 // Returns one of the instruction sets `available`:
-//
 //     argument `wanted`                        result
 //     LADON_ISA_CHOSEN                         the first instruction set of the list below that is available
 //     an instruction set that is available     `wanted`
@@ -102,8 +103,9 @@ constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   return LADON_ISA_CHOSEN;
 }
 
-// Returns the instruction set that the caller must use, or LADON_ISA_CHOSEN if `wanted` is not supported. `built` is
-// the set of instruction sets for which the library has a variant (see `bits`).
+// Returns the instruction set of the variant that the caller must call, or LADON_ISA_CHOSEN if no variant fits
+// `wanted`. `built` is the set of instruction sets for which the library has a variant: bit i stands for number i in
+// ladon_isa.
 static ladon_isa usable(int wanted, unsigned built) { return chosen_isa(wanted, supported_isas() & built); }
 
 }  // namespace c_kernel

@@ -16,8 +16,8 @@
 
 namespace c_kernel {
 
-// Whether a WebAssembly module can have the kernel. Modules exist neither for attention without projections nor for
-// decoders, because the programs that load modules cannot call these kernels.
+// True if WebAssembly modules of the kernel can exist. Attention without projections and decoders have no modules,
+// because the programs that load modules cannot call these kernels.
 template <class Settings>
 inline constexpr bool has_module = !Settings::given && Settings::memory == 0;
 

@@ -69,8 +69,8 @@ constexpr void add_position(Options& options) {
   }
 }
 
-// Adds the option `attention`: the array, or for a stack one array for each layer, that receives attention weights or
-// scores of an attention of shape S.
+// Adds the option `attention`, which receives attention weights or scores of an attention of shape S. The option is one
+// array, or for a stack one array for each layer.
 template <ladon::Shape S, class Kernel, class Settings>
 constexpr void add_attention(Options& options) {
   constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;

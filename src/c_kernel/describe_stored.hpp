@@ -20,7 +20,7 @@ struct Place {
   bool in_stack = false;
   std::string_view attention = "";  // the attention of the layer, or "" if the tensor belongs to no attention
 
-  // Writes the path of the place: "layers.@layer@.attention." if `separator` is ".".
+  // Writes the path of the place. If `separator` is ".", for example, the path is "layers.@layer@.attention.".
   constexpr void write(Writer& out, std::string_view separator) const {
     if (in_stack) out << "layers" << separator << "@layer@" << separator;
     if (!attention.empty()) out << attention << separator;
@@ -28,8 +28,8 @@ struct Place {
 };
 
 // Writes a line for each tensor, for ladon-weights: "layers.0.attention.in_proj_weight 384+384+384 384". If the
-// elements are not float32, the line ends in their type. The scales and the row sums of an int8 weight have no lines of
-// their own, because ladon-weights adds both to each tensor whose line ends in int8.
+// elements are not float32, their type follows, and "rotated" for rotated int8 weights. The scales and the row sums of
+// int8 weights have no lines of their own, because ladon-weights adds both to each int8 tensor.
 template <ladon::Shape S>
 struct StoredLines {
   Writer& out;

@@ -42,8 +42,9 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
     return status;
   }
-  // All shares of a phase may run at the same time. A share of the last phase writes the members `mark` and `length` of
-  // the cache, possibly before another share of this phase begins. So only the earlier phases check the cache.
+  // Only the phases before the last phase check the cache. In the last phase, one share writes the members `mark` and
+  // `length` of the cache. Shares of a phase may begin in any order, so a check by another share of the last phase
+  // could read the new `mark` and `length`.
   static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                    void* cache, const void* memory, const W* weights, float* y, void* workspace,
                                    const O* options) {
@@ -128,8 +129,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     check.expect(Stored::ring || stored.length <= shape.keys - tokens, LADON_CACHE_FULL);
   }
 
-  // Checks that project_memory has filled the cache of a decoder's memory. If options.memory.keys is 0, all tokens of
-  // this cache are active.
+  // Checks that project_memory has filled the cache of a decoder's memory. If options.memory.keys is 0, sets the number
+  // of active tokens of the memory to the number of tokens in this cache.
   static void take_memory(const Given& given, const O& options, Prepared& call, typename Prepared::Checked& check) {
     const StoredMemory& stored = given.stored_memory();
     check.expect(stored.mark == memory_mark, LADON_CACHE_NOT_CLEARED);

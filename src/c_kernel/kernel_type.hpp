@@ -63,7 +63,6 @@ struct GivenAttention : ladon::Attention<S, Mask, Score, Position> {
 struct NoWeights {};
 
 // The arguments of ladon_add_kernel that determine which C++ type a kernel has:
-//
 //     given   the caller gives queries, keys and values (PROJECTIONS without)
 //     memory  number of tokens in the memory of a decoder (MEMORY), or 0
 //     layers  number of layers of a stack (LAYERS), or 0
@@ -74,7 +73,8 @@ struct Kind {
 };
 
 // Returns the C++ type of a kernel, as a std::type_identity. A kernel is an attention, or, if Config.feed_forward is
-// above 0, a layer or a stack. A layer or a stack with a memory is a decoder, and otherwise an encoder.
+// above 0, a layer or a stack. Layers and stacks with a memory are decoders. Layers and stacks without a memory are
+// encoders.
 template <Kind K, ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout, class Mask,
           class MemoryMask, class Score, class Position>
 constexpr auto kernel_type() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The masks of C kernels: one struct, called an entry, for each value of the argument MASK of ladon_add_kernel. An
-// entry has
-//
+// entry has these members:
 //     name                              the value of the argument, and of the struct itself
 //     Type<Arguments>                   the C++ type of the mask. `Arguments` has the constants of the arguments WINDOW
 //                                       and OFFSET (MaskArguments in definition.hpp.in)
@@ -111,8 +110,9 @@ struct bits : WithoutOptions {
   }
 };
 
-// `pairs` and `pair_axes` are the extents and the axes of an array with an element for each pair of a query and a key.
-// With `PerHead`, the array has such elements for each head.
+// `pairs` and `pair_axes` describe an array with an element for each pair of a query and a key: `pairs` has the extents
+// of the array, and `pair_axes` has the names of its axes. If PerHead is true, the array has these elements for each
+// head.
 template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
 template <bool PerHead>

@@ -24,7 +24,8 @@ struct MemoryOf<Kernel, true> {
   using Shared = typename Kernel::CrossShared;
 };
 
-// The type of a kernel's cache. The cache of a stack has one cache for each layer. `One` is the cache of one layer.
+// `Type` is the type of a kernel's cache. For a stack, `Type` is an array with a cache for each layer. `One` is the
+// type of the cache of one layer.
 template <class Kernel>
 struct CacheOf {
   using Type = typename Kernel::Cache;
@@ -37,7 +38,8 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
-// The caches that hold the keys and values of a decoder's memory, with the names of members that CacheOf expects.
+// Takes the place of `Kernel` in CacheOf. CacheOf<ProjectedMemory<Kernel>> has the types of the caches that hold the
+// keys and values of a decoder's memory.
 template <class Kernel>
 struct ProjectedMemory {
   using Cache = typename Kernel::MemoryCache;
@@ -90,16 +92,17 @@ struct Sizes {
   std::size_t memory_cache = 0;  // the cache of a decoder's memory
 };
 
-// Returns the size of a workspace that is large enough for two functions of a kernel with a cache: NAME_project_keys
-// and NAME_attend, or NAME_project_memory and NAME_extend. `Project` is the workspace of the function that projects.
+// Returns the size of the workspace of a kernel that has two functions with different workspaces: NAME_project_keys and
+// NAME_attend, or NAME_project_memory and NAME_extend. The size is large enough for both. `Project` is the workspace of
+// the function that projects.
 template <class Kernel, class Project>
 constexpr std::size_t workspace_of_both() {
   constexpr std::size_t cached = sizeof(typename Kernel::CachedWorkspace), project = sizeof(Project);
   return cached > project ? cached : project;
 }
 
-// Names the two parts of the workspace of `extend`. Encoders call the parts Shared and ExtendScratch. Attention and
-// decoders call the parts ExtendShared and ExtendScratch.
+// Gives one name to each of the two parts of the workspace of `extend`. Encoders call the parts Shared and
+// ExtendScratch, and attention and decoders call them ExtendShared and ExtendScratch.
 template <class Kernel>
 struct ExtendMemory {
   using Shared = typename Kernel::Shared;

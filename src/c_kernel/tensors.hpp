@@ -16,10 +16,10 @@
 #include "element_types.hpp"
 #include "text.hpp"
 
-// Lists of all parts of weights, in the order of the C structs. LADON_ATTENTIONS lists the attentions of a layer: an
-// encoder layer has the first, and a decoder layer has the other two. LADON_LAYER_PARTS does not contain the attentions
-// of a layer, and LADON_STACK_PARTS does not contain the layers of a stack. weights.hpp converts the parts in this
-// order.
+// Lists of all parts of weights, in the order of the C structs. LADON_ATTENTIONS lists the possible attentions of a
+// layer. An encoder layer has only `attention`. A decoder layer has self_attention and cross_attention instead.
+// LADON_LAYER_PARTS does not contain the attentions of a layer, and LADON_STACK_PARTS does not contain the layers of a
+// stack. weights.hpp converts the parts in this order.
 #define LADON_ATTENTIONS(ATTENTION) ATTENTION(attention) ATTENTION(self_attention) ATTENTION(cross_attention)
 #define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2) PART(norm3)

@@ -24,8 +24,9 @@ class Writer {
   constexpr explicit Writer(const Placeholders& values, char* out = nullptr) : values_(values), out_(out) {}
   constexpr std::size_t size() const { return size_; }
 
-  // Writes `text`. An unknown placeholder stays in the text. The loop reads chars by index: compilers count and limit
-  // the steps of constant evaluation, and the functions of std::string_view take several steps for each char.
+  // Writes `text`. An unknown placeholder stays in the text. The loop reads chars by index instead of calling functions
+  // of std::string_view, because these functions take several steps for each char, and compilers limit the number of
+  // steps in constant evaluation.
   constexpr Writer& operator<<(std::string_view text) {
     const char* const chars = text.data();
     const std::size_t count = text.size();
@@ -100,7 +101,7 @@ constexpr auto text_of() {
   return text;
 }
 
-// At most N items of type T.
+// A list of at most N items of type T.
 template <class T, std::size_t N>
 struct List {
   std::array<T, N> items{};

@@ -173,7 +173,7 @@ MappedFile::MappedFile(const std::filesystem::path& file, Load load) : load_(loa
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) fail(file, "no such file");
-  // The check comes before the file is opened, because opening a named pipe would wait for a writer.
+  // Checks the kind of the file before the file is opened, because opening a named pipe would wait for a writer.
   if (!std::filesystem::is_regular_file(status)) fail(file, "is not a regular file");
   const Mapping mapping = load == Load::map ? map(file) : copy(file);
   data_ = mapping.data;

@@ -93,7 +93,8 @@ class Part {
     fs::path temporary;
     for (int i = 0; i < most_tries && error == std::errc::file_exists; ++i) {
       temporary = target_.parent_path() / random_name();
-      // If the file will get the permissions of a replaced file, only the owner may read the temporary file until then.
+      // If the temporary file will later get the permissions of the replaced file, only the owner may read the
+      // temporary file at first.
       error = file.create(temporary, permissions_.has_value());
     }
     if (error) fail(error);

@@ -27,7 +27,8 @@ std::string in_place_complaint(const File& file, const weights::Member& member, 
   if (tensor.dtype != dtype)
     return member.name + ": tensor " + first + ": expected dtype " + dtype + ", found " +
            files::in_quotes(tensor.dtype);
-  // The file begins at a page boundary in memory, so this check depends only on the offset of the data in the file.
+  // The file begins at a page boundary in memory. The data are therefore aligned if their offset in the file is a
+  // multiple of the element size.
   if (reinterpret_cast<std::uintptr_t>(file.bytes(tensor).data()) % weights::bytes_of_element(dtype) != 0)
     return member.name + ": tensor " + first + ": the data are not aligned to a value of dtype " + dtype;
   return "";

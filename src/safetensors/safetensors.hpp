@@ -17,8 +17,9 @@ namespace ladon::files {
 using safetensors::Tensor;
 using Safetensors = safetensors::File;
 
-// Both functions return a text from a file as ASCII with the escapes of JSON, so that a file cannot send control
-// sequences to a terminal. `in_quotes` adds quotation marks and truncates a long text. `escaped` does neither.
+// The functions in_quotes and escaped return a text from a file as ASCII with the escapes of JSON, so that a file
+// cannot send control sequences to a terminal. `in_quotes` adds quotation marks and truncates a long text. `escaped`
+// does neither.
 std::string in_quotes(std::string_view text);
 std::string escaped(std::string_view text);
 

@@ -106,8 +106,8 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
   return largest;
 }
 
-// Returns the largest magnitude of a weight that stays finite in the target type. The limit of rotated weights keeps
-// sums of eight weights finite.
+// Returns the largest magnitude that a weight may have, so that the converted weight is finite. For rotated weights,
+// the limit is an eighth of the largest float, because a rotation adds eight weights.
 float largest_weight(Target target, bool rotated) {
   constexpr float largest_bfloat16 = 0x1.fep127f;
   static_assert(ladon::to_float(ladon::to_bfloat16(largest_for_bfloat16)) == largest_bfloat16);
@@ -117,7 +117,7 @@ float largest_weight(Target target, bool rotated) {
 }
 
 // Rounds the weights of a row to int8 weights. `largest` is the largest magnitude of the row. If `rotated` is true, the
-// weights are rotated.
+// caller passes weights that Matrix has already rotated. The results are then for layout::RotatedInt8.
 class ToInt8 {
  public:
   using Element = std::int8_t;

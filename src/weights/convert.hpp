@@ -24,8 +24,9 @@ void check_values(const files::Safetensors& file, const std::string& file_name, 
 
 // Passes the output to the sink: header, then data. The int8 weights and the scales are equal to the results of
 // ladon::quantise. The BF16 weights are equal to the results of ladon::to_bfloat16. Returns the deviation of each
-// converted weight, in the order of the plan. Precondition: check_values has accepted the file. If another process
-// changes the file during the call, the function throws files::Error, or the output has old and new weights.
+// converted weight from the original weight, in the order of the plan. Precondition: check_values has accepted the
+// file. If another process changes the file during the call, the function throws files::Error, or the output has old
+// and new weights.
 std::vector<Deviation> write_converted(const files::Safetensors& file, const std::string& file_name,
                                        const ConversionPlan& plan, const files::Sink& sink);
 

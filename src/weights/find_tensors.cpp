@@ -46,7 +46,7 @@ std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64
   return size_complaint(tensor);
 }
 
-// Checks the source of a kernel's member, and adds the errors to `problems`.
+// Checks the source of one member of the kernel's weights, and adds the errors to `problems`.
 class SourceCheck {
  public:
   SourceCheck(const Safetensors& file, std::vector<std::string>& problems)
@@ -111,8 +111,8 @@ std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   return text;
 }
 
-// Returns the tensor names of the stack's last norm. These tensors are not below the prefix. A kernel without a last
-// norm does not use these tensors.
+// Returns the tensor names of the norm behind a stack. The names do not begin with the prefix, so left_out looks for
+// them separately: a kernel without a last norm leaves these tensors out.
 std::vector<std::string> beside_layers(const Spec& spec, const Convention& convention, const std::string& prefix) {
   std::vector<std::string> names;
   for (const Row& row : convention.beside_layers) {

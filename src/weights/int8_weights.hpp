@@ -17,7 +17,7 @@ std::string scale_name(std::string_view weight);
 // none.
 std::string int8_weight_in(const files::Safetensors& file);
 
-// The following functions return the text of an error, or "" if there is no error.
+// The functions scale_complaint and zero_point_complaint return the text of an error, or "" if there is no error.
 
 // The sign of the scales of int8 weights. Rotated weights (ladon::layout::RotatedInt8) have negative scales.
 enum class ScaleSign { positive, negative };
@@ -28,7 +28,8 @@ enum class ScaleSign { positive, negative };
 std::string scale_complaint(const files::Safetensors& file, const files::Tensor& scale, std::uint64_t rows,
                             ScaleSign sign);
 
-// Returns ScaleSign::negative if the first scale is below 0. The tensor may be wrong in every other way.
+// Returns ScaleSign::negative if the first scale is below 0, and ScaleSign::positive in all other cases, even if the
+// tensor has a wrong dtype or no elements.
 ScaleSign sign_of_scales(const files::Safetensors& file, const files::Tensor& scale);
 
 // Checks that the zero points of the weight are 0, if the file has zero points.

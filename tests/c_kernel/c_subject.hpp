@@ -12,9 +12,10 @@
 
 namespace ladon_test {
 
-// Sets the pointers for one projection of a struct with LAYOUT per_head and biases. Such a struct has an array of
-// weights and an array of biases. The pointers at `next` have another order: each head's weight, then the bias of this
-// head. For all other structs, the pointers have the order of the members, so c_weights copies them.
+// Sets the pointers for one projection of a struct with LAYOUT per_head and biases. The struct has one array for the
+// weights of all heads, and one array for the biases of all heads. The pointers at `next` alternate: weight and bias of
+// head 0, weight and bias of head 1, and so on. For every other struct, the pointers at `next` have the order of the
+// struct's members, so c_weights copies the pointers.
 template <std::size_t Heads>
 void deal(const float* (&weight)[Heads], const float* (&bias)[Heads], const float* const*& next) {
   for (std::size_t h = 0; h < Heads; ++h) {

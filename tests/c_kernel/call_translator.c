@@ -1,4 +1,4 @@
-/* Calls the functions of docs/c-api.md that translate, until the cache is full. All tensors have equal numbers. */
+/* Calls begin() and step() of docs/c-api.md, which translate a text, until the cache is full. All weights are 0.01. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 # cmake -DROOT=<repository> -P check_enumerators.cmake
-# Checks that the values of an argument of ladon_add_kernel, such as ACTIVATION, are the enumerators of a C++
-# enumeration, in the order of the enumeration. The order matters, because the first value is the default.
+# Some arguments of ladon_add_kernel, such as ACTIVATION, take the name of an enumerator. Checks that each such argument
+# allows all enumerators of its C++ enumeration, in the order of the enumeration. The order matters, because the first
+# value is the default.
 cmake_minimum_required(VERSION 3.25)
 include(${ROOT}/cmake/kernel/arguments.cmake)
 ladon_kernel_vocabulary()

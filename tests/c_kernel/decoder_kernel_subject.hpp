@@ -32,8 +32,8 @@ O decoder_options_from(const Call& call) {
   options.queries = c_length(call.queries);
   options.keys = c_length(call.tokens);
   options.memory.keys = c_length(call.keys);
-  // A Call has one padding mask. The kernel gets this mask for self-attention, or, if only the attention to the memory
-  // has a padding mask, for the attention to the memory.
+  // A Call has one padding mask. If the kernel has a padding mask for self-attention, the mask of the Call is for
+  // self-attention. Otherwise the mask is for the attention to the memory.
   if constexpr (requires { options.padding; }) {
     options.padding = call.may_see;
   } else if constexpr (requires { options.memory.padding; }) {

@@ -40,8 +40,9 @@ void for_isas(F f) {
   f.template operator()<LADON_ISA_NEON_I8MM>();
 }
 
-// Calls check(subject), or check(subject, isa), for each instruction set that this machine and the library have. A
-// library without DISPATCH is called once.
+// Calls check(subject), or check(subject, isa) if `check` takes two arguments. For a library with DISPATCH, makes a
+// call for each instruction set that both the machine and the library support, and a call for the instruction set that
+// DISPATCH chooses. For a library without DISPATCH, makes a single call.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O, auto Run, class Check>
 void each_isa(std::size_t layers, Check check) {
   int found = 0;

@@ -6,7 +6,7 @@
 
 namespace ladon_test {
 
-// Adds all numbers of an array, which may consist of arrays, to `to`. The numbers keep their order.
+// Appends all numbers of a JSON array to `to`, in the order of the array. Elements of the array may be arrays, too.
 inline void add_numbers(const nlohmann::json& array, std::vector<float>& to) {
   for (const nlohmann::json& value : array) {
     if (value.is_array()) {

@@ -1,4 +1,5 @@
-// The layers of a small Keyword Transformer, with the tensor names of PyTorch. Queries, keys and values have no biases.
+// Makes the layers of a small Keyword Transformer, with random numbers and the tensor names of PyTorch. Queries, keys
+// and values have no biases.
 #pragma once
 
 #include <cstddef>

@@ -84,8 +84,8 @@ TEST_CASE("a growing text with rotary embedding") {
     CHECK(y == expected);
     CHECK(map == expected_map);
   }
-  // Extends the text to the end of the rotary table, which has 64 positions. The next call must fail because of the
-  // table: the ring buffer of the cache accepts any number of tokens.
+  // Extends the text until all 64 positions of the rotary table are used. The ring buffer of the cache accepts any
+  // number of tokens, so only the rotary table makes the next call fail.
   options.tokens = 4;
   while (length + 4 <= 64) {
     REQUIRE(c_grown_extend(y.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) == LADON_OK);
@@ -98,7 +98,8 @@ TEST_CASE("a growing text with rotary embedding") {
 
 namespace {
 
-// Checks that a kernel with a cache of precision P equals the C++ type. `Bytes` is the size of the kernel's cache.
+// Checks that a kernel with a cache of precision P gives the results of the C++ type with the same options. `Bytes` is
+// the size of the kernel's cache.
 template <ladon::CachePrecision P, class Weights, std::size_t Bytes, std::size_t WorkspaceBytes>
 void check_precision(auto cache_clear, auto kernel_extend) {
   using Text =

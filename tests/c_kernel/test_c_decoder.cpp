@@ -1,4 +1,5 @@
-// Tests C kernels of decoder layers and stacks that compute a whole text: against the oracle, and for wrong arguments.
+// Tests C kernels of decoder layers and stacks that compute a whole text. The results must agree with the oracle, and
+// calls with wrong arguments must return a status.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -86,7 +87,8 @@ TEST_CASE("a decoder returns a status for wrong arguments") {
   CHECK(a.run() == LADON_LENGTH_BEYOND_SHAPE);
   a.options.memory.keys = LADON_NONE;
   CHECK(a.run() == LADON_OK);
-  // With two active tokens in the memory, y may lie behind these tokens.
+  // If only two tokens of the memory are active, the call does not read the other tokens. So y may overlap the other
+  // tokens.
   a.options.memory.keys = 2;
   CHECK(c_decoder_run_with(a.x, a.memory, &a.weights, a.memory + 2 * model, a.workspace, &a.options) == LADON_OK);
   a.options = {};

@@ -33,7 +33,8 @@ struct alignas(64) Memory {
   unsigned char bytes[Bytes];
 };
 
-// A text that c_decoding extends, with its memory. The oracle has computed the whole text.
+// A text that the kernel c_decoding extends, and the memory of the text. `expected` holds the oracle's results for the
+// whole text.
 struct Text {
   Subject subject{};
   DecoderProblem problem;
@@ -67,8 +68,9 @@ struct Text {
   }
 };
 
-// Returns the expected map of a call of `count` tokens: for each head, the rows of `all` [heads][tokens][columns] from
-// token `past` on. The kernel must not write the other elements of the map, so these elements have no value.
+// Returns the expected map of a call that appends `count` tokens after `past` tokens. Copies the rows of the appended
+// tokens from `all` [heads][tokens][columns], for each head. All other elements of the result are empty, because the
+// kernel must not write them.
 Expected map_of_call(const Expected& all, std::size_t past, std::size_t count, std::size_t columns) {
   Expected map(heads * queries * columns);
   for (std::size_t h = 0; h < heads; ++h) {
@@ -145,7 +147,8 @@ void check_decoding(Text& text) {
     const Floats expected = check_cut(text, pieces, whole), by_one = check_cut(text, pieces, one);
     CHECK(same_bits(check_cut(text, pieces, several), by_one));
     CHECK(same_bits(check_cut(text, pieces, many), by_one));
-    // cuts[0] has no call with a single token. With a single token, calls and phases add in different orders.
+    // For a single token, NAME_extend adds in another order than the phases. Only cuts[0] has no piece of a single
+    // token. So only for cuts[0] must NAME_extend and the phases give equal bits.
     if (pieces == cuts[0]) CHECK(same_bits(expected, by_one));
   }
 }
@@ -226,8 +229,8 @@ TEST_CASE("a decoder of a growing text returns a status for wrong arguments") {
   CHECK(run() == LADON_CACHE_NOT_CLEARED);  // the memory is not projected
   REQUIRE(text.project() == LADON_OK);
   CHECK(run() == LADON_OK);
-  // The kernel must reject the cache of a memory as the cache of a text, and the cache of a text as the cache of a
-  // memory.
+  // The kernel must reject a cache of a memory as the cache of the text, and a cache of a text as the cache of the
+  // memory. Each of the next two calls passes one cache twice.
   CHECK(c_decoding_extend(text.problem.x.data(), text.memory_cache.bytes, text.memory_cache.bytes, &text.weights,
                           y.data(), text.workspace.bytes, &options) == LADON_CACHE_NOT_CLEARED);
   CHECK(c_decoding_extend(text.problem.x.data(), text.cache.bytes, text.cache.bytes, &text.weights, y.data(),

@@ -20,7 +20,7 @@ using S = ladon::Shape;
 
 constexpr S causal_shape{.queries = C_GIVEN_QUERIES, .keys = C_GIVEN_KEYS, .model = C_GIVEN_MODEL, .heads = 3};
 
-// Returns a Subject that calls the kernel `Run`. The task of check_given passes q, k and v as x, context and the first
+// Returns a Subject that calls the kernel `Run`. A task of check_given passes q as x, k as context, and v as the first
 // tensor of the weights.
 template <S Shape, std::size_t WorkspaceBytes, class O, auto Run, int Isa = LADON_ISA_CHOSEN>
 Subject c_given_subject() {

@@ -1,5 +1,5 @@
 // Tests kernels with int8 weights against the oracle, and against the C++ types with the same sizes. NAME_quantise must
-// write the weights that ladon::quantise writes, or return a status.
+// write the weights that ladon::quantise writes, or return an error status.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// Sets `weight` to the first of its `count` int8 elements. The tests store int8 elements at the end of an array of
-// floats (elements_at in weight_views.hpp). c_weights returns pointers to the beginning of this array.
+// c_weights sets `weight` to the beginning of an array of floats. The last `count` bytes of this array are the int8
+// elements (elements_at in weight_views.hpp). Moves `weight` to the first int8 element.
 void place(const std::int8_t*& weight, std::size_t count) {
   weight = elements_at<std::int8_t>(reinterpret_cast<const float*>(weight), count);
 }
@@ -87,7 +87,7 @@ struct Floating {
   }
 };
 
-// The sizes of the float tensors of c_int8_grown, whose out_proj has no bias, and of c_int8_layer.
+// The sizes of the float tensors of c_int8_grown and of c_int8_layer. c_int8_grown has no bias of out_proj.
 const std::vector<std::size_t> grown_sizes{48 * 16, 48, 16 * 16};
 const std::vector<std::size_t> layer_sizes{36 * 12, 36,      12 * 12, 12, 21 * 12, 21, 21 * 12,
                                            21,      12 * 21, 12,      12, 12,      12, 12};
@@ -186,8 +186,8 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   CHECK(same(weights.out_proj_weight_scale, out_scale));
   CHECK(same(weights.out_proj_weight_row_sum, out_sums));
   CHECK(weights.in_proj_bias == floats.weights.in_proj_bias);
-  // The last tensor ends C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`, so this constant is not
-  // too large.
+  // The last tensor ends exactly C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`, so this constant
+  // is not larger than needed.
   CHECK(reinterpret_cast<const unsigned char*>(weights.out_proj_weight_row_sum + 16) ==
         memory.bytes + C_INT8_GROWN_QUANTISED_BYTES);
 
@@ -261,8 +261,9 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
   CHECK(quantise(reinterpret_cast<const c_int8_layer_float_weights*>(&weights), &weights, memory.bytes) ==
         LADON_OVERLAP);
 
-  // Replaces each float tensor by a null pointer, and then by a pointer that overlaps the memory. NAME_quantise must
-  // also check the pointers of biases and norms, although it does not copy these tensors.
+  // Replaces each float tensor first by a null pointer, and then by a pointer that overlaps `memory`, the output of
+  // NAME_quantise. NAME_quantise must also check the pointers of biases and norms, although it does not copy these
+  // tensors.
   std::array<const float*, sizeof(floats.weights) / sizeof(const float*)> tensors;
   const auto with = [&](std::size_t tensor, const float* pointer) {
     std::memcpy(&tensors, &floats.weights, sizeof(tensors));

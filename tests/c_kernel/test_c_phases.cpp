@@ -1,7 +1,7 @@
-// Tests NAME_run_phase and NAME_extend_phase, which divide a call into phases and shares, and the captures of
-// NAME_extend. For any number of shares, computed one after the other, a kernel must give the same bits. With several
-// tokens, the bits must be those of NAME_extend. For a single token, NAME_extend adds in another order, so its bits may
-// differ from the bits of the phases.
+// Tests NAME_run_phase and NAME_extend_phase, which divide a call into phases and shares. Also tests the captures of
+// NAME_extend. A kernel must give equal bits for any number of shares, which the test computes one after the other.
+// With several tokens, the bits must be those of NAME_extend. For a single token, NAME_extend adds in another order, so
+// its bits may differ from the bits of the phases.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct Weights {
   }
 };
 
-// The functions and sizes of a kernel whose text grows.
+// The functions and sizes of a kernel that extends a text.
 struct GrownKernel {
   using W = c_grown_weights;
   using O = c_grown_options;
@@ -79,8 +79,8 @@ struct GrownStack {
   }
 };
 
-// Extends a text by `pieces`, in one call for each piece if `Shares` is 0, and otherwise in phases with `Shares`
-// shares. Returns y and the captured arrays of all calls.
+// Extends a text by `pieces`. If `Shares` is 0, makes one call for each piece. Otherwise divides each call into phases,
+// and each phase into `Shares` shares. Returns y and the captured arrays of all calls.
 template <class Kernel, std::size_t Shares>
 std::vector<Floats> grow(const typename Kernel::W& weights, typename Kernel::O options, const Floats& x,
                          const std::vector<std::size_t>& pieces) {
@@ -233,7 +233,8 @@ TEST_CASE("extend_phase returns a status for wrong arguments") {
   CHECK(extend(0, 1, 1, y.data()) == LADON_NO_SUCH_PHASE);
   CHECK(extend(0, 0, SIZE_MAX, y.data()) == LADON_NO_SUCH_PHASE);
   CHECK(extend(0, 0, 1, nullptr) == LADON_NULL_OUTPUT);
-  // The end of the workspace depends on the number of shares.
+  // The workspace for two shares is larger than the workspace for one share. So if y lies directly behind the workspace
+  // for one share, y overlaps the workspace of a call with two shares. A call with one share must accept this y.
   auto* const behind_one = reinterpret_cast<float*>(workspace.bytes + C_GROWN_STACK_TEAM_WORKSPACE_BYTES(1));
   CHECK(extend(0, 0, 2, behind_one) == LADON_OVERLAP);
   CHECK(extend(0, 0, 1, behind_one) == LADON_OK);

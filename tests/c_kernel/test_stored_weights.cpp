@@ -89,9 +89,9 @@ TEST_CASE("bfloat16: the matrices of the checkpoint, rounded") {
   CHECK(run_with<C_BFLOAT16_BERT_WORKSPACE_BYTES>(c_bfloat16_bert_run, c_bfloat16_bert_stored_weights, x) == expected);
 }
 
-// Compares three int8 versions of the checkpoint: the build quantised the weights in the library of c_int8_bert,
-// ladon-weights quantised the checkpoint in the library of c_int8_joined, and this test calls c_int8_bert_quantise. All
-// three must have equal bits.
+// Compares three int8 versions of one float checkpoint. ladon_add_kernel quantised the weights in the library of
+// c_int8_bert. `ladon-weights quantise` made the checkpoint whose weights are in the library of c_int8_joined. This
+// test makes the third version with c_int8_bert_quantise. All three versions must have equal bits.
 TEST_CASE("int8: quantised when the library is made, on the device, and in the checkpoint") {
   const auto tensors = small_bert();
   const auto own = weights_of<c_int8_bert_float_weights>(tensors);

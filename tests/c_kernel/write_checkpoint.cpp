@@ -1,6 +1,8 @@
-// ladon_write_checkpoint bert|keywords|CASES FILE: writes small_bert() or small_keywords() as a safetensors file: the
-// length of a JSON header in 8 bytes, the header, the data. With the name of a JSON file, writes the weights of the
-// last case of this file, a state dict of PyTorch (tests/conformance/make_decoding_cases.py).
+// ladon_write_checkpoint bert|keywords|CASES FILE: writes FILE in the format safetensors. The file begins with the
+// length of a JSON header, a number of 8 bytes. The header and the data follow. `bert` writes the tensors of
+// small_bert(), and `keywords` writes the tensors of small_keywords(). CASES is a JSON file of
+// tests/conformance/make_decoding_cases.py. With CASES, writes the weights of the last case in CASES, which are a state
+// dict of PyTorch.
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,7 +24,7 @@ std::vector<ladon_test::NamedTensor> state_dict(const std::string& file) {
   for (const auto& [name, values] : weights.items()) {
     ladon_test::NamedTensor tensor{name, {}, {}};
     ladon_test::add_numbers(values, tensor.data);
-    // The JSON file has no shapes. The weight of a linear map has as many rows as its bias has elements.
+    // The JSON file has no shapes. A weight of a linear map has as many rows as the bias of this map has elements.
     constexpr std::string_view weight = "weight";
     const std::size_t size = tensor.data.size();
     const std::string bias = name.substr(0, name.size() - weight.size()) + "bias";

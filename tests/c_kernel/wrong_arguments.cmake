@@ -4,7 +4,7 @@ function(ladon_add_wrong_arguments name message)
   add_test(NAME ladon.kernel_arguments.${name}
     COMMAND ${CMAKE_COMMAND} "-DARGUMENTS=${ARGN}" -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
       -DPROCESSOR=riscv64 ${definitions} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_arguments.cmake)
-  # CMake may break the lines of a message at any space.
+  # CMake may break the lines of a message at any space. So each space of <message> also matches a line break.
   string(REPLACE " " "[ \n]+" message "${message}")
   set_tests_properties(ladon.kernel_arguments.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
 endfunction()

@@ -1,7 +1,6 @@
 # cmake -DCOMPILE=<compiler;flags> -DSOURCE=<file> -P check.cmake
 # Compiles SOURCE. SOURCE must not compile, unless its first line begins with "// compiles: " (control.cpp). Other lines
 # of SOURCE are rules:
-#
 #   // must print: TEXT     the compiler must print TEXT
 #   // most lines: COUNT    the compiler must print at most COUNT lines
 #   // flag: FLAG           a flag for the compiler, after the flags in COMPILE

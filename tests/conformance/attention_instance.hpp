@@ -57,8 +57,7 @@ struct AttentionInstances {
 
 namespace mask = ladon::mask;
 
-// Part<Mask>::fill copies the members of an Entry that Mask uses to the data of Mask. Mask may be one part of a
-// combined mask.
+// Part<Mask>::fill sets the data of Mask from an Entry. Mask may be one part of a combined mask.
 template <class Mask>
 struct Part {};
 template <>
@@ -123,10 +122,10 @@ constexpr auto both(A a, B b) {
   }
 }
 
-// Returns the mask for the members `causal`, `left` and `right` of F: a causal mask, a window, or no mask. If F has
-// both a causal mask and a window, the result is a window with 0 keys on the right side. This is correct because both
-// masks give query i the position i + offset. The offset is at most F.keys, so a query and a key are fewer than
-// F.keys + F.queries positions apart. A side of at least that many keys is therefore unlimited.
+// Returns the mask for the members `causal`, `left` and `right` of F: a causal mask, a window, or no mask. A causal
+// mask and a window together become a window with 0 keys on the right side, because both masks give query i the
+// position i + offset. The offset is at most F.keys, so a query and a key are fewer than F.keys + F.queries positions
+// apart. If a side of a window has at least F.keys + F.queries keys, it hides no key, and becomes ladon::all.
 template <Form F>
 constexpr auto positional() {
   constexpr auto side = [](std::ptrdiff_t width) {

@@ -100,8 +100,9 @@ Form form_of(const Attributes& attributes, const Inputs& inputs, bool capture) {
     form.given = boolean ? (per_head ? Given::boolean_per_head : Given::boolean)
                          : (per_head ? Given::additive_per_head : Given::additive);
   }
-  // Stages 0 and 1 capture the scores before the mask, also the scores of padding. If the call stated the number of
-  // active keys, attention would not compute the scores of padding. So a padding mask hides these keys.
+  // Stages 0 and 1 capture the scores before the mask, including the scores of padding keys. Attention computes only
+  // the scores of active keys. At these stages, the case therefore makes all keys active, and hides the padding keys by
+  // a padding mask.
   form.padding = inputs.valid_keys && (form.stage == 0 || form.stage == 1);
   return form;
 }

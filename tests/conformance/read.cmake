@@ -57,9 +57,9 @@ function(ladon_conformance_kind out text)
 endfunction()
 
 # ladon_onnx_instance(<variable> <text>): sets <variable> to the instantiation that a case of ONNX's Attention needs:
-# "<form>|<scale or usual>|<softcap>". The form holds the arguments of instance<> in attention_instance.hpp. Scale and
-# softcap belong to the score. <variable> is empty if the case computes nothing. The program derives an equal form from
-# these fields (onnx.cpp).
+# "<form>|<scale>|<softcap>". The form holds the arguments of instance<> in attention_instance.hpp. Scale and softcap
+# are the parameters of the score type. The scale "usual" is the default scale. <variable> is empty if the case computes
+# nothing. ladon_conformance derives an equal form from the fields of the case (onnx.cpp).
 function(ladon_onnx_instance out text)
   foreach(tensor Q K V attn_mask past_key)
     set(${tensor} "")
@@ -138,8 +138,9 @@ function(ladon_onnx_instance out text)
   ladon_json_get(left -1 "${text}" attributes left_window_size)
   ladon_json_get(right -1 "${text}" attributes right_window_size)
   ladon_json_has(padding "${text}" inputs nonpad_kv_seqlen)
-  # Stages 0 and 1 capture the scores before the mask, also the scores of padding. If the call stated the number of
-  # active keys, attention would not compute the scores of padding. So a padding mask hides these keys.
+  # Stages 0 and 1 capture the scores before the mask, including the scores of padding keys. Attention computes only the
+  # scores of active keys. At these stages, the case therefore makes all keys active, and hides the padding keys by a
+  # padding mask.
   if(padding AND (stage EQUAL 0 OR stage EQUAL 1))
     set(padding true)
   else()

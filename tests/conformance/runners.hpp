@@ -20,8 +20,8 @@ bool is_pytorch(const nlohmann::json& document);
 void for_pytorch_cases(const nlohmann::json& document,
                        const std::function<void(const std::string& name, const std::function<Outcome()>& run)>& report);
 
-// The next two functions are for cases of PyTorch's stack of decoder layers, which decoding.cpp decodes in several
-// calls.
+// The next two functions are for cases of a stack of PyTorch's decoder layers. They compute each case in several calls
+// (decoding.cpp).
 bool is_decoding(const nlohmann::json& document);
 void for_decoding_cases(
     const nlohmann::json& document,

@@ -1,4 +1,4 @@
-// Tensors of the conformance files, and the comparison of results with expected tensors.
+// Defines the tensors of the conformance files, and compares results with expected tensors.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ struct Outcome {
 void compare(const std::string& name, const std::vector<float>& got, const std::vector<float>& expected,
              float tolerance, Outcome& outcome);
 
-// Returns a number in at most nine digits.
+// Returns `value` as text with at most nine significant digits.
 std::string text(double value);
 
 }  // namespace conformance

@@ -3,8 +3,8 @@
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${PREFIX}/include ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 
-# hide_xsimd(<variable>): sets <variable> to flags that replace the compiler's header folders. In place of a folder with
-# xsimd, the flags name a folder that has links to all entries of the replaced folder, except xsimd.
+# hide_xsimd(<variable>): sets <variable> to flags that hide xsimd from the compiler. The flags name the compiler's own
+# header folders. A folder that contains xsimd is replaced by a folder with links to all its entries except xsimd.
 function(hide_xsimd out)
   file(WRITE ${FOLDER}/empty.cpp "")
   run(said ${COMPILE_CXX} -E -v empty.cpp)

@@ -15,7 +15,8 @@ foreach(file IN ITEMS include/ladon/ladon.hpp include/ladon/detail/simd/pack_xsi
   endif()
 endforeach()
 
-# The package must accept a machine with pointers of two bytes, because the headers are equal on all machines.
+# The headers are equal on all machines. So the package must also accept a machine with pointers of another size, here
+# two bytes.
 set(CMAKE_SIZEOF_VOID_P 2)
 include(${PREFIX}/share/ladon/cmake/ladonConfigVersion.cmake)
 if(PACKAGE_VERSION_UNSUITABLE)

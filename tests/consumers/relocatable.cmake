@@ -1,5 +1,6 @@
 # expect_relocatable(<folder> <path>...): checks that no file below <folder> contains one of the absolute paths <path>.
-# A match after a dot does not count, because "/../src" is a relative path, also if the checkout lies in /src.
+# A match directly after a dot does not count. If the checkout lies in /src, for example, the relative path "../src"
+# also contains "/src".
 function(expect_relocatable folder)
   file(GLOB_RECURSE files ${folder}/*)
   if(NOT files)

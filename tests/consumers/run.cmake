@@ -6,7 +6,7 @@
 cmake_minimum_required(VERSION 3.25)
 include(${COMMON})
 
-# Creates an empty folder, and removes variables of the shell that compilers and CMake read.
+# Makes FOLDER an empty folder. Unsets environment variables that change what compilers and CMake do.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 foreach(variable IN ITEMS CFLAGS CXXFLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH

@@ -1,7 +1,8 @@
 # cmake -DMAP=<file> [-DALSO=<regular expression>] -P check_map.cmake
-# Checks which members of libraries a program contains, by the linker's map file. Two kinds are allowed: the functions of
-# the C library that move and compare memory, and the compiler's functions for missing instructions. So the program
-# contains no malloc, no operator new and no libm. ALSO allows more members, for example of libm.
+# Reads in the linker's map file which members of libraries a program contains. Besides libraries of this project, the
+# program may contain the compiler's functions for missing instructions. From the C library, it may contain strlen and
+# the functions that move and compare memory. So the program contains no malloc, no operator new and no libm. ALSO
+# allows more members, for example of libm.
 file(STRINGS ${MAP} lines)
 set(wrong "")
 set(members "")

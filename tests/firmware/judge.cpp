@@ -1,7 +1,8 @@
-// judge COUNT [int8]: reads the output of the firmware's date_reader for COUNT texts (argument `exact`), and reads the
-// dates of these texts on the host. With `int8`, judges date_reader_int8. The dates that the firmware prints must equal
-// the dates of the host. Each probability of a digit must agree with the oracle. The oracle computes the model in
-// float64, and computes the error that float32 may have (tests/support/bound.hpp).
+// judge COUNT [int8]: checks what the firmware's date_reader, called with the argument `exact`, prints for COUNT texts.
+// `judge` reads this output, and also reads the dates of the texts on the host. With `int8`, judges date_reader_int8.
+// The dates that the firmware prints must equal the dates of the host. Each probability of a digit must agree with the
+// oracle. The oracle computes the model in float64, and computes the error that float32 may have
+// (tests/support/bound.hpp).
 #include <algorithm>
 #include <bit>
 #include <cmath>

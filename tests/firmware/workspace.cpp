@@ -1,11 +1,8 @@
-// Checks a formula for the workspace of attention in bytes:
-//
+// Checks a formula for the size of the workspace of attention, in bytes:
 //     4 (2 T D + T (d_k + d_v) + NR (d_k + block))
-//
 // NR is the width of a panel, and T is the number of tokens, rounded up to whole panels. D is the number of features.
 // d_k and d_v are the widths of a head. `block` is the largest number of keys in a key block. The terms are, in this
 // order: x and the outputs of the heads, K and V of one head, and one panel of Q and of scores.
-//
 // An encoder layer also needs one panel for its norms and its feed-forward network. With pre-norm, the layer needs T D
 // more floats.
 #include <ladon/ladon.hpp>
@@ -57,9 +54,9 @@ static_assert(keeps_to_it<Shape{.queries = 5, .model = 36, .heads = 3}>());
 static_assert(keeps_to_it<Shape{.queries = 256, .model = 64, .heads = 8}>());
 static_assert(keeps_to_it<Shape{.queries = 1000, .model = 64, .heads = 1}>());  // four blocks of keys
 
-// Whether the workspace is not larger than a simple upper bound, for the shapes of counts.cpp. The bound ignores the
-// gaps between the parts of the workspace, and does not round the number of queries up. One additional panel of `model`
-// features makes up for both.
+// Returns whether the workspace is at most as large as a simple upper bound. The bound ignores the gaps between the
+// parts of the workspace, and does not round the number of queries up to whole panels. For the shapes of counts.cpp,
+// one additional panel of `model` features in the bound makes up for both.
 template <Shape Given>
 constexpr bool within_design() {
   constexpr Shape s = Given.complete();

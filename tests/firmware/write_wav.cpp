@@ -1,5 +1,5 @@
 // write_wav FILE RATE CHANNELS BITS FRAMES: writes a WAV file of silence. An unknown chunk of odd size stands before
-// the samples, so that a test shows that the reader skips such a chunk.
+// the samples, because readers must skip such a chunk.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

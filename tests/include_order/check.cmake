@@ -1,13 +1,10 @@
 # cmake -DINCLUDE=<folder> -DLAYERS=<file> -P check.cmake
-#
-# Checks the headers in the folder (include/ladon) against the layers that the file lists (layers.cmake):
-#
+# Checks the headers in INCLUDE (include/ladon) against the layers that the file LAYERS lists (layers.cmake):
 #   1. Each header belongs to exactly one layer.
 #   2. A header includes headers of Ladon from its own layer and from lower layers only. Includes have no cycle.
 #   3. No header outside detail/ opens the namespace detail, simd, assembly or target.
 #   4. No header outside isa_folders and isa_exempt names an instruction set, except in comments and string literals.
-#
-# Prints every broken rule, then fails.
+# Prints every broken rule. Fails if a rule is broken.
 cmake_minimum_required(VERSION 3.25)
 include(${LAYERS})
 
@@ -79,8 +76,8 @@ endforeach()
 foreach(header IN LISTS headers)
   read_code(code ${INCLUDE}/${header})
 
-  # Rule 2: checks that each include leads to a header of the same or of a lower layer. open_<header> lists the included
-  # headers of the same layer, in which the loop at the end of this file searches for cycles.
+  # Rule 2: checks that each include leads to a header of the same or of a lower layer. Sets open_<header> to the
+  # included headers of the same layer. The loop at the end of this file searches these lists for cycles.
   set(open_${header} "")
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*include[ \t]*'[^'\n]*'" quoted "${code}")
   if(quoted)

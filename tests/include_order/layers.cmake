@@ -23,6 +23,6 @@ set(may_be_empty "")
 # isa_folders lists the folders whose headers may name an instruction set.
 set(isa_folders detail/target/ detail/simd/ detail/linear/cortex_m/)
 
-# isa_exempt lists the headers outside isa_folders that may name an instruction set. A header in this list that names
-# none is an error.
+# isa_exempt lists the headers outside isa_folders that may name an instruction set. If a header in this list names no
+# instruction set, check.cmake reports an error.
 set(isa_exempt "")

@@ -3,8 +3,8 @@
 # rule. FOLDER is overwritten.
 cmake_minimum_required(VERSION 3.25)
 
-# Writes the headers into FOLDER, and runs check.cmake. The caller sets the contents of the headers. Sets `status` and the
-# output `said`.
+# Writes the headers into FOLDER, and runs check.cmake. The caller must set one variable for each header, which holds
+# the text of the header. Sets `status` to the exit status of check.cmake, and `said` to its output.
 macro(check_tree)
   file(REMOVE_RECURSE ${FOLDER})
   foreach(header IN ITEMS low.hpp middle.hpp detail/steps.hpp top.hpp)
@@ -39,8 +39,8 @@ function(accepts)
   endif()
 endfunction()
 
-# must_report(<message> <variable> <value>): checks that check.cmake reports the message if the variable (a header,
-# `layers` or `extra`) has this value.
+# must_report(<message> <variable> <value>): sets <variable> to <value>, and checks that check.cmake then reports
+# <message>. <variable> is the name of a header, `layers`, or `extra`, which holds the name of an additional header.
 function(must_report expected variable value)
   usual_tree()
   set(${variable} "${value}")

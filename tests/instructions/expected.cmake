@@ -1,4 +1,5 @@
-# Instructions of one call of each kernel, compiled for AVX2 with FMA and -O3.
+# Sets the expected number of instructions of one call of each kernel. The kernels are compiled for AVX2 with FMA and
+# -O3.
 set(instructions_compiler "GNU 12")
 set(instructions_full_16_32_4 28158)
 set(instructions_full_64_128_4 1343144)

@@ -7,7 +7,7 @@ import unittest
 
 from common import HERE, ROOT, main, need_module
 
-# The keys of a module.yml that Zephyr's scripts/zephyr_module.py knows in `build`.
+# The keys that Zephyr's scripts/zephyr_module.py allows in the section `build` of a module.yml.
 BUILD_KEYS = {"cmake", "kconfig", "cmake-ext", "kconfig-ext", "sysbuild-cmake", "sysbuild-kconfig",
               "sysbuild-cmake-ext", "sysbuild-kconfig-ext", "depends", "settings"}
 

@@ -1,5 +1,5 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
-# Tests that code compiled with different flags has different symbol names: the name of the inline namespace LADON_ABI
+# Tests that code compiled with different flags has different symbol names. The name of the inline namespace LADON_ABI
 # must be different for each entry of `flags`. The entries select instruction sets and set macros of Ladon.
 cmake_minimum_required(VERSION 3.25)
 set(flags

@@ -72,8 +72,8 @@ struct Sunk : ladon::score::Scaled {
 };
 constexpr auto table = ladon::rotary_table<4, 2>();
 
-// Breaks the precondition of the rotary table. With four queries and two keys, the first query has the position -2, and
-// the offset 1 makes it -1.
+// Breaks the precondition that no position lies before the rotary table, which begins at position 0. With four queries
+// and two keys, the first query has the position -2. The offset 1 changes this position to -1.
 void run_before_the_first_position() {
   using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::None,
                                   ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;

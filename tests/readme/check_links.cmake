@@ -1,6 +1,6 @@
 # cmake -DFILE=<file> -P check_links.cmake
-# Checks that every link of a Markdown file to a file of the repository leads to an existing file. If there is a folder
-# fuzz, also checks that every fuzz target in the text has a source file. Links to the web are not followed.
+# Checks that every link of a Markdown file to a file of the repository leads to an existing file. Links to the web are
+# not followed. If FILE lies next to a folder `fuzz`, also checks that every fuzz target in the text has a source file.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${FILE} text)
 cmake_path(GET FILE PARENT_PATH folder)

@@ -67,8 +67,8 @@ float difference(const Tokens& a, const Tokens& b) {
   return largest;
 }
 
-// Checks that `run(may_see, y)` gives the expected y with the mask of the model. Also checks that the mask has an
-// effect: with the negated mask, in which 1 hides a key as in PyTorch, y must differ from the expected y.
+// Checks that `run(may_see, y)` gives the expected y with the mask of the model. Then swaps 0 and 1 in the mask, so
+// that 1 hides a key, as in PyTorch. y must then differ from the expected y, which shows that the mask has an effect.
 template <class Run>
 void check_with_mask(const Expected& expected, const Run& run) {
   Tokens y{};

@@ -61,8 +61,8 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
 ExpectedAttention expected_attention(const Subject& subject, const AttentionProblem& problem,
                                      const Variation& variation);
 
-// Returns the expected attention weights of all heads. Rows of inactive queries have no value, because they must not be
-// written.
+// Returns the expected attention weights of all heads. Rows of inactive queries are empty, because the library must not
+// write these rows.
 Expected expected_map(const ladon::Shape& shape, const std::vector<oracle::Matrix>& weights);
 
 // Returns whether the oracle computes an infinite or NaN weight for a query, because a visible score is infinite or
@@ -71,8 +71,8 @@ bool sees_nan(const oracle::Matrix& weights, std::size_t query);
 // Returns a Real (bound.hpp) with an infinite deviation. Any float agrees with this Real.
 Real any_weight();
 
-// Returns the expected scores of all heads in natural units. For an active query, the score of an inactive key is
-// `beyond`.
+// Returns the expected scores of all heads in natural units. In the row of an active query, the score of an inactive
+// key is the argument `beyond`.
 Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Matrix>& scores, double beyond);
 
 // Copies the lengths and the data of a variation to a task.

@@ -1,5 +1,6 @@
-// Makes the code under test (Subject in subject.hpp) for three kinds of attention: with projections, with keys and
-// values that are projected in advance, and without projections.
+// Makes the code under test (Subject in subject.hpp) for three kinds of attention. The first kind projects queries,
+// keys and values. The second kind attends to keys and values that were projected in advance. The third kind has no
+// projections.
 #pragma once
 
 #include "guarded.hpp"
@@ -16,7 +17,8 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
-// Adds the base and the scaling of the angles to Rotary. set_position fills the rotary table with these parameters.
+// Like Rotary, but with the base and the scaling of the angles as template arguments. set_position fills the rotary
+// table with these parameters.
 template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
 struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
   static constexpr double base = Base, scaling = Scaling;
@@ -49,8 +51,8 @@ ScoreForm score_form() {
   return form;
 }
 
-// What a subject can capture: only the attention weights, or the scores at every stage. Each stage needs a separate
-// instantiation, so most subjects capture only the weights.
+// Selects what a subject can capture: only the attention weights, or the scores at every stage. Each stage needs a
+// separate instantiation, so most subjects capture only the weights.
 enum class Captures { weights, every_stage };
 
 // Calls run(), run(map) or run(capture), depending on the maps and the stage in `call`.

@@ -1,4 +1,4 @@
-// A bound for the difference between float32 and float64 results, derived operation by operation.
+// Computes a bound for the difference between float32 and float64 results, operation by operation.
 //
 // A Real is a float64 value with a deviation. The deviation is the standard deviation of the error that the float32
 // computation of this value makes. The oracle computes with Reals. The bound of each result therefore depends on the
@@ -8,7 +8,6 @@
 //
 // In the following formulas, u = 2^-24 is half of float's epsilon, and d(x) is the deviation of x. On the right, d
 // without an argument is the deviation of the result of the operation on the left:
-//
 //     a + b, a - b    d^2 = d(a)^2 + d(b)^2 + (u |a + b|)^2                       one rounding, at most u (IEEE 754)
 //     a * b           d^2 = (b d(a))^2 + (a d(b))^2 + (u |a b|)^2
 //     a / b           d^2 = (d(a) / b)^2 + (a d(b) / b^2)^2 + (u |a / b|)^2
@@ -20,7 +19,6 @@
 // Each operation adds a deviation of 2^-126 for underflow. The next formula follows for a dot product b + sum w_i x_i
 // of n exact terms with partial sums s_1 .. s_n. The formula assumes that the terms are added one after another. The
 // formula includes the rounding of each product, for targets without fma:
-//
 //     d = u sqrt(sum s_i^2 + sum (w_i x_i)^2)  <=  u sqrt(2 n) max |s_i|
 //
 // A shift of all scores does not change the softmax, so the maximum of a row is taken as exact. The library computes
@@ -75,8 +73,8 @@ inline Real operator/(Real a, Real b) {
 }
 inline Real sqrt(Real a) {
   const double root = std::sqrt(a.value);
-  // If the deviation is about as large as the value, the derivative at the value is a bad estimate. The deviation
-  // therefore uses the slope between the value and the value minus its deviation.
+  // If the deviation of a is about as large as a, the derivative of the square root at a is a bad estimate. The
+  // deviation of the result therefore uses the slope between a and a minus its deviation.
   return rounded(root, a.deviation == 0 ? 0 : a.deviation / (root + std::sqrt(std::fdim(a.value, a.deviation))));
 }
 inline Real exp(Real a) {

@@ -136,8 +136,8 @@ Piece random_piece(const CachedSubject& cached, std::size_t past, std::size_t to
   return piece;
 }
 
-// Returns the largest error of a number that a cache rounds. `features` are the exact features of the token in one
-// head.
+// Returns the largest rounding error that a cache of this precision may make when it stores `feature`. `features` are
+// all exact features that this token has in this head.
 double rounding_error(ladon::CachePrecision precision, std::span<const Real> features, Real feature) {
   if (precision == ladon::CachePrecision::bfloat16) return std::abs(feature.value) * 0x1p-8 + 0x1p-133;
   double largest = 0;
@@ -145,8 +145,9 @@ double rounding_error(ladon::CachePrecision precision, std::span<const Real> fea
   return largest / 127 / 2 * (1 + 0x1p-16) + 0x1p-119;  // features below 2^-119 may become 0
 }
 
-// Appends the numbers that the cache holds for the new tokens of a piece to `stored`, and compares the numbers with
-// `exact`. The library multiplies a weight or a product by the scale, so each int8 number has one rounding error.
+// Reads the numbers that the cache holds for the new tokens of a piece, compares these numbers with `exact`, and
+// appends them to `stored`. Each appended number gets the error of one rounding. With an int8 cache, the library makes
+// this error when it multiplies an attention weight or a product by the scale of the number.
 void append_stored(const CachedSubject& subject, const Piece& piece, const float* cache, const oracle::Stored& exact,
                    oracle::Stored& stored) {
   const ladon::Shape& shape = subject.shape;

@@ -11,8 +11,8 @@ namespace ladon_test {
 
 namespace {
 
-// Returns the number of tokens that every layer except the last computes. These layers also compute tokens that are
-// only keys, because the next layer needs these tokens.
+// Returns the number of tokens that each layer before the last layer computes. These layers also compute the tokens
+// that are keys but not queries, because the next layer needs these tokens.
 std::size_t inner_queries(const Subject& subject, const Variation& variation) {
   return std::max(variation.queries(subject.shape), variation.keys(subject.shape));
 }
@@ -32,7 +32,7 @@ void spoil_what_is_hidden(const Subject& subject, const Variation& variation, En
   }
 }
 
-// Returns the largest bound of all expected finite numbers.
+// Returns the largest bound of any expected number. Skips expected numbers that are infinite or NaN.
 double widest_bound(const Expected& expected) {
   double widest = 0;
   for (const auto& real : expected) {
@@ -51,8 +51,8 @@ void check_variation(const Subject& subject, const EncoderForm& form, const Vari
   const ExpectedEncoder expected = expected_encoder(subject, problem, variation);
   CHECK(worst_distance(outcome.y, expected.y) <= 1);
   for (std::size_t i = 0; i < form.layers; ++i) CHECK(worst_distance(outcome.maps[i], expected.maps[i]) <= 1);
-  // If linear maps round their inputs to integers or to bfloat16, a float32 error may change an input to the
-  // neighbouring rounded number. The oracle's bound includes this difference, so a larger bound is accepted.
+  // The limit `widest` is larger if linear maps round their inputs to integers or to bfloat16. In this case, a float32
+  // error may change an input to the neighbouring rounded number, and the oracle's bound includes this difference.
   const double widest = rounds_inputs(form.activation_bits) ? 0.4 : form.layers == 1 ? 1e-4 : 1e-2;
   CHECK_MESSAGE(widest_bound(expected.y) < widest, "the bound is too wide");
   task.aliased = true;

@@ -1,4 +1,4 @@
-// Subjects (subject.hpp) for encoder layers and stacks of encoder layers.
+// Makes Subjects (subject.hpp) for encoder layers and for stacks of encoder layers.
 #pragma once
 
 #include <tuple>

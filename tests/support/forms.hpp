@@ -1,5 +1,5 @@
-// The forms of masks and scores: descriptions of a mask and of a score as plain data, from which the oracle computes. A
-// form has each kind of mask at most once.
+// Defines the forms of masks and scores. A form describes a mask or a score as plain data, from which the oracle
+// computes. A form has each kind of mask at most once.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ladon_test {
 
-// The offset of a causal mask or a window that stands for the default offset, keys - queries.
+// As the offset of a causal mask or a window, this value stands for the default offset, keys - queries.
 inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();
 
 struct MaskForm {

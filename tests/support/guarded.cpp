@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-// WebAssembly has the header sys/mman.h, but has no inaccessible pages.
+// WebAssembly has the header sys/mman.h, but no inaccessible pages. So buffers in WebAssembly get guard bytes instead.
 #if __has_include(<sys/mman.h>) && __has_include(<unistd.h>) && !defined(__wasm__)
 #include <sys/mman.h>
 #include <unistd.h>

@@ -32,7 +32,7 @@ struct Task {
   Floats values{}, slopes{}, sinks{};
   Lengths lengths{};
   // The number of elements of x, context, may_see and y that a call with these lengths may access. In one of the runs,
-  // the buffers end after these elements.
+  // each buffer ends after these elements.
   std::size_t x_used = 0, context_used = 0, value_context_used = 0, may_see_used = 0, y_used = 0;
   std::size_t y_size = 0;
   bool aliased = false;  // x and y are one array
@@ -52,8 +52,9 @@ Floats run_capturing(const Subject& subject, const Task& task, ladon::Stage stag
 // The expected numbers of an output. An element without a value must not be written.
 using Expected = std::vector<std::optional<Real>>;
 
-// Returns the largest distance (bound.hpp) of all numbers. If the result is at most 1, all numbers agree. Returns
-// infinity if an unexpected number was written, or an expected number was not written.
+// Returns the largest distance (bound.hpp) between a number of `actual` and its expected number. If the result is at
+// most 1, all numbers agree. Returns infinity if an unexpected number was written, or an expected number was not
+// written.
 double worst_distance(std::span<const float> actual, const Expected& expected);
 
 // Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, except poison.

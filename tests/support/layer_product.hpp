@@ -1,5 +1,6 @@
-// What test_int8_products.cpp and test_bfloat16_products.cpp share: random numbers, and a product with the code of
-// layers. Both files are compiled for many instruction sets, so this header includes nothing else of the tests.
+// Defines random numbers, and a product computed with the code of layers, for test_int8_products.cpp and
+// test_bfloat16_products.cpp. Both files are compiled for many instruction sets. So this header includes no other
+// header of the tests, which would take time to compile.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
-// Tests masks and scores with many shapes whose sizes are special cases. Examples are one query, one key, as many keys
-// as a vector has lanes, one key more or less, several panels, and several key blocks (detail/memory/panels.hpp). Most
-// of these tests use attention without projections, because masks affect only the scores.
+// Tests masks and scores with many shapes whose sizes are special cases. Examples are one query, one key, several
+// panels, and several key blocks (detail/memory/panels.hpp). In some shapes, the number of keys is the number of lanes
+// of a vector, or differs from it by one. Most of these tests use attention without projections, because masks affect
+// only the scores.
 #pragma once
 
 #include "attention_check.hpp"

@@ -17,8 +17,8 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The score of a hidden pair of query and key. The score is exact, so its deviation is 0. A computed score that is
-// infinite has a deviation other than 0.
+// The score of a hidden pair of query and key: -infinity with the deviation 0. A computed score may also be -infinity,
+// but then its deviation is not 0. So is_seen can distinguish both scores.
 constexpr double not_seen = -infinity;
 bool is_seen(Real score) { return score.value != not_seen || score.deviation != 0; }
 
@@ -67,7 +67,7 @@ struct QuantisedToken {
   Real scale;
 };
 
-// Quantises features that are exact. The roundings to float32 are part of the definition of the integers, so the
+// Quantises features whose deviations are 0. The function rounds to float32 in the same steps as the library, so the
 // integers are exact, too.
 QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
   std::vector<float> x;
@@ -85,25 +85,27 @@ QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
 }
 
 // Returns the integer nearest to x. If x is near the middle of two integers, float32 may round to the other integer.
-// This file calls such an integer "in doubt". The error of an integer in doubt is 1. Deviations add up like
-// those of independent errors. But the errors of a token's integers are not independent, because each result of the
-// token uses all integers of the token. The deviation of an integer in doubt is therefore at least 1. The bound then
-// holds even if the errors of 64 integers in doubt have the same sign and add up.
+// This file calls such an integer "in doubt". The error of an integer in doubt is 1, so its deviation is at least 1.
+// Deviations add up as if errors were independent. The errors of a token's integers are not independent, because each
+// result of the token uses all integers of the token. But even if 64 integers in doubt have errors of the same sign,
+// their sum of 64 is within the bound: 8 deviations, or 8 sqrt(64).
 Real nearest_integer(Real x) {
   const double nearest = std::nearbyint(x.value), to_middle = 0.5 - std::abs(x.value - nearest);
   return {nearest, to_middle > x.bound() ? 0 : std::hypot(1, x.deviation)};
 }
 
-// Returns q, clamped to -zero .. levels - zero. If q is near a limit, an error of the zero point also changes q.
+// Returns q, limited to the integers that quantised features can have: -zero to levels - zero, where `zero` is the zero
+// point. If q is near a limit, an error of the zero point also changes q. So the deviation is then at least the
+// deviation of the zero point.
 Real limited(Real q, Real zero, double levels) {
   const double value = std::clamp(q.value, -zero.value, levels - zero.value), reach = q.bound() + zero.bound();
   const bool is_far = value > reach - zero.value && value < levels - zero.value - reach;
   return {value, is_far ? q.deviation : std::max(q.deviation, zero.deviation)};
 }
 
-// `lowest` returns the lowest feature, or 0 if all features are positive. In float32, another feature may be the
-// lowest, so the deviation covers the lowest possible value. `highest` returns the highest feature, or 0 if all
-// features are negative. Its deviation covers the highest possible value.
+// Returns the lowest feature, or 0 if all features are positive. The library's features have float32 errors, so the
+// lowest feature of the library may be lower. The bound of the result includes the lowest value that any feature may
+// have in the library.
 Real lowest(std::span<const Real> features) {
   double low = 0, limit = 0;
   for (const Real& x : features) {
@@ -112,6 +114,7 @@ Real lowest(std::span<const Real> features) {
   }
   return {low, (low - limit) / deviations_allowed};
 }
+// Like `lowest`, but returns the highest feature, or 0 if all features are negative.
 Real highest(std::span<const Real> features) {
   std::vector<Real> negated;
   for (const Real& x : features) negated.emplace_back(-x.value, x.deviation);
@@ -135,7 +138,7 @@ QuantisedToken quantised(std::span<const Real> features, int bits) {
   return token;
 }
 
-// Returns H x, added in the order of the library.
+// Returns the product of the matrix H (ladon/detail/memory/rotation.hpp) and x. Adds in the order of the library.
 std::vector<Real> rotated(std::span<const Real> x) {
   std::vector<Real> result(x.begin(), x.end());
   for (std::size_t half = 1; half < 8; half *= 2) {
@@ -192,7 +195,6 @@ Real nearest_bfloat16(Real x) {
 // Computes a linear map with bfloat16 weights whose inputs are rounded to bfloat16. The product of two bfloat16 numbers
 // is exact in float32, so only sums are rounded. The rounding error of a sum of few products depends on the order of
 // addition. The order is therefore the order of detail/simd/bfloat16_dot.hpp, for each pair of products:
-//
 //     rounded to nearest   (total + second) + first
 //     rounded to odd       total + (first + second), with an error of at most two rounding units for each addition
 Matrix linear_bfloat16(const Linear& w, const Matrix& x) {

@@ -1,5 +1,4 @@
 // Defines the code under test, and the terms of this folder:
-//
 //   Subject    one instantiation under test: its sizes, and a function that calls it. All subjects have
 //              one type, so the code that checks subjects is compiled once.
 //   Form       the parts of a mask, a score, an encoder or a decoder, as data: MaskForm, ScoreForm,
@@ -60,16 +59,17 @@ struct Call : Lengths {
   ladon::Stage stage = ladon::Stage::weights;
 };
 
-// Special values of activation_bits: the linear maps have bfloat16 weights. With bfloat16_weights, the inputs of linear
-// maps are floats. Otherwise the inputs are rounded to bfloat16. Sums are then rounded to the nearest float with
-// bfloat16_products, and to odd with bfloat16_products_to_odd (BFDOT in detail/simd/bfloat16_dot.hpp).
+// Values of activation_bits for linear maps with bfloat16 weights. With bfloat16_weights, products use float inputs.
+// With the other two values, products round their inputs to bfloat16. bfloat16_products then rounds sums to the nearest
+// float, and bfloat16_products_to_odd rounds sums to odd (BFDOT in detail/simd/bfloat16_dot.hpp).
 inline constexpr int bfloat16_weights = 16, bfloat16_products = 17, bfloat16_products_to_odd = 18;
 
-// Added to the 7 or 8 bits of int8 weights that are rotated (layout::RotatedInt8).
+// For rotated int8 weights (layout::RotatedInt8), activation_bits is the sum of this number and the number of bits, 7
+// or 8.
 inline constexpr int rotated = 32;
 
-// Returns whether the inputs of linear maps are rounded to integers or to bfloat16. The rounding may depend on the last
-// bits of an input. The bounds of such a problem are therefore wider than the bounds of a float32 problem.
+// Returns whether linear maps round their inputs to integers or to bfloat16. The last bits of an input may then decide
+// to which neighbour the input is rounded. Tests therefore allow larger errors if rounds_inputs is true.
 constexpr bool rounds_inputs(int activation_bits) {
   return activation_bits != 0 && activation_bits != bfloat16_weights;
 }

@@ -17,8 +17,8 @@ async function bodyOf(request) {
   return Buffer.concat(parts);
 }
 
-// Removes the folder. After an error, tries again up to 49 times, because other processes of the browser may still
-// write to the folder after the main process has ended.
+// Removes the browser's profile folder. Other processes of the browser may still write to the folder after the main
+// process has ended. So after an error, tries again up to 49 times.
 async function remove(folder) {
   for (let i = 0; i < 50; ++i) {
     try {

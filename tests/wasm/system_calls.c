@@ -169,7 +169,7 @@ int __syscall_unlinkat(int folder, const char* path, int flags) {
   return (flags & AT_REMOVEDIR) ? __syscall_rmdir(path) : __syscall_unlink(path);
 }
 
-/* Weak, because newer versions of Emscripten define this function. */
+/* This definition is weak, because newer versions of Emscripten define this function, too. */
 __attribute__((weak)) int getentropy(void* to, size_t size) {
   const __wasi_errno_t error = __wasi_random_get(to, size);
   if (error != 0) errno = (int)error;

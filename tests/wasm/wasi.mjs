@@ -1,10 +1,10 @@
-// A host of WASI (preview 1) for the test programs, for Node and for a browser's worker. The host reads the files of
-// this machine by `files`. A program may write only to the folder for temporary files, which exists only in memory.
-//
-//   files.status(path)   {folder, size}, or undefined if the path does not exist
-//   files.read(path)     Uint8Array
-//   files.list(path)     names
-//   write(fd, bytes)     standard output and error
+// A host of WASI (preview 1) that runs the test programs in Node or in a browser's worker. A program may write only to
+// the folder for temporary files, which exists only in memory. `run` takes functions that read the files of this
+// machine (files), and a function that receives the output of the program (write):
+//   files.status(path)   returns {folder, size}, or undefined if the path does not exist
+//   files.read(path)     returns a Uint8Array
+//   files.list(path)     returns the names of the entries of a folder
+//   write(fd, bytes)     receives bytes of standard output (fd 1) or standard error (fd 2)
 const error = {badf: 8, exist: 20, inval: 28, isdir: 31, noent: 44, nosys: 52, notdir: 54, notempty: 55, rofs: 69};
 const type = {device: 2, folder: 3, file: 4};
 const temporary = '/in-memory';
@@ -194,7 +194,8 @@ export async function run(module, {args, environment, files, write}) {
       view().setUint32(done, size, true);
       return 0;
     },
-    // Writes entries from `cookie` on until the buffer is full. The last entry may be truncated.
+    // Writes the entries of the folder to the buffer, from entry number `cookie` on, until the buffer is full. The last
+    // entry may be truncated.
     fd_readdir(fd, at, size, cookie, used) {
       const folder = open.get(fd);
       if (!folder?.folder) return error.notdir;

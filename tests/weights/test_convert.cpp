@@ -45,8 +45,8 @@ TEST_SUITE_BEGIN("convert");
 
 TEST_CASE("a small weight: its bits and the report") {
   Checkpoint checkpoint;
-  // 1 + 2^-8 is halfway between two bfloat16 numbers and is rounded down to 1, because the last bit of 1 is 0. 1 + 3 *
-  // 2^-8 is also halfway, and is rounded up to 1 + 2^-6.
+  // 1 + 2^-8 and 1 + 3 * 2^-8 are each halfway between two bfloat16 numbers. Each is rounded to the bfloat16 number
+  // whose last bit is 0: to 1, and to 1 + 2^-6.
   checkpoint.add("fc.weight", "F32", "[2,3]", floats({1, -2, 0x1.01p0f, 0x1.03p0f, -0.0f, 4}));
   checkpoint.add("fc.bias", 2, 5);
   const ConvertedFile result = rounded(checkpoint);
@@ -56,7 +56,8 @@ TEST_CASE("a small weight: its bits and the report") {
   CHECK(result.bytes("fc.bias") == floats({5, 6}));
   CHECK(result.file().tensors().size() == 2);
   // Two weights are rounded with an error of 2^-8. The sum of the squares of all weights is 23.03, so the relative RMS
-  // error is 2^-8 sqrt(2 / 23.03) = 0.001151. The largest weight is 4, so the largest error is 2^-8 / 4 of this weight.
+  // error is 2^-8 sqrt(2 / 23.03) = 0.001151. The report divides the largest error, 2^-8, by the largest weight, 4:
+  // 0.000977.
   CHECK(result.report() ==
         "name       shape  relative RMS  largest error\n"
         "fc.weight  [2,3]  0.001151           0.000977\n"
@@ -166,7 +167,7 @@ TEST_CASE("the error for an infinite or NaN weight, or a weight that rounds to i
   Checkpoint checkpoint;
   checkpoint.add("a.weight", "F32", "[1,70000]", floats(wide));
   CHECK(error_of_rounding(checkpoint).ends_with("found 3.40282347e+38 at row 0, column 69999, counted from 0"));
-  // The conversion to int8 accepts this weight, the largest number of float32.
+  // The largest number of float32 becomes infinite in bfloat16. The conversion to int8 must accept this number.
   CHECK(error_of_converting(checkpoint, Target::int8).empty());
 }
 

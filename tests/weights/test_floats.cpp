@@ -11,8 +11,8 @@
 namespace ladon::weights {
 namespace {
 
-// Returns the value of `bits` by the definition of F16 and BF16, in double: a sign, `exponent_bits` bits of exponent,
-// and `fraction_bits` bits of fraction.
+// Decodes an F16 or a BF16 in double arithmetic. From the highest bit of `bits` to the lowest, the formats have a sign
+// bit, `exponent_bits` bits of exponent, and `fraction_bits` bits of fraction.
 double value_of(unsigned bits, int exponent_bits, int fraction_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
@@ -31,7 +31,8 @@ std::uint32_t widened(std::string_view dtype, std::uint16_t half) {
   return bits;
 }
 
-// Returns whether the conversion is exact. A NaN keeps its sign and its payload, quiet or signalling.
+// Returns whether `bits` are the exact result of a conversion. A NaN must keep its sign and its payload, also if it is
+// signalling.
 bool is_exact(std::uint32_t bits, double expected, std::uint32_t nan_bits) {
   if (std::isnan(expected)) return bits == nan_bits;
   const double found = std::bit_cast<float>(bits);

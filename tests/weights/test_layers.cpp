@@ -8,13 +8,13 @@ namespace {
 
 using files::Checkpoint, files::counted;
 
-// The lines of a SPEC for the tensors that follow the attention of a layer. The feed-forward network has three hidden
-// features.
+// The lines of a SPEC for the tensors of a layer that are not part of its attention. The feed-forward network has three
+// hidden features.
 const std::string rest_of_layer =
     "linear1_weight 3 4\nlinear1_bias 3\nlinear2_weight 4 3\nlinear2_bias 4\n"
     "norm1_weight 4\nnorm1_bias 4\nnorm2_weight 4\nnorm2_bias 4\n";
 
-// Returns the lines with `before` at the beginning of each line.
+// Returns `lines` with `before` at the beginning of each line.
 std::string below(const std::string& before, const std::string& lines) {
   std::string text;
   for (std::size_t at = 0; at < lines.size(); at = lines.find('\n', at) + 1)

@@ -1,5 +1,5 @@
-// Tests that the tensors of an attention are found by the names of each kind of checkpoint, both for one in_proj and
-// for separate projections of queries, keys and values.
+// Tests that the tensors of an attention are found by the names that each kind of checkpoint uses. Some checkpoints
+// have one in_proj, and others have separate projections of queries, keys and values.
 #include <doctest/doctest.h>
 
 #include "packing.hpp"

@@ -35,8 +35,8 @@ struct QuantisedFile : ConvertedFile {
   }
 };
 
-// Checks that the tensors NAME and NAME_scale of the output are the results of ladon::quantise for `weight`, or with
-// Rotated of ladon::quantise_rotated.
+// Checks that the tensors NAME and NAME_scale of the output are the quantised `weight`. The expected results come from
+// ladon::quantise, or from ladon::quantise_rotated if Rotated is true.
 template <std::size_t Out, std::size_t In, bool Rotated = false>
 void check_as_library(const QuantisedFile& result, const std::string& name, const std::vector<float>& weight) {
   const std::array<float, Out> bias{};

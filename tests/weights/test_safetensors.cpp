@@ -204,7 +204,7 @@ TEST_CASE("hostile offsets") {
   check_says(complaint_of(R"("F32")", "[2,3]", "[0,18446744073709551615]"), {"tensor \"w\"", "ends at byte 32"});
   check_says(complaint_of(R"("F32")", "[2,3]", "[18446744073709551608,16]"), {"tensor \"w\"", "begins at byte 0"});
   check_says(complaint_of(R"("F32")", "[2,3]", "[8,32]"), {"tensor \"w\"", "begins at byte 0", "[8,32]"});
-  // The second tensor "b" ends before its beginning, overlaps "w", or leaves a gap behind "w".
+  // In three wrong files, the tensor "b" ends before its beginning, overlaps "w", or leaves a gap behind "w".
   const auto second = [](const std::string& offsets) {
     return complaint(safetensors(R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
                                  R"("b":{"dtype":"F32","shape":[2],"data_offsets":)" +

@@ -58,15 +58,15 @@ def sentences(path):
         if line.lstrip().startswith("```"):
             in_code = not in_code
         is_text = not in_code and re.match(r"[A-Za-z`\[*\"-]", line.strip()) and not line.startswith("    ")
+        if not is_text or line.lstrip().startswith("- "):  # a list item is a paragraph of its own
+            for sentence in re.split(r"(?<=[.:!?]) +(?=[A-Z`\[])", " ".join(paragraph)):
+                if len(sentence.split()) >= 4:
+                    found.append((number_of_paragraph, sentence))
+            paragraph = []
         if is_text:
             if not paragraph:
                 number_of_paragraph = number
             paragraph.append(line.strip())
-            continue
-        for sentence in re.split(r"(?<=[.:!?]) +(?=[A-Z`\[])", " ".join(paragraph)):
-            if len(sentence.split()) >= 4:
-                found.append((number_of_paragraph, sentence))
-        paragraph = []
     return found
 
 

@@ -16,8 +16,9 @@ import re
 import sys
 import time
 
-# For each name in dependencies.cmake, the licence and the relationship to Ladon. CONTAINED_BY refers to the npm
-# tarball, and the other relationships refer to the source archive.
+# Maps the name of each dependency in dependencies.cmake to its licence and its relationship to Ladon. CONTAINED_BY
+# means that the npm tarball contains the dependency. The other relationships are between the dependency and the source
+# archive.
 CPP_DEPENDENCIES = {
     "xsimd": ("BSD-3-Clause", "OPTIONAL_DEPENDENCY_OF"),
     "doctest": ("MIT", "TEST_DEPENDENCY_OF"),

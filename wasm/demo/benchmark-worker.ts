@@ -31,7 +31,10 @@ function setWeights(instance: Instance, model: number): void {
   });
 }
 
-/** Returns a number of calls that take at least `batch` milliseconds, while the engine may still optimise the code. */
+/**
+ * Returns a number of calls that together take at least `batch` milliseconds. The engine may optimise the code
+ * meanwhile, so later calls may be faster.
+ */
 function callsOf(call: () => void): number {
   for (let calls = 1; ; calls *= 2) {
     const start = performance.now();
@@ -54,8 +57,8 @@ async function measure(shape: number, variant: Variant, peak: Awaited<ReturnType
   const full = callOf("none");
   const causal = callOf("causal");
   const ceiling = { run: () => peak.run(), calls: callsOf(() => peak.run()), flops: peak.flops, best: 0 };
-  // Each round runs all three functions, so that a change of the machine's speed affects all of them. The best round
-  // counts, because other activity of the machine only adds time.
+  // Each round runs `ceiling`, `full` and `causal`, so that a change of the machine's speed affects all three. The best
+  // round counts, because other activity of the machine only adds time.
   for (let round = 0; round < rounds; ++round) {
     for (const one of [ceiling, full, causal]) {
       const start = performance.now();

@@ -153,7 +153,7 @@ function fill(cell: HTMLElement, rate: number, ceiling: number): void {
   cell.replaceChildren(track, make("span", { class: "figure" }, `${rate.toFixed(1)} `, share));
 }
 
-// Gives all cells of a kind of module the same ceiling: the highest measured ceiling of this kind.
+// For each kind of module, sets the ceiling of all cells to the highest ceiling that was measured for this kind.
 function withOneCeiling(cells: readonly Cell[]): Cell[] {
   return cells.map((cell) => {
     const ceilings = cells.filter(({ variant }) => variant === cell.variant).map(({ ceiling }) => ceiling);

@@ -30,8 +30,8 @@ export class Comparison {
   }
 
   /**
-   * Shows the figures, or names the precision that is not loaded. Waits until the engine has optimised the kernels of
-   * both precisions, and then measures the times.
+   * If both precisions are loaded, waits until the engine has optimised both kernels, measures the times, and shows the
+   * figures. Otherwise, names the precision that is not loaded.
    */
   async open(loaded: LoadedModel): Promise<void> {
     this.#loaded = loaded;
@@ -77,9 +77,7 @@ export class Comparison {
 
 const cellsOf = (cell: (precision: Precision) => string): Cells => ({ int8: cell("int8"), float32: cell("float32") });
 
-/**
- * Returns the rows of the table. Without `compared`, the table has only the sizes, and a row that waits for the time.
- */
+/** Returns the rows of the table. Without `compared`, the table has only the sizes, and "…" in place of the times. */
 function rowsOf(facts: LoadedModel["facts"], compared?: Compared): (readonly [name: string, cells: Cells])[] {
   const sizes: [string, Cells][] = [
     ["File of weights", cellsOf((one) => bytes(facts[one]!.weightBytes))],

@@ -39,7 +39,10 @@ export class DateHeads {
     return this.#panels.find(({ choice }) => choice.checked)!;
   }
 
-  /** Shows the badge of the head `pointing` (pointing-head.ts). Chooses this head if the user has not chosen a head. */
+  /**
+   * Shows the badge of the head `pointing` (pointing-head.ts), and hides the badges of all other heads. Chooses the
+   * head `pointing` if the user has not chosen a head.
+   */
   follow(pointing: Place): void {
     for (const { layer, head, choice, badge } of this.#panels) {
       const points = layer === pointing.layer && head === pointing.head;

@@ -2,7 +2,8 @@
 // colour scheme have different scales.
 
 const steps = 256;
-// A power below 1 makes small attention weights visible.
+// The exponent that is applied to attention weights before they become colours. An exponent below 1 makes small
+// attention weights visible.
 const power = 0.7;
 
 export type Rgb = readonly [red: number, green: number, blue: number];
@@ -10,7 +11,7 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 export interface Heat {
   readonly ground: string;
   readonly ink: string;
-  /** The background colour for the pixels of a canvas, each part from 0 to 255. */
+  /** The background colour for the pixels of a canvas. Each component is from 0 to 255. */
   readonly rgb: Rgb;
 }
 

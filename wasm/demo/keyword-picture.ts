@@ -10,11 +10,14 @@ const layers = 12;
 const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
-/** The range of the colours, in natural logarithms: a band 8 (69 dB) below the loudest band has the faintest colour. */
+/**
+ * The range of the colours, in natural logarithms. A band has the faintest colour if the band is 8 (69 dB) below the
+ * loudest band.
+ */
 const range = 8;
 /**
- * The colours of a sound are relative to its loudest band, but at least to this natural logarithm of a magnitude. So a
- * quiet sound gets faint colours.
+ * Colours are relative to the loudest band, or to this limit if the loudest band is below the limit. A quiet sound
+ * therefore gets faint colours. The limit is the natural logarithm of a magnitude.
  */
 const quiet = 0;
 
@@ -32,8 +35,8 @@ interface Pixels {
 }
 
 /**
- * In one layer, the frame to which the class token attends most: the frame's attention weight (`share`), and the
- * attention weight of the class token itself (`toItself`).
+ * The attention of the class token in one layer: the frame with the largest attention weight, this weight (`share`),
+ * and the attention weight of the class token itself (`toItself`).
  */
 interface Peak {
   readonly frame: number;
@@ -119,7 +122,10 @@ export class KeywordPicture {
     }
   }
 
-  /** Describes the picture in words. While the microphone is on, only pictures that complete a word are described. */
+  /**
+   * Describes the picture in words. While the microphone is on, the panel describes only the windows that complete a
+   * word.
+   */
   explain(): void {
     if (!this.#shown) return;
     const { start } = this.#shown;

@@ -100,7 +100,10 @@ class Keywords {
     void this.#warmUp(); // the user can use the model before the engine has optimised the code
   }
 
-  /** Stores the weights. If the store fails, the model still works. */
+  /**
+   * Stores the weights for the next visit. If they cannot be stored, the model still works, and the panel shows the
+   * error.
+   */
   async #keep(weights: Blob): Promise<void> {
     await keepKeywords(weights).catch((problem: Error) => {
       showProblem(this.#problem, `The model works but could not be kept for the next visit: ${problem.message}`);

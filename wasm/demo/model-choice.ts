@@ -34,7 +34,7 @@ export class ModelChoice {
     });
     this.#files.addEventListener("change", () => this.#takeFiles());
     this.#cancel.addEventListener("click", () => this.model().cancel());
-    // The page is visible before this code is loaded. Until then, a click would be lost.
+    // The page shows the form before this code is loaded. Until now, the form was inert, so that no click was lost.
     this.#form.inert = false;
   }
 

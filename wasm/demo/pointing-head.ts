@@ -1,9 +1,9 @@
 import type { DateReading } from "../src/date-reader.js";
 
 /**
- * Returns the head in which the digits attend most strongly to different characters: the head with the largest sum over
- * the characters, where the term of a character is the largest attention weight that any digit gives to the character.
- * If all digits attend to one character, the sum is small.
+ * Returns the head in which different digits attend most strongly to different characters. For each character, the
+ * function takes the largest attention weight that any digit gives to the character. The head with the largest sum of
+ * these weights is returned. If all digits of a head attend to one character, the head's sum is small.
  */
 export function pointingHead(reading: DateReading, layer: number, heads: number) {
   const seen = Array.from({ length: heads }, (_, head) => {

@@ -11,7 +11,7 @@ export class PrecisionChoice {
     this.#group = byId(id, HTMLFieldSetElement);
     this.#choices = Array.from(this.#group.querySelectorAll("input"));
     this.#group.addEventListener("change", changed);
-    // The page is visible before this code is loaded. Until then, a choice would be lost.
+    // The page shows the choices before this code is loaded. Until now, they were disabled, so that no choice was lost.
     this.#group.disabled = false;
   }
 

@@ -30,8 +30,8 @@ const needsFloats = "Float32 needs the float32 file of 91 MB. The loaded file ha
 const textOf = (problem: unknown) => (problem instanceof Error ? problem.message : String(problem));
 
 /**
- * Puts files into the store. If this fails, returns the message of the error, because the model works without the
- * store.
+ * Puts files into the store. If this fails, returns the message of the error instead of throwing, because the model
+ * works without the store.
  */
 async function keep(precision: Precision, files: ModelFiles): Promise<string | undefined> {
   try {

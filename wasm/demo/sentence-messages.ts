@@ -13,7 +13,7 @@ export type ModelSource =
   | { readonly from: "disk"; readonly weights: File; readonly vocabulary: File }
   | { readonly from: "network"; readonly weights: RemoteFile; readonly vocabulary: RemoteFile };
 
-/** The module and the bytes of the model in one precision. */
+/** The facts about the model in one precision: its module, and sizes in bytes. */
 export interface ModelFacts {
   readonly module: readonly [name: string, figure: string, more: string];
   readonly weightBytes: number;

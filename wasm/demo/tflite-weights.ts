@@ -4,8 +4,8 @@
 const layers = 12;
 
 /**
- * Returns the tensors of the safetensors file by name. A tensor consists of the constants `names` of the tflite file,
- * one after another.
+ * Returns a map from each tensor name of the safetensors file to `shape` and `names`. The elements of the tensor are
+ * the constants `names` of the tflite file, one constant after another.
  */
 function sources(): Map<string, { shape: readonly number[]; names: readonly string[] }> {
   const found = new Map([
@@ -63,7 +63,7 @@ class Table {
     return offset && this.at + offset;
   }
 
-  /** Returns the number of elements of a vector and the place of the first. */
+  /** Returns the number of elements of a vector, and the place of the vector's first element. */
   vector(index: number): { count: number; first: number } {
     const field = this.field(index);
     if (field === 0) return { count: 0, first: 0 };

@@ -103,9 +103,9 @@ function writeRows(layout: Layout, name: string, floats: Float32Array, columns: 
 }
 
 /**
- * Writes a tensor of the float file into the int8 file, in pieces of `pieceBytes` bytes of the float file. If the
- * tensor becomes int8, a piece consists of whole rows. Otherwise, the bytes are copied, and a piece has bytesAtOnce
- * bytes.
+ * Writes a tensor of the float file into the int8 file, piece by piece. A piece has `pieceBytes` bytes of the float
+ * file, and the last piece may be smaller. If the tensor becomes int8, a piece consists of whole rows. Otherwise,
+ * `pieceBytes` is bytesAtOnce, and the bytes are copied unchanged.
  */
 interface PieceWriter {
   readonly pieceBytes: number;

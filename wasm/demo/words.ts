@@ -15,7 +15,7 @@ export function wordsOf(tokens: readonly string[]): Word[] {
   tokens.forEach((piece, first) => {
     const special = first === 0 || first === tokens.length - 1;
     const last = words.at(-1);
-    // A piece that begins with "##" continues the last word. The text itself cannot cause such a piece, because the
+    // A piece that begins with "##" continues the previous word. The text itself cannot cause such a piece, because the
     // tokenizer makes each punctuation sign a separate word.
     if (!special && last && piece.startsWith("##")) {
       words[words.length - 1] = { ...last, text: last.text + piece.slice(2), count: last.count + 1 };

@@ -30,9 +30,10 @@ const op = {
   i32x4RelaxedDotAdd: [0xfd, 0x93, 0x02],
 };
 
-// Members of `units` (below): `result` converts a sum to a float32. `macs` is the number of multiply-adds in `fused`,
-// or in `mul` and `add` together. `fused` takes the sum as its last operand. `mul` takes the sum as a factor: the
-// products of different sums differ, so no engine can replace two multiplications by one.
+// Members of `units` (below). `result` converts a sum to a float32. `macs` is the number of multiply-adds in the
+// instruction `fused`, or in the instructions `mul` and `add` together. `fused` takes the sum as its last operand.
+// `mul` takes the sum as a factor. So the products of different sums differ, and no engine can replace two
+// multiplications by one.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
 const units = {
@@ -101,7 +102,8 @@ export async function makePeak(kind, {precision = "float32", milliseconds = 1, s
     peak(rounds);
     return performance.now() - start;
   };
-  // Many calls with pauses: V8 enters optimised code only at a call, and finishes the optimisation during the pauses.
+  // Makes many calls with pauses. V8 enters optimised code only at a call, and finishes the optimisation during the
+  // pauses.
   for (let i = 0; i < 20; ++i) {
     for (let k = 0; k < 50; ++k) peak(200);
     await new Promise(resolve => setTimeout(resolve, 2));

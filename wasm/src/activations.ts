@@ -23,9 +23,9 @@ export const usesRelaxedDot = ({ precision, variant }: Description): boolean =>
   precision === "int8" && variant === "relaxed";
 
 /**
- * Chooses the activations of an int8 kernel: by default 8 bits if the module and the engine support 8 bits, otherwise
- * 7. `wanted` is the number of bits that the caller asks for. Throws "unsupported" if the module or the engine does not
- * support `wanted`, or if the engine computes wrong relaxed dot products.
+ * Chooses the activations of an int8 kernel. By default, activations have 8 bits if both the module and the engine
+ * support 8 bits, and 7 bits otherwise. `wanted` is the number of bits that the caller asks for. Throws "unsupported"
+ * if the module or the engine does not support `wanted`, or if the engine computes wrong relaxed dot products.
  */
 export const chooseActivations = async (description: Description, wanted?: 7 | 8): Promise<Activations> => {
   const dot = usesRelaxedDot(description) ? await relaxedDot() : "unsigned";

@@ -5,7 +5,7 @@ import type { Description, Option } from "./description.js";
 import type { ModuleMemory } from "./memory.js";
 import { arrayTypes } from "./option-types.js";
 
-/** Returns the shape of the part of an array that a run with `queries` queries and `keys` keys reads. */
+/** Returns the shape of the part of an array that a run reads. The run has `queries` queries and `keys` keys. */
 type PartOf = (queries: number, keys: number) => readonly number[];
 
 /** An array that a run reads, and the address of its copy in memory. The copy has room for the whole `shape`. */
@@ -39,8 +39,8 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
 
 /**
  * Copies `source`, which has either the whole shape of `input` or the shape `part`, to `input.at`. Returns the number
- * of columns of `source`, or its length if it has one axis. Kernels have an option for this number for some arrays,
- * such as boolean_keys for the array boolean, and the caller sets the option.
+ * of columns of `source`, or its length if `source` has only one axis. For some arrays, a kernel has an option that
+ * holds this number: boolean_keys for the array `boolean`. The caller sets this option.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
   const { name, type, shape, at } = input;

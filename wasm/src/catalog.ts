@@ -8,7 +8,10 @@ export type { ShippedName } from "./generated/shipped-kernels.js";
 /** The sizes for which `load` chooses a shipped kernel. */
 export interface Wanted {
   readonly kind: "attention";
-  /** The kernel must have room for at least this number of tokens. It has room for `description.queries` tokens. */
+  /**
+   * A kernel fits if it has room for at least this number of tokens. A kernel has room for `description.queries`
+   * tokens.
+   */
   readonly tokens: number;
   /** The width of a token. */
   readonly model: number;

@@ -17,7 +17,8 @@ export const checkCount = (name: string, value: any, most: number, least = 0): n
     : fail("length", name, `an integer from ${least} to ${most}`, value);
 
 /**
- * Throws unless the array has `part` numbers (those that this run reads) or `all` numbers (the kernel's whole shape).
+ * Throws unless the array has `part` or `all` elements. `part` is the number of elements that this run reads. `all` is
+ * the number of elements in the kernel's whole shape.
  */
 export const checkLength = (name: string, source: any, part: number, all: number): void => {
   const length = typeof source === "object" ? source?.length : typeof source;

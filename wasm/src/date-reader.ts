@@ -27,8 +27,8 @@ export interface DateReading {
   /** The attention of each digit to each character: [8][characters]. Layers and heads count from 0. */
   attention(layer: number, head: number): Float32Array[];
   /**
-   * The attention of each digit to the digits: [8][8]. The sum of row i of this array and row i of attention(layer,
-   * head), over both rows, is 1.
+   * The attention of each digit to the digits: [8][8]. Row i of this array and row i of attention(layer, head) together
+   * sum to 1.
    */
   attentionToDigits(layer: number, head: number): Float32Array[];
 }

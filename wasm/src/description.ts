@@ -6,8 +6,8 @@ import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
 /**
- * The version of the format of descriptions and of the functions that modules export. A change of the format or of a
- * function needs a new version.
+ * The version of descriptions and modules. A change of the format of descriptions, or of a function that modules
+ * export, needs a new version.
  */
 export const abi = 4;
 
@@ -38,7 +38,7 @@ export interface Option {
   readonly shape?: readonly number[];
   /**
    * Names what each extent of `shape` counts. If an array is an option of a run, its extents "queries" and "keys" may
-   * be the numbers of queries and keys of this run, which can be smaller than those in `shape`.
+   * be smaller than in `shape`: the numbers of queries and keys of the run.
    */
   readonly axes?: readonly string[];
   /** The masks that use the option. */
@@ -94,10 +94,14 @@ export interface Description {
    * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
-  /** True if int8 weights are rotated (ROTATED). An int8 matrix of a checkpoint must then be rotated, too. */
+  /**
+   * True if the kernel reads rotated int8 weights (ROTATED). Weights that are given as floats are rotated and quantised
+   * when they are loaded. int8 weights of a checkpoint must be rotated already (`ladon-weights quantise --rotate`).
+   */
   readonly rotated?: boolean;
   /**
-   * What `Instance.attention()` returns: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks.
+   * What `Instance.attention()` returns: the attention weights ("weights"), nothing ("none"), or the scores after
+   * scaling ("scaled"), after SOFTCAP ("capped") or after the masks ("masked").
    */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";

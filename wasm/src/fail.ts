@@ -8,7 +8,7 @@ export const fail = (...about: ConstructorParameters<typeof LadonError>): never 
   throw new LadonError(...about);
 };
 
-/** Throws a {@link LadonError} for another error. The message contains the text of the other error. */
+/** Throws a {@link LadonError} whose cause is another error. The message contains the text of the other error. */
 export const failFor = (code: ErrorCode, cause: unknown, what: string = code): never =>
   fail(code, `${what}: ${textOf(cause)}`, undefined, undefined, cause);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tensors that a kernel reads among the tensors of a block of weights.
+// Searches a block of weights for the tensors that a kernel reads.
 import { product } from "./check.js";
 import type { Slot } from "./description.js";
 import { elementBytes, type WeightType } from "./element-types.js";
@@ -9,7 +9,7 @@ import { fail } from "./fail.js";
 export interface StoredTensor {
   /** The offset in bytes from the first tensor of the block to this tensor. */
   readonly begin: number;
-  /** A WeightType; or the dtype of the file, if the kernel does not read the tensor. */
+  /** The type of the elements, a WeightType. If the kernel does not read the tensor, the dtype in the file. */
   readonly type: string;
   /** The number of elements. */
   readonly length: number;
@@ -20,8 +20,8 @@ export interface StoredTensor {
 }
 
 /**
- * Maps each member of the kernel's weights, named as in `Slot`, to its tensor, and to the name of this tensor in the
- * record or file.
+ * The keys are the names of members of the kernel's weights, as in `Slot`. Each value has the tensor of the member, and
+ * the name of this tensor in the record or file.
  */
 export type Members = Map<string, readonly [name: string, tensor: StoredTensor]>;
 
@@ -60,8 +60,8 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
 };
 
 /**
- * Replaces a packed tensor in `members` by its parts. A tensor whose shape, or whose length if the shape is unknown,
- * does not fit `shape` stays in `members`. Then findTensors reports the tensor in `others`.
+ * Replaces a packed tensor in `members` by its parts. A tensor that does not fit `shape` stays in `members`, and
+ * findTensors reports the tensor in `others`. If the shape of the tensor is unknown, only the length must fit.
  */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];
@@ -80,7 +80,10 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
 
 /** The result of the search: the offsets, the members without a tensor, and the tensors without a member. */
 export interface Found {
-  /** For each pointer in the C struct of weights, the offset of its tensor (or part of a tensor), as in `begin`. */
+  /**
+   * For each pointer in the C struct of weights, the offset of its tensor (or part of a tensor), in bytes from the
+   * first tensor.
+   */
   readonly offsets: number[];
   /** Members of the kernel without a tensor. Scales and sums of rows are listed only if their matrix was found. */
   readonly missing: string[];

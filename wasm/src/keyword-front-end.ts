@@ -76,7 +76,10 @@ export class FrontEnd {
   readonly #bands: Float32Array;
   #waiting = 0; // samples in #samples that the next frame needs
 
-  /** `encoder` has the weights of the whole model. Throws "weights" or "length" if a tensor is missing or wrong. */
+  /**
+   * The instance `encoder` holds all tensors of the model's file, including the tensors outside the encoder. Throws
+   * "weights" or "length" if a tensor is missing or wrong.
+   */
   constructor(module: WebAssembly.Module, encoder: Instance) {
     this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;
     this.#exports._initialize();

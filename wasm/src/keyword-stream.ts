@@ -37,8 +37,8 @@ export interface Spotting {
 export interface SpottedWord {
   readonly label: Label;
   /**
-   * The average probability of `label` over the window that completed the word and the windows that begin less than
-   * half a second before this window.
+   * The average probability of `label` over the window that completed the word and the windows before this window. The
+   * number of averaged windows is half a second divided by the stride, rounded down, but at least 1.
    */
   readonly probability: number;
   /** The seconds from the first sample of the sound to the beginning of the window that completed the word. */

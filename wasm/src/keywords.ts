@@ -178,7 +178,7 @@ const checkSound = (samples: unknown, options: SoundOptions): { attention: boole
   const { sampleRate: rate = sampleRate, attention = true } = options;
   if (rate !== sampleRate) fail("option", "sampleRate", sampleRate, rate);
   if (!(samples instanceof Float32Array)) return fail("option", "samples", "a Float32Array", samples);
-  // Zero times NaN, and zero times infinity, are NaN, so the sum is 0 only for finite samples.
+  // Zero times NaN is NaN, and zero times infinity is NaN. So the sum is 0 only if all samples are finite.
   let sum = 0;
   for (let i = 0; i < samples.length; ++i) sum += 0 * samples[i]!;
   if (sum !== 0) {

@@ -73,8 +73,8 @@ const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.
   WebAssembly.compile(bytes).catch((cause) => failModule(bytes, cause, place));
 
 /**
- * Reads a module. If a module of the package cannot be read, the error asks about the bundler, because some bundlers,
- * such as esbuild, do not copy the modules of the package.
+ * Reads a module. If a module of the package cannot be read, the message of the error mentions the bundler. Some
+ * bundlers, such as esbuild, do not copy the modules of the package.
  */
 const readModule = (source: unknown, place: string | URL, signal?: AbortSignal): Promise<Uint8Array> =>
   readBytes(place, signal).catch((cause) => {
@@ -116,7 +116,7 @@ export const load = async (source: KernelSource, options: LoadOptions = {}): Pro
   const supported = variants.filter(supports);
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
   const first = variant ?? supported[0]!;
-  // relaxedDot tests the engine while the module is downloaded and compiled.
+  // While the module is downloaded and compiled, relaxedDot tests the engine.
   const isProbed = precision === "int8" && first === "relaxed";
   const [module] = await Promise.all([moduleOf(source, first, options), isProbed && relaxedDot()]);
   const canReplace = variant == null && hasVariants(source) && usesRelaxedDot(describe(module));

@@ -12,9 +12,9 @@ export interface MaskChoice {
 }
 
 /**
- * Chooses masks for create({ mask }). Only two masks can be left out. The padding mask hides no key in a run without
- * `padding`. A causal mask with an offset at run time hides no key if the offset is at least the number of keys. All
- * other masks are compiled into the kernel and cannot be switched off.
+ * Chooses masks for create({ mask }). Only two masks can be left out: the padding mask, and a causal mask with an
+ * offset at run time. The padding mask hides no key in a run without `padding`. The causal mask hides no key if the
+ * offset is at least the number of keys. All other masks are compiled into the kernel and cannot be switched off.
  */
 export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskChoice => {
   const offset = options.find(({ name }) => name === "offset");

@@ -28,7 +28,7 @@ const instantiate = (module: WebAssembly.Module): Exports => {
   try {
     exports = new WebAssembly.Instance(module).exports as unknown as Exports;
   } catch (cause) {
-    // If too little memory is left, engines throw a RangeError, or a string.
+    // If too little memory is left, some engines throw a RangeError, and others throw a string.
     const isWrong = cause instanceof Error && !(cause instanceof RangeError);
     return failFor(isWrong ? "not-a-module" : "memory", cause);
   }
@@ -66,8 +66,8 @@ export class ModuleMemory {
   }
 
   /**
-   * Finds a place for a block, aligned to 64 bytes. Does not grow the memory: before the block's bytes are used, a call
-   * of `reach` must make them usable.
+   * Finds a place for a block, aligned to 64 bytes. Does not grow the memory, so the caller must call `reach` before it
+   * uses the bytes of the block.
    */
   reserve(bytes: number): Block {
     const size = Math.ceil(bytes / 64) * 64;

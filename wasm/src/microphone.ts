@@ -32,7 +32,8 @@ export class Microphone {
 
   /**
    * Asks for the permission and opens the microphone. Call this function in the handler of a click or of a key, because
-   * browsers start audio only there. Errors: "microphone" without permission or device, "network", "aborted".
+   * browsers start audio only in such handlers. Errors: "microphone" without permission or device, "network",
+   * "aborted".
    */
   static async open(options: MicrophoneOptions): Promise<Microphone> {
     checkOptions(options, ["samples", "ended", "worklet", "signal"]);
@@ -68,7 +69,7 @@ export class Microphone {
     await context?.close();
   }
 
-  // A context of 16 kHz resamples the microphone. The node has no output: nothing is played.
+  // A context of 16 kHz resamples the microphone. The node has no output, so nothing is played.
   async #start(worklet: string | URL, samples: (samples: Float32Array) => void): Promise<void> {
     const context = (this.#context = new AudioContext({ sampleRate }));
     await context.audioWorklet.addModule(worklet).catch((cause) => failFor("network", cause, `${worklet}`));

@@ -121,7 +121,8 @@ export class SentenceEncoder {
     return x;
   }
 
-  // Returns the mean over the tokens, scaled to length 1. The mean has the direction of the sum, so the sum is scaled.
+  // Returns the mean over the tokens, scaled to length 1. The sum has the direction of the mean, so the function scales
+  // the sum.
   #pool(y: Float32Array, tokens: number): Float32Array {
     const sum = new Float64Array(this.width);
     for (let at = 0; at < tokens * this.width; ++at) sum[at % this.width]! += y[at]!;

@@ -9,7 +9,7 @@ const prefix = "5,108,97,100,111,110";
 
 /**
  * Returns the content of the custom section `ladon` of a WebAssembly file; undefined if the file has no such section.
- * The time is linear in the size of the file: no other name is decoded.
+ * The time is linear in the size of the file, because the names of other sections are not decoded.
  */
 const ladonSection = (bytes: Uint8Array): Uint8Array | undefined => {
   let at = 8; // after the magic number and the version

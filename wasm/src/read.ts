@@ -47,7 +47,10 @@ export const textIn = (bytes: Uint8Array): string | undefined => {
   return /^[\t\n\r -~]+$/.test(text) ? `text that begins with "${text}"` : undefined;
 };
 
-/** Returns a URL, relative to the page. Without a page, as in Node, a string without a scheme is a path. */
+/**
+ * Returns the URL that `given` stands for. On a page, a string is a URL relative to the page. Without a page, as in
+ * Node, a string without a scheme is a path.
+ */
 const urlOf = async (given: string | URL): Promise<URL> => {
   const { document, location } = globalThis as any;
   const base = document?.baseURI ?? location?.href;

@@ -4,8 +4,8 @@
 //
 // The operands a and b have 16 bytes, and c has 4 lanes of 32 bits. Lane i of the result is c[i] + a[4i] * b[4i] + a[4i
 // + 1] * b[4i + 1] + a[4i + 2] * b[4i + 2] + a[4i + 3] * b[4i + 3]. The bytes of a are signed. The sum is defined only
-// if the bytes of b are from 0 to 127. For larger bytes, engines differ, because each engine uses an instruction of the
-// processor.
+// if the bytes of b are from 0 to 127. For larger bytes, the sum depends on the instruction of the processor that the
+// engine uses.
 
 /**
  * - `"unsigned"`: sums are exact for b from 0 to 255
@@ -77,7 +77,7 @@ const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32A
 /** Returns the same operands with b read as signed bytes. */
 const asSigned = ({ a, b }: Operands): Operands => ({ a, b: Int8Array.from(b) });
 
-/** Classifies the engine's dot product by all sums so far. */
+/** Classifies the engine's dot product by the results of all calls of `observe`. */
 class Observations {
   #isRight = true;
   #isUnsigned = true;
@@ -89,7 +89,9 @@ class Observations {
     return this.#isSigned ? "signed" : "saturating";
   }
 
-  /** Lets the probe compute the sums of `defined` and `engineDefined`, and compares each with the exact sums. */
+  /**
+   * Lets the probe compute the dot products of `defined` and `engineDefined`. Compares each result with the exact sums.
+   */
   observe(probe: Probe, count: number): void {
     for (const one of defined) this.#isRight &&= agrees(probe, one, one, count);
     for (const one of engineDefined) {
@@ -99,7 +101,7 @@ class Observations {
   }
 }
 
-/** Returns true if the probe's sums of the operands are the exact sums of `expected`. */
+/** Returns true if the sums that the probe computes from a and b equal the exact sums of the operands `expected`. */
 const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: number): boolean => {
   const start = Int32Array.of(1, -2, 30000, -40000);
   const { buffer } = probe.memory;
@@ -138,7 +140,7 @@ export const makeProbe = (): Probe => {
 let known: Promise<RelaxedDot> | undefined;
 
 /**
- * Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return its
- * result.
+ * Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return the
+ * result of the first call.
  */
 export const relaxedDot = (): Promise<RelaxedDot> => (known ??= classify(makeProbe()));

@@ -17,8 +17,8 @@ export class RotaryTable {
   }
 
   /**
-   * Fills the table for `base` and `scaling` in `given`, the option `rotary` of a run. Does nothing if the last call
-   * filled the table for equal numbers. Returns `offset` in `given`.
+   * `given` is the option `rotary` of a run. Fills the table for the members `base` and `scaling` of `given`. Does not
+   * fill the table again if the last call filled it for equal numbers. Returns the member `offset` of `given`.
    */
   prepare(given: any): number {
     checkOptions(given ?? {}, ["base", "scaling", "offset"]);

@@ -9,7 +9,10 @@ import type { ModuleMemory } from "./memory.js";
 import { numberTypes } from "./option-types.js";
 import { RotaryTable } from "./rotary.js";
 
-/** LADON_NONE of the C header (all bits set): the length 0 in the C options, where 0 stands for the default length. */
+/**
+ * The value of LADON_NONE in the C header: all bits set. In the C options, LADON_NONE stands for the length 0, because
+ * the value 0 stands for the default length.
+ */
 const none = -1;
 const lengthWord = (length: number): number => length || none;
 

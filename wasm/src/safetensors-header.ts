@@ -8,7 +8,7 @@ import type { GivenTensor } from "./weight-plan.js";
 /** A tensor of a file. */
 export interface FileTensor extends GivenTensor {
   readonly dtype: string;
-  /** The offset of the first byte from the end of the header. */
+  /** The number of bytes from the end of the header to the first byte of the tensor. */
   readonly begin: number;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the member of a kernel's weights that a tensor of a checkpoint belongs to.
+// Finds, for a tensor of a checkpoint, the member of the kernel's weights that takes the tensor.
 import type { Description } from "./description.js";
 import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
 
 /**
- * Returns the member that a tensor belongs to, named as in `Slot`. `name` is the tensor's name without the prefix.
- * Returns undefined if no kernel of this kind has such a tensor.
+ * Returns the name of the member that takes a tensor of a checkpoint, as in `Slot`. `name` is the tensor's name without
+ * the checkpoint's prefix. Returns undefined if no kernel with the same `kind` (Description) has such a member.
  */
 export type MemberOf = (name: string) => string | undefined;
 
@@ -14,8 +14,9 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 type Names = Map<string, string>;
 
 /**
- * Adds the rows of a table of checkpoint names to the map `names`. Maps the name of a member, `member` + role (such as
- * in_proj_weight), to itself. Unless `isOwnOnly`, maps the checkpoint's name, `place` + name, to the member, too.
+ * Adds names of tensors and their members to the map `names`. A row of `rows` has a role, such as in_proj_weight, and
+ * the name of this role in checkpoints. The name of the member is `member` + role. `names` maps the member's name to
+ * itself. Unless `isOwnOnly`, `names` also maps the checkpoint's name, `place` + name, to the member.
  */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {
@@ -25,7 +26,8 @@ const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place =
 };
 
 /**
- * Returns a map from the names of tensors to members. `add` adds the names that one convention gives to the tensors.
+ * Returns a map from the names of tensors to members. Calls `add` for each naming convention. `add` adds the names of
+ * the convention to the map.
  */
 const namesOf = (add: (names: Names, convention: Convention) => void): Names => {
   const names: Names = new Map();
@@ -34,8 +36,8 @@ const namesOf = (add: (names: Names, convention: Convention) => void): Names => 
 };
 
 /**
- * Extends `memberOf` to scales and row sums: if X belongs to the member M, X_scale belongs to M_scale, and X_row_sum to
- * M_row_sum.
+ * Extends `memberOf` to scales and row sums: if the tensor X belongs to the member M, X_scale belongs to M_scale, and
+ * X_row_sum to M_row_sum.
  */
 const withRowTensors =
   (memberOf: MemberOf): MemberOf =>
@@ -48,7 +50,8 @@ const withRowTensors =
 export const memberFinder = (description: Description): MemberOf => withRowTensors(matrixFinder(description));
 
 const matrixFinder = ({ kind, layout }: Description): MemberOf => {
-  // The tensors of checkpoints are (out, in). A kernel that reads (in, out) accepts only the names of its own members.
+  // The tensors of checkpoints are (out, in). So a kernel that reads (in, out) accepts only the names of its own
+  // members.
   const isOwnOnly = layout === "per_head" || layout === "in_out";
   if (kind === "attention") {
     const names = namesOf((to, { ofAttention }) => addRows(to, ofAttention, isOwnOnly));

@@ -10,7 +10,7 @@ export type PutBytes = (piece: Uint8Array, at: number) => void;
 
 /**
  * Returns a function that collects bytes and passes units of `size` bytes to `put`. The last unit may be smaller. A
- * unit is valid until the next unit.
+ * unit is valid until `put` gets the next unit.
  */
 const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number) => void): PutBytes => {
   const unit = new Uint8Array(size);
@@ -28,7 +28,7 @@ const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number
 
 /**
  * Returns a function that copies the bytes of a tensor to the offset `begin`. The usable memory grows to twice the
- * number of bytes that arrived. If it grew to the size in the header at once, a damaged header could allocate
+ * number of bytes that arrived. If the memory grew to the size in the header at once, a damaged header could allocate
  * gigabytes.
  */
 const copy = (block: WeightBlock, { bytes: planned }: WeightPlan, begin: number): PutBytes => (piece, at) => {

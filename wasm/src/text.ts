@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Returns a value as text, or its type if it has no text: an object without a prototype, or a deeply nested array. */
+/**
+ * Returns a value as text. Some values have no text: a deeply nested array, and an object without a prototype. For such
+ * a value, returns its type.
+ */
 export const textOf = (value: unknown): string => {
   try {
     return String(value);

@@ -54,11 +54,14 @@ export interface RunOptions extends MaskOptions {
    * the kernel's causal mask can be left out and the instance does not use it, the default is the number of keys.
    */
   readonly offset?: number;
-  /** [keys][keyModel]: the tokens from which keys and values are projected. For kernels with CONTEXT. */
+  /** For kernels with CONTEXT: [keys][keyModel], the tokens from which keys and values are projected. */
   readonly context?: ArrayLike<number>;
-  /** [heads]: required by kernels with SINKS. */
+  /** For kernels with SINKS, which require the option: [heads], the logit of each head's sink. */
   readonly sinks?: ArrayLike<number>;
-  /** For kernels with ROTARY. The angle of pair p of numbers is (position + offset) / scaling * base^(-2 p / width). */
+  /**
+   * For kernels with ROTARY. In each head of the token at `position`, pair p of the numbers is rotated by the angle
+   * (position + offset) / scaling * base^(-2 p / width).
+   */
   readonly rotary?: { readonly base?: number; readonly scaling?: number; readonly offset?: number };
   /** True to keep the attention weights of this run for `attention()`. */
   readonly attention?: boolean;
@@ -89,8 +92,8 @@ export interface Weights {
    * Checks all tensors, then copies them. Names are those of PyTorch, of Hugging Face's BERT and Llama, or of the C
    * members. Each array is one tensor, row-major. The tensors replace all weights of the instance.
    *
-   * An int8 kernel takes a matrix as a Float32Array, which it quantises, or as an Int8Array X with a Float32Array
-   * X_scale of one scale for each row: the weight is scale * integer.
+   * An int8 kernel takes a matrix X in two forms. A Float32Array X is quantised. An Int8Array X comes with a
+   * Float32Array X_scale, which has one scale for each row: the weight is scale * integer.
    */
   set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
   /**
@@ -101,10 +104,11 @@ export interface Weights {
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
   /**
-   * Returns a view of the tensor `name` of the file or record that the weights came from, with the type that is stored.
-   * The view is valid until the next call. A matrix X that an int8 kernel has quantised is an Int8Array. Its scales are
-   * X_scale (Float32Array), and the sums of its rows are X_row_sum (Int32Array). An F16 or BF16 tensor that the kernel
-   * does not need is a Float32Array, a copy. Throws a LadonError "weights" if the tensor has another type than `type`.
+   * Returns a view of the tensor `name` of the file or record that the weights came from. The view has the type that is
+   * stored, and is valid until the next call. A matrix X that an int8 kernel has quantised is an Int8Array. Its scales
+   * are X_scale (Float32Array), and the sums of its rows are X_row_sum (Int32Array). For an F16 or BF16 tensor that the
+   * kernel does not need, returns a copy as a Float32Array. Throws a LadonError "weights" if the tensor has another
+   * type than `type`.
    */
   tensor(name: string): WeightArray;
   tensor(name: string, type: "float32"): Float32Array;
@@ -120,20 +124,22 @@ export interface Instance {
   readonly description: Description;
   readonly weights: Weights;
   /**
-   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`, or `queries` with a context or
-   *   a cache. x may also have all rows that the kernel has room for. Then the run reads the first rows.
+   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`. If the kernel has a context or
+   *   a cache, the number of rows is `queries`. x may also have all rows that the kernel has room for. Then the run
+   *   reads the first rows.
    * @returns a view of y, [queries][model]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
   /**
    * Returns a view of the attention weights of the last run, if the run had `attention: true`. The shape is
-   * [heads][description.queries][description.keys] for any lengths of the run: the row of query i of head h begins at
-   * (h * description.queries + i) * description.keys. Rows of queries that the run did not have are undefined.
+   * [heads][description.queries][description.keys], and does not depend on the lengths of the run. The row of query i
+   * of head h begins at (h * description.queries + i) * description.keys. Rows of queries that the run did not have are
+   * undefined.
    */
   attention(layer?: number): Float32Array;
   /**
-   * The number of tokens in the cache of a kernel with CACHE: the tokens of all runs since the cache was empty, or the
-   * tokens of the last `context`.
+   * The number of tokens in the cache of a kernel with CACHE. Without a context, each run adds its tokens to the cache.
+   * A run with a `context` replaces the content of the cache by the tokens of the context.
    */
   readonly cached: number;
   /** Empties the cache. New weights empty the cache, too. */
@@ -151,7 +157,7 @@ export interface WarmUpOptions {
   readonly tokens?: number;
   /** The time limit in milliseconds. The default is 2000. */
   readonly most?: number;
-  /** True to warm up the code of runs with `attention: true`, which other runs do not use. */
+  /** True to warm up the code that only runs with `attention: true` use. */
   readonly attention?: boolean;
 }
 
@@ -162,7 +168,7 @@ export interface WarmedUp {
   readonly total: number;
   /** The time of the first call. The engine had not optimised the code before this call. */
   readonly first: number;
-  /** The time of a call at the end. Calls are timed in groups of 8 ms, and this is the smallest mean of a group. */
+  /** The time of a call at the end. Calls are timed in groups of 8 ms. This time is the mean of the fastest group. */
   readonly best: number;
 }
 

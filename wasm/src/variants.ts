@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The instructions of a module: relaxed SIMD (multiply and add as one), SIMD, or neither. */
+/** The instructions of a module: relaxed SIMD (which has a fused multiply-add), SIMD, or neither. */
 export type Variant = "relaxed" | "simd" | "scalar";
 
 /** All variants, the fastest first. */
 export const variants: readonly Variant[] = ["relaxed", "simd", "scalar"];
 
 /**
- * Returns true if the engine supports the variant. The engine validates a module with one function () -> v128, which
- * pushes a local three times. The next instruction of the function is f32x4.relaxed_madd (253 133 2), or for "simd"
- * v128.bitselect (253 82) and a nop (1).
+ * Returns true if the engine supports the variant. The engine validates a module with one function () -> v128. The
+ * function pushes a local three times. For "relaxed", the next instruction is f32x4.relaxed_madd (253 133 2). For
+ * "simd", the next instructions are v128.bitselect (253 82) and a nop (1).
  */
 export const supports = (variant: Variant): boolean =>
   variant === "scalar" ||

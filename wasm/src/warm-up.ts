@@ -57,10 +57,10 @@ const callOnZeros = (
 };
 
 /**
- * Repeats calls until the time of a call has not improved by 10% for 150 ms, or for 8 times the best time if this is
- * longer. Stops after `most` milliseconds in any case. V8 compiles in another thread, and replaces the code between two
- * calls. A slice is a series of calls of together 8 ms, which is long enough for a coarse clock. Between two slices,
- * other code of the page can run. The time of a call is the mean of a slice.
+ * Repeats calls until the time of a call no longer improves by 10%. Waits for an improvement for 150 ms, or for the
+ * time of 8 of the fastest calls if this time is longer. Stops after `most` milliseconds in any case. V8 compiles in
+ * another thread, and replaces the code between two calls. Calls are measured in slices of 8 ms, which is long enough
+ * for a coarse clock. Between two slices, other code of the page can run. The time of a call is the mean of a slice.
  */
 const repeat = async (call: () => void, begin: number, most: number): Promise<WarmedUp> => {
   const slice = 8;

@@ -17,17 +17,17 @@ export class WeightBlock {
   /** The copies as float32 that `tensor` made of F16 and BF16 tensors, by name. */
   readonly #widened = new Map<string, Float32Array>();
 
-  /** Whether the int8 weights are rotated. Scales of rotated weights are negative. */
+  /** True if the kernel reads rotated int8 weights (ROTATED). Scales of rotated weights are negative. */
   readonly #rotated: boolean;
 
-  /** Finds a place for the weights. Before bytes of a tensor are written, a call of `reach` must make them usable. */
+  /** Finds a place for the weights. The caller must call `reach` before it writes bytes of a tensor. */
   constructor(memory: ModuleMemory, plan: WeightPlan, rotated: boolean) {
     this.#memory = memory;
     this.#rotated = rotated;
     this.#plan = plan;
     const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
-    // `allocate` makes all memory below the end of the row usable. If the row were behind the block, the memory would
-    // grow to the full size of the block before any weights arrive. So the row is allocated first.
+    // `#row` is allocated before `#block`, because `allocate` makes all memory below the end of `#row` usable. If
+    // `#row` were behind `#block`, the memory would grow to the full size of `#block` before any weights arrive.
     this.#row = memory.allocate(4 * Math.max(0, ...columns));
     this.#block = memory.reserve(pointerBytes(plan) + plan.bytes);
   }
@@ -64,8 +64,8 @@ export class WeightBlock {
 
   /**
    * Completes the weights after all tensors were written: computes the row sums of the int8 matrices that `quantiseRow`
-   * did not make, and writes the pointers. Throws "weights" if a scale is not a positive number, or, for
-   * rotated weights, not a negative number.
+   * did not make, and writes the pointers. Throws "weights" if a scale has the wrong sign, or is 0, infinite or NaN.
+   * Scales of rotated weights must be negative, and all other scales positive.
    */
   finish(): void {
     const first = this.#tensorsAt;

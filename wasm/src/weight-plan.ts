@@ -11,8 +11,8 @@ export interface GivenTensor extends Omit<StoredTensor, "begin"> {
 }
 
 /**
- * An int8 matrix in a block. `weight`, `scale` and `sums` are the offsets of the weights, of the scales of the rows and
- * of the sums of the rows, in bytes from the first tensor.
+ * An int8 matrix in a block. `weight`, `scale` and `sums` are offsets in bytes from the first tensor: of the weights,
+ * of the row scales, and of the row sums.
  */
 export interface Int8Matrix {
   readonly rows: number;
@@ -84,11 +84,13 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
 };
 
 /**
- * Plans how the `given` tensors are stored. A tensor whose name does not begin with `prefix` is stored, but the kernel
- * does not read it. Throws "weights" if the kernel lacks a tensor, or if it cannot read a tensor below the prefix. With
- * `isFile`, tensors below the prefix that no kernel of this kind reads, such as embeddings, are allowed. Tensors that
- * only other kernels of this kind read, such as a tensor of a further layer, or a bias, are not allowed. Throws "shape"
- * or "weights" if a tensor has another shape or type than the kernel reads.
+ * Plans how the `given` tensors are stored. The kernel reads only tensors whose names begin with `prefix`. Tensors with
+ * other names are stored, too. The tensors with the prefix form three groups:
+ * - tensors that the kernel reads: they must all be present
+ * - tensors that only other kernels of this kind read, such as a tensor of a further layer, or a bias: not allowed
+ * - tensors that no kernel of this kind reads, such as embeddings: allowed in a file (`isFile`), but not in a record
+ * Throws "weights" if a tensor is missing or not allowed. Throws "shape" or "weights" if a tensor has another shape or
+ * type than the kernel reads.
  */
 export type PlanWeights = (
   given: ReadonlyMap<string, GivenTensor>,
@@ -108,7 +110,7 @@ const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   if (float !== undefined && int8 !== undefined) fail("weights", `type of ${float}`, `int8, as of ${int8}`, "floats");
 };
 
-/** Returns the shapes of the int8 matrices that a record or file can have, by member. */
+/** Returns the shape of each int8 matrix that a record or file can have, by the name of the member. */
 const matrixShapes = (slots: readonly Slot[]): Map<string, readonly number[]> =>
   new Map(slots.filter(({ type }) => type === "int8").map(({ name, shape }) => [name, shape]));
 

@@ -36,14 +36,15 @@ export class WeightStore {
     return this.#block ?? fail("weights", "no weights yet");
   }
 
-  /** Copies the arrays into memory, after all were checked. Float arrays of int8 matrices are quantised. */
+  /** Checks all arrays, and then copies them into memory. Float arrays of int8 matrices are quantised. */
   set(given: Readonly<Record<string, Float32Array | Int8Array>>, prefix?: string): void {
     const { memory } = this.#memory.exports;
     const sources = new Map<string, Float32Array | Int8Array>();
     const tensors = new Map<string, GivenTensor>();
     for (const [name, data] of Object.entries(given ?? {})) {
       tensors.set(name, { type: typeOf(name, data), bytes: data.byteLength, length: data.length });
-      // A view of this memory becomes empty if the memory grows, so its numbers are copied.
+      // If `data` is a view of the instance's memory, its numbers are copied, because such a view becomes empty when
+      // the memory grows.
       sources.set(name, data.buffer === memory.buffer ? data.slice() : data);
     }
     const plan = this.plan(tensors, prefix);

@@ -4,7 +4,10 @@
 
 import { sampleRate, windowLength } from "./keyword-front-end.js";
 
-/** Half a second, in samples. WordDetector averages over the last windows that begin within this time. */
+/**
+ * Half a second, in samples. The number of windows that WordDetector averages is half a second divided by the stride,
+ * rounded down, but at least 1.
+ */
 export const averagedSamples: number = sampleRate / 2;
 const threshold = 0.6;
 const suppressed = sampleRate / 2;

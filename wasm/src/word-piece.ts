@@ -7,12 +7,12 @@ import { LadonError } from "./index.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
 
-// Matches code points that step 1 of wordsOf removes, and unpaired surrogates (Cs). The C++ tokenizer drops bytes that
-// are not UTF-8 instead.
+// Matches the code points that step 1 of wordsOf removes, and unpaired surrogates (Cs). The C++ tokenizer has no
+// surrogates, and drops bytes that are not UTF-8.
 const dropped = /[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
 const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
-// The blocks of CJK ideographs that BERT's tokenizers know. The library `tokenizers` has the same gap before U+2B920,
-// although the block of extension E begins at U+2B820.
+// The blocks of CJK ideographs that BERT's tokenizers know. As in the library `tokenizers`, the block of extension E
+// begins at U+2B920, and not at U+2B820.
 const blocks =
   "\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2B73F}" +
   "\\u{2B740}-\\u{2B81F}\\u{2B920}-\\u{2CEAF}\\u{2F800}-\\u{2FA1F}";
@@ -23,18 +23,19 @@ const mark = /\p{M}/u;
 const accent = /\p{Mn}/u;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 
-// A mark of the highest combining class. NFD puts every other mark in front of lastMark, except the marks of class 0.
+// A mark of the highest combining class. NFD puts marks of all lower classes in front of lastMark, except marks of
+// class 0, which NFD does not move.
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 
-// Collects words, code point by code point. NFD of a whole text would also sort the accents, which WordMaker removes
-// first, in a time that is quadratic in the number of consecutive accents.
+// Collects words, code point by code point. WordMaker drops accents before it sorts marks. NFD of a whole text would
+// also sort the accents, in a time that is quadratic in the number of consecutive accents.
 class WordMaker {
   // The words that were completed since the last call of `takeWords`; undefined if no word was completed.
   #words: string[] | undefined;
   #word = "";
-  // Combining marks that follow `#word`, until `#endMarks` sorts the marks (NFD) and appends the marks to `#word`.
-  // Accents (Mn) are dropped before.
+  // Combining marks that follow `#word`. `#endMarks` sorts these marks (NFD) and appends them to `#word`. Accents (Mn)
+  // never enter `#marks`, because #putDecomposed drops accents.
   #marks = "";
 
   takeWords(): string[] | undefined {
@@ -90,8 +91,8 @@ class WordMaker {
 
 // Cleans a text and splits it into words, as in the training of BERT's uncased models:
 //   1. Remove U+0000, U+FFFD, controls (Cc except tab, LF, CR), format (Cf) and private (Co) characters.
-//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 3 would decompose the
-//      compatibility blocks into other ideographs.
+//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 2 precedes step 3, because step 3
+//      decomposes ideographs of the compatibility blocks into other ideographs.
 //   3. Decompose (NFD) and remove accents (Mn).
 //   4. Convert each code point to lower case. Conversion of the whole text would change a final sigma.
 //   5. Split at spaces. Each punctuation character (P*, and every ASCII sign) is a word.

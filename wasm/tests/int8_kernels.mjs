@@ -14,12 +14,14 @@ export const testKernel = (name) => new URL(name, folder);
 /** The variants that this engine runs. */
 export const runnable = variants.filter((variant) => runs("minilm_int8", variant));
 
-/** Loads the scalar variant of a shipped int8 kernel. This variant computes 8 bits on every engine. */
+/**
+ * Loads the scalar variant of a shipped int8 kernel. The scalar variant supports activations of 8 bits on every engine.
+ */
 export const shippedScalar = (name) => load(name, { precision: "int8", variant: "scalar" });
 
 /**
- * Returns the kernel. Returns undefined if `load` rejects the kernel because the engine's relaxed dot product is inexact
- * for the variant, or for activations of 8 bits.
+ * Loads a kernel. Returns undefined if `load` rejects the kernel because relaxed dot products of this engine are
+ * inexact. They may be inexact for any number of activation bits, or only for 8 bits.
  */
 export const exactKernel = (source, options) =>
   load(source, options).catch((error) => {

@@ -18,7 +18,10 @@ export const shippedNames = [
   ),
 ];
 
-/** Returns true if this engine runs the module. Asks the engine instead of the package, which the tests check. */
+/**
+ * Returns true if this engine runs the module. Asks the engine and not the package, because the tests check the
+ * package.
+ */
 export const runs = (name, variant) => WebAssembly.validate(moduleBytes(name, variant));
 
 /** Returns a generator by xorshift32, which gives equal numbers on every machine. */
@@ -63,8 +66,8 @@ export const weightsOf = (description, random) => {
 };
 
 /**
- * Returns [matrix, bias]: the `rows` rows from row `first` of the matrix `name` in the oracle's form, and their biases.
- * By default, returns all rows.
+ * Returns [matrix, bias] in the oracle's form: `rows` rows of the matrix `name`, beginning with row `first`, and the
+ * biases of these rows. By default, returns all rows.
  */
 const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) => {
   const matrix = weights[`${name}_weight`];

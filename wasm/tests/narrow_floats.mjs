@@ -5,7 +5,7 @@ export const randomHalves = (random, count, dtype) =>
   Uint16Array.from({ length: count }, () => {
     const sign = random() < 0 ? 0x8000 : 0;
     const size = Math.abs(random());
-    // The exponents are from 2^-4 to 2^-1, and the fraction is arbitrary.
+    // The exponent of each float is from -4 to -1, and the fraction is arbitrary.
     if (dtype === "F16") return sign | ((11 + Math.floor(size * 4)) << 10) | Math.floor(Math.abs(random()) * 1024);
     return sign | ((123 + Math.floor(size * 4)) << 7) | Math.floor(Math.abs(random()) * 128);
   });

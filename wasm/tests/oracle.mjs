@@ -6,8 +6,8 @@
 const unit = 2 ** -24;
 
 /**
- * Returns the allowed difference of float32 and float64 results. Together, n independent and unbiased roundings of
- * numbers of the magnitude s have an error of about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41,
+ * Returns the allowed difference between float32 and float64 results. The errors of n independent and unbiased
+ * roundings of numbers of the magnitude s add up to about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41,
  * 2019). Here, n is `longest` * `depth`: the longest sums have `longest` terms, and `depth` such sums follow each
  * other. The weights in these tests are chosen so that a sum does not enlarge relative errors. Most sums are shorter
  * than the longest sum, so twice this error is ample. The largest error in these tests is a third of the bound. A wrong
@@ -28,9 +28,10 @@ const linearFloat = (weight, bias, x) =>
   );
 
 /**
- * `nearest` is the smallest distance of a quotient value / unit in `quantise` from the midpoint of two integers, over
- * all calls since a test set it to Infinity. A kernel computes quotients with float32 errors. If `nearest` is larger
- * than these errors, the kernel rounds all its quotients to the same integers as the oracle.
+ * `quantise` rounds the quotients value / unit. `nearest` is the smallest distance of these quotients from the midpoint
+ * of two integers, over all calls since a test set `nearest` to Infinity. A kernel computes quotients with float32
+ * errors. If `nearest` is larger than these errors, the kernel rounds all its quotients to the same integers as the
+ * oracle.
  */
 export const quotients = { nearest: Infinity };
 

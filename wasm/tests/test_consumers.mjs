@@ -1,6 +1,6 @@
 // Tests the packed tarball in fresh projects of users: Node and a worker of Node, Deno, Bun, a page without a bundler,
-// a Web Worker, Vite, webpack, esbuild, tsc. The Content-Security-Policy of the pages allows to compile WebAssembly,
-// but not to compile JavaScript from text.
+// a Web Worker, Vite, webpack, esbuild, tsc. The Content-Security-Policy of the pages lets them compile WebAssembly,
+// but not JavaScript from text.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -141,9 +141,9 @@ test("Node", () => {
 });
 
 /**
- * Returns {program, skip}: the first of the `paths` below consumers/runtimes/node_modules that exists, which is the
- * program of another engine. If no path exists, `skip` is the reason why the test is skipped. The paths name programs
- * inside the npm packages, because npm runs no install scripts here.
+ * Returns {program, skip}. `program` is the program of another engine: the first of the `paths` below
+ * consumers/runtimes/node_modules that exists. If no path exists, `skip` is the reason why the test is skipped. The
+ * paths name programs inside the npm packages, because npm runs no install scripts here.
  */
 const engine = (...paths) => {
   const folder = here("consumers/runtimes/node_modules");
@@ -399,8 +399,8 @@ test("Vite", inChromium, async () => {
   await serving(join(at, "dist"), async (url) => agrees(await titleOf(`${url}/index.html`)));
 });
 
-// Vite 6 builds for engines of 2020 by default, and rejects an await outside a function, which these engines do not
-// have. So README.md names a newer target, and this build takes the target from README.md.
+// By default, Vite 6 builds for engines of 2020. These engines have no await outside a function, so Vite rejects such
+// an await. README.md therefore names a newer target, and this build takes the target from README.md.
 test("Vite, with await outside a function as in README.md", async () => {
   const option = /`build: \{ target: "(\w+)" \}`/.exec(readFileSync(here("../README.md"), "utf8"));
   const at = project("vite_await", {

@@ -78,7 +78,8 @@ test("activations of 7 bits, in modules that do not depend on the engine", { ski
 });
 
 /**
- * Returns `load` of a copy of the package whose probe reports `kind`. Without a kind, the copy lacks the probe's file.
+ * Copies the package, and replaces its probe by a probe that reports `kind`. Without a kind, leaves out the file of the
+ * probe. Returns `load` of the copy.
  */
 const packageFor = async (t, kind) => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));

@@ -36,7 +36,7 @@ const agree = (actual, wanted, { longest, depth }) => {
   );
 };
 
-/** Runs `check` for each variant and each number of bits that this engine computes exactly. */
+/** Runs `check` for each variant and each number of activation bits for which this engine computes exact products. */
 const forEachKernel = async (t, source, allBits, check) => {
   let count = 0;
   for (const variant of runnable) {
@@ -201,12 +201,12 @@ const relativeError = (actual, wanted) => {
   return Math.sqrt(squares(wanted.map((value, i) => actual[i] - value)) / squares(wanted));
 };
 
-// Computes four inputs, and compares the kernel's results with two oracles: `wanted[bits]` quantises to the kernel's
-// number of bits, and `wanted[15 - bits]` to the other number (7 or 8). In a model of these sizes, a quotient is often
-// so near the midpoint of two integers that kernel and oracle round it to different integers. Then the results of all
-// later layers differ, too. So only one of the four inputs must agree closely with `wanted[bits]`. In addition, the
-// largest error from `wanted[bits]` must be less than twice the smallest error from `wanted[15 - bits]`. A kernel that
-// quantises to the wrong number of bits fails.
+// Runs the kernel on four inputs, and compares its results with two oracles. The results `wanted[bits]` come from an
+// oracle that quantises to the kernel's number of bits. The oracle of `wanted[15 - bits]` quantises to the other number
+// (7 or 8). In a model of these sizes, a quotient is often so near the midpoint of two integers that kernel and oracle
+// round it to different integers. Then the results of all later layers differ, too. So only one of the four inputs must
+// agree closely with `wanted[bits]`. In addition, the largest error from `wanted[bits]` must be less than twice the
+// smallest error from `wanted[15 - bits]`. A kernel that quantises to the wrong number of bits fails.
 for (const name of ["minilm", "keywords"]) {
   test(name, async (t) => {
     const random = randomOf(28);

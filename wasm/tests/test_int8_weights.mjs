@@ -1,5 +1,5 @@
-// Tests the weights of int8 kernels, and floats of 16 bits: arrays and files, integers with scales, and floats that the
-// binding quantises.
+// Tests the weights of int8 kernels: arrays and files, integers with scales, and floats that the binding quantises.
+// Also tests floats of 16 bits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -56,7 +56,7 @@ const floatsOf = (shapes) =>
     }),
   );
 
-// The tests use the scalar variant, because it computes 8 bits exactly on every engine.
+// The tests use the scalar variant, because it computes exact products with activations of 8 bits on every engine.
 const kernel = skipWithoutKernels ? undefined : await load(testKernel("int8_layer"), { variant: "scalar" });
 const shapes = kernel && shapesOf(kernel.description);
 const floats = kernel && floatsOf(shapes);

@@ -96,7 +96,8 @@ test("the spectrogram has a tone in its mel band", { skip: skipWithoutRecordings
     Float32Array.from({ length: 16000 }, (_, i) => Math.sin((2 * Math.PI * hertz * i) / 16000)),
   );
   const mel = (f) => 1127 * Math.log(1 + f / 700);
-  // Band i has its peak at point i + 1 of 82 points from 20 to 7600 Hz, in equal steps of mel.
+  // The range from 20 to 7600 Hz has 82 points in equal steps of mel, including both ends. Band i has its peak at point
+  // i + 1. Bands and points count from 0.
   const place = ((mel(hertz) - mel(20)) / (mel(7600) - mel(20))) * 81 - 1;
   for (const frame of [0, 50, 97]) {
     const row = bands.subarray(frame * 80, (frame + 1) * 80);

@@ -30,7 +30,10 @@ const linear = (instance, name, x) => {
   return Array.from(bias, (sum, o) => x.reduce((y, value, i) => y + weight[o * x.length + i] * value, sum));
 };
 
-/** Returns the tokens of a recording: the class token, then one for each frame, plus their positions. */
+/**
+ * Returns the tokens of a recording: the class token, and then a token for each frame. The position embeddings are
+ * added.
+ */
 const tokensOf = (instance, recording) => {
   const positions = instance.weights.tensor("position", "float32").slice();
   const first = instance.weights.tensor("class_token", "float32").slice();

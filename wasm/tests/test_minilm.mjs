@@ -105,7 +105,7 @@ test("an invalid vocabulary and invalid weights are refused", { skip: skipWithou
 });
 
 const lines = readFileSync(new URL("../../tests/data/sentences.txt", import.meta.url), "utf8").trim().split("\n");
-// By default, the tests take 24 of the 256 sentences. With LADON_SENTENCES=256, they take all.
+// By default, the tests embed 24 of the 256 sentences. With LADON_SENTENCES=256, the tests embed all sentences.
 const count = Number(process.env.LADON_SENTENCES ?? 24);
 const sentences = lines.filter((_, i) => i % Math.floor(lines.length / count) === 0);
 let embeddings;

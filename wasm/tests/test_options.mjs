@@ -139,8 +139,8 @@ test("a context that is projected once", { skip }, async () => {
 test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each head", { skip }, async () => {
   const { kernel, instance, weights } = await prepared("odd_rotary");
   const { description } = kernel;
-  // `own` has matrices (in, out) for each head, by the names of the kernel's members. `turned` has the oracle's
-  // matrices (out, in) of all heads.
+  // `own` has a matrix (in, out) for each head, by the names of the kernel's members. The oracle reads `turned`, which
+  // holds equal weights. In `turned`, a matrix is (out, in) and contains all heads.
   const own = {};
   const turned = {};
   for (const { name, shape, count: heads = 1 } of description.weights) {

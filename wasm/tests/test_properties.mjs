@@ -51,7 +51,7 @@ const made = () => {
 };
 
 /**
- * Returns random changes of a file of `length` bytes, for `mutated`. Three of four changes are in the first `within`
+ * Generates random changes of a file of `length` bytes, for `mutated`. Three of four changes are in the first `within`
  * bytes.
  */
 const mutationsOf = (length, within) => {
@@ -87,7 +87,7 @@ const nested = fc
   });
 const size = fc.oneof(fc.nat(70_000), fc.constantFrom(-1, 0.5, 2 ** 31, 2 ** 32, 2 ** 53, 1e300, "1", null, true));
 const text = fc.string({ unit: "binary", maxLength: 40 });
-/** JSON of any kind, also names and numbers that have a special meaning for a reader. */
+/** Arbitrary JSON, including names and numbers that have a special meaning for a reader of JSON. */
 const json = fc.oneof(
   fc.json({ maxDepth: 3 }),
   nested,
@@ -194,7 +194,10 @@ const anything = fc.anything({
   withSparseArray: true,
   withTypedArray: true,
 });
-/** Returns arrays of the correct or another length, with any type of element, and values that only look like arrays. */
+/**
+ * Generates arrays of the correct length or another length, with any type of element. Also generates values that only
+ * look like arrays.
+ */
 const arrayOf = (...lengths) => {
   const length = fc.oneof(fc.constantFrom(...lengths), fc.nat(40));
   const Type = fc.constantFrom(Float32Array, Float64Array, Uint8Array, Int32Array, Uint32Array, BigInt64Array, Array);
@@ -215,7 +218,7 @@ const count = fc.oneof(
   anything,
 );
 
-/** Returns options of a run: known options with any values, and unknown options. */
+/** Generates options of a run: known options with any values, and unknown options. */
 const optionsOf = ({ queries, keys, keyModel = 1, heads }) =>
   fc.oneof(
     {

@@ -1,6 +1,6 @@
 // Tests the code of README.md. For the section about kernels of your own shapes, the test runs the CMakeLists.txt and
-// the command of the page next to a copy of the library, and loads the module. For JavaScript, the test runs the blocks
-// that need no file of the reader.
+// the command of the section in a new folder, with a link to the library. Then the test loads the module. For
+// JavaScript, the test runs the blocks that need no file of the reader.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ test("for a kernel that is not shipped, load proposes this call with other sizes
   assert.ok(error.message.includes(command), error.message);
 });
 
-/** Returns the block of code that follows the line with this name. */
+/** Returns the block of code in README.md that follows the line `<!-- name -->`. */
 const codeOf = (name) => new RegExp(`<!-- ${name.replace(".", "\\.")} -->\n\`\`\`\\w+\n([^\`]+)\`\`\``).exec(readme)[1];
 
 /**

@@ -13,7 +13,10 @@ const skip = runnable.includes("relaxed") ? false : "this engine has no relaxed"
 const saturate = (sum) => Math.max(-32768, Math.min(32767, sum));
 const pairs = (a, b) => [a[0] * b[0] + a[1] * b[1], a[2] * b[2] + a[3] * b[3]];
 const signed = (b) => Array.from(Int8Array.from(b));
-/** Functions that compute a sum of four products as different engines do, some of them wrongly. */
+/**
+ * Functions that compute a sum of four products. Each function imitates an engine, and some of these engines compute
+ * wrong sums.
+ */
 const dots = {
   unsigned: (a, b) => pairs(a, b)[0] + pairs(a, b)[1],
   signed: (a, b) => dots.unsigned(a, signed(b)),
@@ -26,8 +29,8 @@ const dots = {
 };
 
 /**
- * Returns a probe whose call number i of `dots` computes dot products with the function dotOf(i) instead of the
- * engine's instruction. `add` returns the sum of c and `count` dot products.
+ * Returns an imitation of a probe. In call number i of `dots`, the function dotOf(i) computes dot products in place of
+ * the engine's instruction. `add` returns the sum of c and `count` dot products.
  */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);
@@ -77,8 +80,8 @@ test("an engine whose fresh and optimised code differ above 127 has 7 bits", asy
   assert.equal(await mixed("unsigned", "saturating"), "saturating");
 });
 
-// This test runs before the test "this engine". In the opposite order, V8 would reuse the optimised code of that test's
-// probe for this probe, which has equal bytes, and this test would see no fresh code.
+// This test runs before the test "this engine", because the probes of both tests have equal bytes. In the opposite
+// order, V8 would reuse the optimised code of the first probe, and this test would see no fresh code.
 test("the probe sees fresh and optimised code", { skip }, async (t) => {
   setFlagsFromString("--allow-natives-syntax");
   const tierOf = () => {

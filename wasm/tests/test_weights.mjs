@@ -293,7 +293,7 @@ test("a prefix", async () => {
   );
 });
 
-/** Returns a stream that stops after `first` bytes until it is released. */
+/** Returns a stream that pauses after `first` bytes until `release` is called. */
 const held = (first) => {
   let release;
   const gate = new Promise((resolve) => (release = resolve));

@@ -88,7 +88,10 @@ test("the remaining marks are in canonical order, and a starter ends a run of ma
   assert.deepEqual(splitWords("a\u302E"), ["a\u302E"]);
 });
 
-/** Applies the rules of splitWords one after another to the whole text. The time is quadratic in a run of marks. */
+/**
+ * Applies the rules of splitWords to the whole text, one rule after another. The time is quadratic in the length of a
+ * run of marks.
+ */
 const splitBySteps = (text) =>
   Array.from(
     text

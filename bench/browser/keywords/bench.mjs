@@ -40,7 +40,8 @@ const build = resolve(chosen.build);
 const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../../wasm/dist/index.js", import.meta.url)));
 if (!existsSync(join(index, "../keywords.js"))) stop(`there is no package, ./dev wasm makes it: ${index}`);
 
-// Copies the files of the model and of the package into a folder of the build, which the server for Chromium serves.
+// Copies the files of the model and of the package into the folder keywords of the build. The measurements read the
+// copies.
 const files = join(build, "keywords");
 mkdirSync(files, {recursive: true});
 const copy = (from, name) => {

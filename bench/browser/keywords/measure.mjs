@@ -6,7 +6,10 @@ import {warmUp} from "../warm_up.mjs";
 import {makePeaks, workOf} from "../work.mjs";
 
 const frames = 98, tokens = 99, width = 64, layers = 12, feedForward = 256, coefficients = 40;
-/** The multiply-adds of the linear maps. The last layer computes one query, but the keys and values of all tokens. */
+/**
+ * The number of multiply-adds in the linear maps of the encoder. The last layer computes one query, but the keys and
+ * values of all tokens.
+ */
 const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward) +
     2 * tokens * width * width + width * (2 * width + 2 * feedForward);
 const attentionMacs = (layers - 1) * 2 * tokens * tokens * width + 2 * tokens * width;
@@ -18,8 +21,8 @@ const neededFlops = precision => precision === "int8" ?
 
 /**
  * Calls report({row}) for each contestant and report({message}) for each problem. `windows` is an array of recordings
- * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of forms of
- * LiteRT.js {part, precision, file}.
+ * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of {part,
+ * precision, file}, with an entry for each tflite file that LiteRT.js runs.
  */
 export async function measureKeywords(host, {windows, parts, precisions, rounds, milliseconds, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -55,7 +58,7 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
       report({message: `${one.who}, ${one.precision}, ${part}, is left out: a logit differs by ${error.logit}`});
       continue;
     }
-    // Each call of `run` computes the next recording, so that no contestant computes one recording repeatedly.
+    // `run` computes the recordings in turn: each call computes the logits of the next recording.
     let next = 0;
     const run = () => logits(inputs[next++ % inputs.length]);
     await warmUp(run);
@@ -72,8 +75,8 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
 }
 
 /**
- * Returns the largest difference between a logit and the expected logit, and whether the labels agree. A recording
- * whose two largest expected logits differ by at most 0.6 may have another label.
+ * Returns the largest difference between a logit and the expected logit, and whether the labels agree. The label of a
+ * recording need not agree if the two largest expected logits of the recording differ by at most 0.6.
  */
 async function errorOf(logits, inputs, expected) {
   let [logit, labelsEqual] = [0, true];
@@ -87,7 +90,9 @@ async function errorOf(logits, inputs, expected) {
   return {logit, labelsEqual};
 }
 
-/** Loads KWT-1 of the package in a module of the given kind. Returns an entrant for each part. */
+/**
+ * Loads KWT-1 with the npm package in a module of the given kind. Returns two entrants: the parts "chain" and "model".
+ */
 async function ladonOf(host, kind, precision) {
   const {KeywordSpotter} = await host.binding("keywords.js");
   const spotter = await KeywordSpotter.load({
@@ -103,8 +108,8 @@ async function ladonOf(host, kind, precision) {
 }
 
 /**
- * Returns a function from features to logits. The package has only a function from sound to logits, so this function
- * calls the exports of keywords_front_end.wasm itself.
+ * Returns a function from features to logits. The package has only a function from sound to logits. Therefore, the
+ * returned function calls the exports of keywords_front_end.wasm itself.
  */
 async function modelAlone(host, kind, encoder) {
   const name = `keywords/keywords_front_end.${kind === "scalar" ? "scalar" : "simd"}.wasm`;

@@ -1,7 +1,8 @@
 // bench.mjs --build FOLDER --model FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--tokens 8 ...] [--starts N]
 //           [--node] [--no-chromium] [--milliseconds N] [--binding INDEX.js] [--precision int8]
 // --rounds 0 measures only starts. --precision int8 compares int8 weights with float32 weights, and measures the
-// cosines between the vectors. `./dev bench browser --minilm` makes the folders and runs this program.
+// cosines between int8 vectors and float32 vectors. `./dev bench browser --minilm` makes the folders and runs this
+// program.
 import {existsSync, mkdirSync, readFileSync, rmSync, symlinkSync} from "node:fs";
 import {join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";

@@ -94,8 +94,8 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Loads each of the `forms` in the peer `name`, and returns an entrant for each loaded form. Stops at the first failure,
- * and reports the failure.
+ * Loads each of the `forms` of MiniLM in the peer `name`. Stops at the first failure, and reports the failure. Returns
+ * an entrant for each form that was loaded.
  */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
@@ -111,8 +111,8 @@ async function formsOf(host, name, forms, ids, report) {
 }
 
 /**
- * Returns the entrants whose ids and vectors agree with the first entrant. Leaves out a peer that disagrees. Throws if
- * a module of Ladon disagrees.
+ * Returns the entrants whose ids and vectors agree with those of the first entrant. Leaves out a peer that disagrees.
+ * Throws if a module of Ladon disagrees.
  */
 async function thoseThatAgree([first, ...others], text, report) {
   const agreeing = [first], ids = first.ids(text).join(), expected = await first.embed(text);
@@ -131,8 +131,9 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if Ladon's contestant `one` is compared with the other contestant: a peer or, if `one` has int8
-  // weights, Ladon with float32 weights in the same kind of module.
+  // Returns true if the report compares Ladon's contestant `one` with the contestant in the second argument. Ladon is
+  // compared with every peer. Ladon with int8 weights is also compared with Ladon with float32 weights in the same kind
+  // of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {

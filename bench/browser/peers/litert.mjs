@@ -8,8 +8,8 @@ export const kind = "relaxed";
 
 /** Starts LiteRT.js. `folder` returns the address of a package. */
 export async function start({folder}) {
-  // LiteRT.js loads a classic script with importScripts. Module workers do not have importScripts, so `start` defines a
-  // function of this name.
+  // LiteRT.js loads a classic script with importScripts. Module workers do not have importScripts, so `start` defines
+  // importScripts.
   globalThis.importScripts = url => {
     const request = new XMLHttpRequest();
     request.open("GET", url, false);

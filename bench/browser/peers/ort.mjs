@@ -15,9 +15,8 @@ export async function start({read}) {
   ort.env.logLevel = "error";
 }
 
-// Functions that make a model of attention, by the name of the operator. The first three models use an attention
-// operator: two operators of Microsoft's domain, and the operator of ONNX since opset 23. The last model uses plain
-// operators.
+// Functions that make a model of attention, by the name of the operator. The first two operators are in Microsoft's
+// domain. The third operator is in ONNX since opset 23. The last model consists of plain operators.
 const attentionOperators = {
   "com.microsoft.Attention": ({tokens, model: width, heads, causal, w}) => [[1, tokens, width], 17, [
     tensor("in_weight", [width, 3 * width], transposed(w.inWeight, 3 * width, width)),

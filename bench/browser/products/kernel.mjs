@@ -1,5 +1,5 @@
-// Instantiates a module of products.cpp, and copies the input and the weights of the 12 products to its memory. A chain
-// of products computes all 12, one after another: the result of a product is the input of the next (numbers.mjs).
+// Instantiates a module of products.cpp, and copies the input and the weights of 12 products to the module's memory.
+// The 12 products form a chain: the result of a product is the input of the next product (numbers.mjs).
 import {ModuleMemory} from "../module_memory.mjs";
 import {hidden, model, tokens} from "./numbers.mjs";
 
@@ -29,7 +29,9 @@ export async function instantiateProducts(module, precision, {x, products}, {bit
   };
 }
 
-/** Returns the index in rows [tokens][model] of the element that has the index `i` in panels [panels][model][width]. */
+/**
+ * Converts the index `i` of an element in panels [panels][model][width] to the element's index in rows [tokens][model].
+ */
 const placeInRows = (i, width) => {
   const lane = i % width, feature = Math.floor(i / width) % model, panel = Math.floor(i / (width * model));
   return (panel * width + lane) * model + feature;

@@ -1,6 +1,6 @@
-// Makes the input and the weights of the chain of products that all contestants compute. The chain has 12 products,
-// alternately of 128 x 384 x 1536 and of 128 x 1536 x 384, and the result of a product is the input of the next. These
-// are the products in the feed-forward networks of MiniLM's six layers, without activations and biases.
+// Makes the input and the weights of the chain of products that all contestants compute. The chain has 12 products.
+// Products of 128 x 384 x 1536 and of 128 x 1536 x 384 alternate, and the result of a product is the input of the next
+// product. These are the products in the feed-forward networks of MiniLM's six layers, without activations and biases.
 import {numbers} from "../raw_kernel.mjs";
 
 export const [tokens, model, hidden, length] = [128, 384, 1536, 12];

@@ -50,7 +50,7 @@ def plain_numbers(axis, digits):
 
 
 def save(chart, path):
-    # Without a date, equal figures give equal files.
+    # The file contains no date, so equal figures give equal files.
     text = io.StringIO()
     chart.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     whole_file.write(path, text.getvalue())

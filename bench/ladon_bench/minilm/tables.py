@@ -39,10 +39,12 @@ def single_tables(rows):
     def cell(row, one):
         return f"{1e3 * median_seconds(one):.2f} ({100 * share_of_peak(row, one)['median']:.0f}%)" if one else ""
 
-    yield "Milliseconds from ids to vector (median of the rounds), with the share of the FMA peak in parentheses:"
+    yield ("The table has the milliseconds from the token ids to the vector (median of the rounds), with the share of "
+           "the FMA peak in parentheses:")
     yield table(["tokens", *everyone], [[str(row["tokens"][0]), *(cell(row, named.get(name)) for name in everyone)]
                                         for row, named in zip(rows, by_name)])
-    yield "Speed-up of Ladon over each library: the median of the rounds, with the quartiles in parentheses:"
+    yield ("The next table has the speed-up of Ladon over each library. Each cell has the median of the rounds and, in "
+           "parentheses, the quartiles:")
     yield table(["tokens", *everyone[1:]],
                 [[str(row["tokens"][0]), *(times(row, named[name]) if name in named else "" for name in everyone[1:])]
                  for row, named in zip(rows, by_name)])
@@ -55,13 +57,14 @@ def mixed_tables(rows):
     by_column = [{(one["name"], one["way"]): one for one in row["contestants"]} for row in rows]
     rate = lambda row, one: f"{len(row['tokens']) / median_seconds(one):.1f}" if one else ""
     first = lambda row: [str(len(row["tokens"])), str(sum(row["tokens"]))]
-    yield "Sentences per second (median of the rounds):"
+    yield "The next table has the sentences per second (median of the rounds):"
     yield table(["sentences", "tokens", *(", ".join(column) for column in columns)],
                 [[*first(row), *(rate(row, one.get(column)) for column in columns)]
                  for row, one in zip(rows, by_column)])
     peers = [column for column in columns if column[0] != "Ladon"]
-    yield ("Speed-up of Ladon's faster way over each column: the median of the rounds, with the quartiles in "
-           "parentheses:")
+    yield ("Ladon computes several sentences in separate calls or together. The next table compares the faster of "
+           "these ways with each column. Each cell has the speed-up of Ladon (median of the rounds, quartiles in "
+           "parentheses):")
     yield table(["sentences", "tokens", *(", ".join(column) for column in peers)],
                 [[*first(row), *(times(row, one[column]) if column in one else "" for column in peers)]
                  for row, one in zip(rows, by_column)])

@@ -30,7 +30,7 @@ def quantised(model, way, feeds):
 def compiled(model, threads, way=None, feeds=(), hint="f32"):
     """Returns the compiled model. `way` is STATIC or DYNAMIC for int8 weights. `feeds` are the inputs of some calls,
     which determine the scales of STATIC. `hint` is the precision of products, f32 or bf16."""
-    # Without a hint, the precision would be bfloat16 on processors with bfloat16 products.
+    # Without INFERENCE_PRECISION_HINT, OpenVINO would compute in bfloat16 on processors with bfloat16 products.
     settings = {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
                 "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
     if way == DYNAMIC:

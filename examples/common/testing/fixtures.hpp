@@ -50,8 +50,8 @@ class TemporaryFolder {
 
 }  // namespace examples
 
-// Returns from the test case if the file `path` is absent. The message begins with the words by which CTest recognises
-// a skipped test.
+// If the file `path` is absent, prints a message and returns from the test case. The message begins with "skipped:
+// there is no", by which CTest recognises a skipped test.
 #define LADON_SKIP_WITHOUT(path)                         \
   if (!std::filesystem::exists(path)) {                  \
     MESSAGE("skipped: there is no " << (path).string()); \

@@ -23,7 +23,7 @@ Attention attention;
 
 constexpr std::size_t last = layers - 1;
 
-// The positions of the digits in YYYY?MM?DD.
+// The positions of the eight digits in a text of the form YYYY?MM?DD.
 constexpr std::size_t iso_places[slots] = {0, 1, 2, 3, 5, 6, 8, 9};
 
 bool is_iso(std::string_view text) {

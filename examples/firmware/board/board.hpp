@@ -34,10 +34,11 @@ class File {
   int handle_;
 };
 
-// Returns the number of instructions since the start. QEMU counts exactly (option -icount shift=0 in `run`). On RISC-V,
-// the result is exact, because the processor has a counter of instructions. On Arm, the result comes from the timer
-// SysTick, so the result is a multiple of a tick. A tick takes as long as 40 instructions, or as 50 on the board of the
-// M33 and 31.25 on the board of the M55.
+// Returns the number of instructions since the start. The script `run` starts QEMU with -icount shift=0, so every
+// instruction takes exactly one nanosecond. On RISC-V, the result is exact, because the processor has a counter of
+// instructions. On Arm, the function counts whole ticks of the timer SysTick, so the result is a multiple of the
+// instructions in a tick. A tick has 50 instructions on the board of the M33, 31.25 on the board of the M55, and 40 on
+// every other board.
 std::uint64_t instructions() noexcept;
 
 // Calls `handler` in the timer interrupt, about every `instructions` instructions. A null pointer stops the calls. The

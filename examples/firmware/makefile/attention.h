@@ -1,4 +1,4 @@
-/* Attention of 32 tokens with 64 features each, for programs in C. */
+/* Declares attention of 32 tokens with 64 features each, for programs in C. */
 #pragma once
 
 #define ATTENTION_TOKENS 32
@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* x and y: [ATTENTION_TOKENS][ATTENTION_MODEL]. y may be x. The function has one workspace, so only one context (main
-   loop, task or interrupt) may call the function. A second context needs a second workspace. */
+/* Computes y from x, both [ATTENTION_TOKENS][ATTENTION_MODEL]. y may be x. The function has one workspace, so only one
+ * context (main loop, task or interrupt) may call the function. A second context needs a second workspace. */
 void attention(const float* x, float* y);
 
 /* The tensors of PyTorch's MultiheadAttention, in flash (weights.c). */

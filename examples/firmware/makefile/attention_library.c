@@ -1,5 +1,5 @@
-/* The second way to use Ladon without CMake in the program: a library and a header in C, made once by
-   cmake/make_kernel.cmake. This file replaces attention.cpp, so the program needs no C++ compiler. */
+/* The second way to use Ladon without CMake in the program: a library and a header in C, which
+ * cmake/make_kernel.cmake makes once. This file replaces attention.cpp, so the program needs no C++ compiler. */
 #include "attention.h"
 #include "attention_kernel.h"
 

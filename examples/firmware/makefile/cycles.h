@@ -1,5 +1,5 @@
-/* The cycle counter of Cortex-M3, M4, M7, M33, M55 and M85: DWT->CYCCNT of the Armv7-M and Armv8-M architecture
-   manuals. A Cortex-M0+ has no cycle counter. QEMU does not count cycles: the counter stays at 0. */
+/* Reads the cycle counter of Cortex-M3, M4, M7, M33, M55 and M85: DWT->CYCCNT of the Armv7-M and Armv8-M architecture
+ * manuals. A Cortex-M0+ has no cycle counter. QEMU does not count cycles: the counter stays at 0. */
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 static inline uint32_t cycles(void) { return CYCLES_REGISTER(0xe0001004); }
 
-/* Starts the counter. Returns 0 if this processor does not count. A debugger is not needed. */
+/* Starts the counter. Returns 0 if this processor does not count. Works without a debugger, too. */
 static inline int cycles_start(void) {
   CYCLES_REGISTER(0xe000edfc) |= 1u << 24;   /* DEMCR.TRCENA switches the DWT on */
   CYCLES_REGISTER(0xe0001fb0) = 0xc5acce55u; /* the lock that some chips with a Cortex-M7 have */

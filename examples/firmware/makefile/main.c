@@ -1,5 +1,6 @@
-/* Prints the cycles of the first of ten calls of attention and of the fastest call, and a checksum of the result. On a
-   real board, please report the numbers: docs/microcontrollers.md#cycles says how. The program needs only printf. */
+/* Calls attention ten times. Prints the cycles of the first call, the cycles of the fastest call, and a checksum of the
+ * result. The program needs only printf. If you run the program on a real board, please report the numbers
+ * (docs/microcontrollers.md#cycles). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* Start-up code for QEMU's Cortex-M7. In your project, the start-up code and the linker script of the vendor take the
-   place of this file and of memory.ld. The start-up code of the vendor must enable the FPU before the first float
-   instruction. The linker script of the vendor must place the section .fast_ram. */
+/* Start-up code for QEMU's Cortex-M7. In your project, the start-up code and the linker script of the vendor replace
+ * this file and memory.ld. The start-up code of the vendor must enable the FPU before the first float instruction. The
+ * linker script of the vendor must place the section .fast_ram. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Weights for the example: small numbers that the compiler computes. `const` puts them into flash. In your program, the
-   tensors of a checkpoint take their place. */
+/* Defines weights for the example: small numbers that the compiler computes. `const` puts them into flash. In your
+ * program, the tensors of a checkpoint replace these numbers. */
 #include "attention.h"
 
 #define NUMBER(i) ((float)((i) * 7 % 11 - 5) / 40)

@@ -49,11 +49,11 @@ double weight_of(std::size_t band, std::size_t bin) {
 
 }  // namespace
 
-// Computes the features and the bounds of their errors. A unit is 2^-24. An FFT of n points has an error of at most
-// log2(n) (1 + 4 sqrt(2)) units, relative to the 2-norm of the spectrum (Higham, Accuracy and Stability of Numerical
-// Algorithms, theorem 24.2). So each of the log2(fft_length) = 9 steps of the FFT adds 1 + 4 sqrt(2) units. The
-// conversion from a complex FFT to the real FFT adds at most one more step, and the window adds one rounding, which is
-// less than a step. The bound has 12 steps, one more than necessary. The magnitudes and the sum of fewer than 16
+// Computes the features, and bounds for the errors of the float32 front end. A unit is 2^-24. An FFT of n points has an
+// error of at most log2(n) (1 + 4 sqrt(2)) units, relative to the 2-norm of the spectrum (Higham, Accuracy and
+// Stability of Numerical Algorithms, theorem 24.2). So each step of the FFT adds 1 + 4 sqrt(2) units. The bound has 12
+// steps: log2(fft_length) = 9 steps of the FFT, at most one for the conversion to the real FFT, one for the rounding by
+// the window, which adds less than a step, and one more than necessary. The magnitudes and the sum of fewer than 16
 // products add less than 32 units of the band. The error of a logarithm is at most 4 units of the logarithm. The error
 // of the DCT is at most mel_bands + 2 = 82 units of each term.
 FrameOracle compute_oracle(std::span<const float, frame_length> samples) {

@@ -46,8 +46,8 @@ struct Cosines {
   double mean, smallest;
 };
 
-// Returns the cosines of the embeddings of float32 weights and of the embeddings of `other`, for every
-// MINILM_SENTENCE_STEP-th sentence.
+// Compares the embeddings of `other` with the embeddings of float32 weights, for every MINILM_SENTENCE_STEP-th
+// sentence. Returns the mean and the smallest cosine.
 Cosines cosines_to_float32(SentenceEncoder other) {
   SentenceEncoder float32(model_file());
   const auto texts = sentences();

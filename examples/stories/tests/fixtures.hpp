@@ -1,4 +1,4 @@
-// Provides the errors of loading a file, and the paths of the model and of the conformance data, for several tests.
+// Defines helpers for several tests: error_of_loading, and the paths of the model and of the conformance data.
 #pragma once
 
 #include <doctest/doctest.h>

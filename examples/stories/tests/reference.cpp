@@ -30,8 +30,8 @@ Numbers normed(const Numbers& x, const float* weight) {
   return y;
 }
 
-// Computes rotary positions (arXiv 2104.09864): the numbers 2i and 2i + 1 of each head are rotated by position *
-// base^(-2i / width).
+// Computes rotary positions (arXiv 2104.09864): rotates each pair of numbers 2i and 2i + 1 of a head by the angle
+// position * rotary_base^(-2i / head_width).
 void turn(Numbers& heads, std::size_t position) {
   for (std::size_t i = 0; i < heads.size(); i += 2) {
     const double share = static_cast<double>(i % head_width) / head_width;

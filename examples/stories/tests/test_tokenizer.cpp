@@ -11,7 +11,7 @@
 namespace stories {
 namespace {
 
-// The ids from 259 on, in the order of `letters`.
+// The ids of the entries in `letters`. The first entry has the id 259.
 enum : TokenId { space = 259, a, b, c, e_acute, ab, bc, abc, bcab, space_a, aa };
 const std::vector<VocabularyEntry> letters{
     {" ", -9},  {"a", -9},  {"b", -9},   {"c", -9},     {"\xc3\xa9", -9}, {"ab", -2},

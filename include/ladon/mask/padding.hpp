@@ -30,8 +30,8 @@ struct Padding {
     const std::uint8_t* const bytes = data.may_see.data;
     if (bytes == nullptr) return {bytes, {{0, keys}, {0, keys}}};
     // All visible keys lie in the range [first, end). `hole` is the first hidden key in this range, or `end` if the
-    // range has no hidden key. The kernels skip blocks of keys outside [first, end). The kernels call may_see only for
-    // blocks that are not entirely inside [first, hole).
+    // range has no hidden key. The kernels skip blocks of keys outside [first, end). Every key in [first, hole) is
+    // visible, so the kernels do not call may_see for blocks inside [first, hole).
     std::size_t first = 0, end = keys;
     while (first < end && bytes[first] == 0) ++first;
     while (end > first && bytes[end - 1] == 0) --end;

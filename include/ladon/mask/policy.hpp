@@ -3,7 +3,6 @@
 // complete example.
 //
 // A mask is a type with two parts:
-//
 //     template <Shape S> struct Data
 //       The type of options.mask. A default-constructed Data must be valid.
 //
@@ -13,7 +12,6 @@
 // Placement has the active lengths of the run, `lengths.queries` and `lengths.keys`, and the `offset` of the run. Query
 // i has the position i + `offset` among the keys. The kernels use only the following members of a bound mask. All
 // functions of a bound mask are constexpr and noexcept.
-//
 //     hides_keys           constant; may be false only if every query sees every active key
 //     adds_to_scores       constant; may be false only if add() returns every score unchanged
 //     ends_within_panels   constant; if true, a kernel may also call key_ranges() for the first half of a panel's
@@ -31,15 +29,15 @@
 //       Returns an object with the functions may_see and add (below) for one block of scores. `block` is a ScoreBlock
 //       with at most W queries. The functions must accept the K keys from block.keys.begin on.
 //
-// may_see and add return packs, with one query in each lane. Lane i of pack number `v` belongs to the query
+// may_see and add return packs, with one query in each lane. Lane i of pack number `v` belongs to query number
 // block.queries.begin + v * Pack::lanes + i. Lanes beyond the last query are ignored. `key` is an index of a key, from
 // block.keys.begin to block.keys.begin + K - 1.
-//
 //     may_see(v, key)      returns a Pack::Mask: true in the lanes of queries that may see the key
 //     add(v, key, score)   returns a Pack: the score plus the number that the mask adds
 //
-// Inside the kernels, scores are exponents of two, so add() must multiply its number by score::log2_e. A key is hidden
-// only if may_see() returns false. If add() returns -inf but may_see() returns true, the key is not hidden.
+// The kernels compute the softmax with powers of two, so the kernels multiply scores by log2(e). add() must therefore
+// multiply its number by score::log2_e. A key is hidden only if may_see() returns false. If add() returns -inf but
+// may_see() returns true, the key is not hidden.
 //
 // If a mask depends only on positions, its bound mask can be derived from BoundByPosition
 // (detail/mask/by_position.hpp). In every mask, true or 1 means "may see". PyTorch's padding masks have the opposite
@@ -95,9 +93,9 @@ concept HasLanes =
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
-// A bound mask with all members that the kernels use. The check calls lanes() with packs of two lanes, which no kernel
-// uses. With a pack of the kernels, the check would instantiate functions of the kernels before the kernels do. g++
-// would then generate different object code for the kernels.
+// A bound mask with all members that the kernels use. The check calls lanes() with packs of two lanes, because no
+// kernel uses these packs. A check with the packs of a kernel would instantiate functions of the kernel before the
+// kernel does. g++ would then generate different object code for the kernel.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;

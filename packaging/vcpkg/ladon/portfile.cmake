@@ -3,7 +3,7 @@
 #
 #   vcpkg install ladon --overlay-ports=<checkout>/packaging/vcpkg
 #
-# In a registry, vcpkg_from_git() with a released commit would set SOURCE_PATH.
+# A port in a registry would instead set SOURCE_PATH with vcpkg_from_git() and a released commit.
 cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../..")
 set(VCPKG_BUILD_TYPE release) # without a debug build, which would install equal headers
 

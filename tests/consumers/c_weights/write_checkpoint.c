@@ -1,5 +1,5 @@
-/* write_checkpoint FILE: writes the weights of reference.h as a safetensors file: the length of a JSON header in 8
- * bytes, the header, the tensors. */
+/* write_checkpoint FILE: writes the weights of reference.h to FILE in the format safetensors. The file begins with the
+ * length of a JSON header, a number of 8 bytes. The header and the tensors follow. */
 #include <string.h>
 
 #include "reference.h"

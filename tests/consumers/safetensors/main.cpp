@@ -1,4 +1,4 @@
-// A program that runs PyTorch's encoder by the recipe of docs/pytorch.md.
+// Runs PyTorch's encoder by the recipe of docs/pytorch.md.
 #include "pytorch.cpp"
 
 #include <algorithm>

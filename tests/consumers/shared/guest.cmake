@@ -1,5 +1,6 @@
-# expect_good_guest(<source folder>): checks that the project in this folder adds nothing that its host did not request:
-# no targets of the default build, no tests, no global flags, no settings of other projects, no install rules.
+# expect_good_guest(<source folder>): checks that the project in this folder leaves its host unchanged. The project must
+# not add targets to the default build, tests, compile options, a C++ standard or a build type. It must not add settings
+# for installation, or settings of the libraries that Ladon's tests and tools use.
 function(expect_good_guest folder)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target IN LISTS targets)

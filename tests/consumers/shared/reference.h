@@ -1,5 +1,5 @@
 /* Computes causal self-attention with its projections in plain loops, in double. Consumers compare their results with
-   the results of these loops. The file compiles as C and as C++. */
+ * the results of these loops. The file compiles as C and as C++. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -42,7 +42,7 @@ static double linear(const double* row, const float* weight, const float* bias, 
 }
 
 /* Computes the output of one head for one query. The query sees its own key and all earlier keys.
-   qkv: [TOKENS][3 * MODEL] */
+ * qkv: [TOKENS][3 * MODEL] */
 static void attend(const double* qkv, int query, int head, double* out) {
   double sum = 0, values[WIDTH] = {0};
   for (int key = 0; key <= query; ++key) {
@@ -58,8 +58,7 @@ static void attend(const double* qkv, int query, int head, double* out) {
 }
 
 /* Returns 0 if y, [tokens][MODEL], is correct. Otherwise prints the position of a wrong number, and returns 1. The
-   tolerance 1e-5 is larger than the error of float32: q, k and v are sums of 16 products of numbers in
-   [-1, 1). */
+ * tolerance 1e-5 is larger than the error of float32: q, k and v are sums of 16 products of numbers in [-1, 1). */
 static int wrong(const float* y, int tokens) {
   double qkv[TOKENS * 3 * MODEL], row[MODEL], heads[MODEL];
   for (int t = 0; t < tokens; ++t) {

@@ -1,5 +1,5 @@
-// Defines the functions of examples/firmware/board that same_bits.cpp calls, for the host. A test compares the output
-// of the host with the output of the boards.
+// Defines for the host the functions of examples/firmware/board that same_bits.cpp calls. A test compares the output of
+// the host with the output of the boards.
 #pragma once
 
 #include <cinttypes>

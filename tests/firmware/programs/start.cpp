@@ -1,5 +1,5 @@
-// Defines the start-up code for programs with the C and the C++ library, because the start-up code of the C library
-// (crt0) does not support Arm's M profile.
+// Defines the start-up code for programs that use the C and the C++ library. The start-up code of the C library (crt0)
+// does not support Arm's M profile.
 #include "start.hpp"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ extern "C" {
 void initialise_monitor_handles();  // rdimon's console
 void __libc_init_array();           // static constructors
 
-// The link option -nostartfiles leaves out crti.o and crtbegin.o, which usually define these names.
+// The link option -nostartfiles leaves out crti.o and crtbegin.o, which usually define _init, _fini and __dso_handle.
 void _init() {}
 void _fini() {}
 extern void* const __dso_handle;

@@ -66,8 +66,8 @@ assert.ok(description.workspace > 0 && description.workspace % 64 === 0);
 assert.equal(description.cache > 0, functions.includes('function cache_clear'));
 assert.ok(header.includes(`\n *   ${description.arguments}\n`));
 
-// Checks the structs of the description against the structs of the header: the order and the types of the members, and
-// the extents that the comments of the header state.
+// Compares the structs of the description with the structs of the header. The members must have equal orders and types.
+// Extents must equal the extents in the comments of the header.
 const cTypes = {'size_t ': 'size', 'ptrdiff_t ': 'offset', 'const uint8_t *': 'uint8', 'const uint32_t *': 'uint32',
                 'const float *': 'float32', 'float *': 'float32',
                 'const int8_t *': 'int8', 'const int32_t *': 'int32', [`const ${name}_rotary_table *`]: 'rotary_table'};
@@ -75,8 +75,8 @@ const members = (struct) =>
   [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1]
     .matchAll(/^ +(.*?)(\w+)(?:\[(\d+)\])?;(?: \/\* (.*) \*\/)?$/gm)]
     .map(([, cType, member, count, comment]) => ({cType, member, count: Number(count ?? 0), comment}));
-// Returns the entry that the description must have for a member of a struct of the header. The extents of an array are
-// the first sequence of brackets in the comment of the member. An extent may be a sum.
+// Returns the entry that the description must contain for a struct member of the header. The extents of an array are
+// the first sequence of brackets in the member's comment. An extent may be a sum.
 const entry = ({cType, member, count, comment}) => {
   const extents = (comment.match(/(\[[^\]]+\])+/)?.[0] ?? '').match(/[^[\]]+/g) ?? [];
   const shape = extents.map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));

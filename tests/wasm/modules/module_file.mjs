@@ -89,8 +89,11 @@ function countInstructions(reader, counts) {
 const kinds = ['function', 'table', 'memory', 'global'];
 
 // Returns {imports, exports: ['function run', ...], sections: Map of name to bytes, memories, counts}. `counts` holds
-// the number of instructions: plain, newer (not in the first version of WebAssembly, 2017), vector, relaxed, and
-// relaxedInteger, the relaxed dot products of bytes.
+// the number of instructions of each kind:
+//   plain            instructions with a code of one byte
+//   newer            sign extensions and other scalar instructions that the first version of WebAssembly (2017) lacks
+//   vector, relaxed  instructions of SIMD, and of relaxed SIMD
+//   relaxedInteger   relaxed dot products of bytes, which `relaxed` includes
 export function readModule(file) {
   const reader = new Reader(file);
   if ([...reader.take(8)].join() !== '0,97,115,109,1,0,0,0') throw new Error('this is not a WebAssembly module');

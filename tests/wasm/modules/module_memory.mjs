@@ -17,8 +17,8 @@ export class Loaded {
     this.guards = [];
     this.keepConstants();
   }
-  // Stores the memory below __heap_base, which `untouched` compares later. set_activations writes a variable there, so
-  // call keepConstants after set_activations.
+  // Saves a copy of the memory below __heap_base, with which `untouched` compares this memory later. set_activations
+  // writes a variable in this memory, so call keepConstants after set_activations.
   keepConstants() {
     this.constants = new Uint8Array(this.exports.memory.buffer).slice(0, this.exports.__heap_base.value);
   }
@@ -46,8 +46,8 @@ export class Loaded {
   view(from, count) {
     return new Float32Array(this.exports.memory.buffer, from, count);
   }
-  // Returns whether the guard bytes between the pieces are unchanged, and whether the module's constants are unchanged.
-  // The stack of the module lies below the constants, so the function skips the stack.
+  // Returns true if no guard byte between the pieces and no constant of the module has changed. The stack of the module
+  // lies below the constants. The function does not check the stack.
   untouched() {
     const memory = new Uint8Array(this.exports.memory.buffer);
     const stack = 65536;

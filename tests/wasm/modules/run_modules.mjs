@@ -1,7 +1,8 @@
 // node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel with equal weights and inputs.
-// Each result must differ from the first module's result by at most `bound`, or `int8Bound` for int8. If oracle.mjs
-// supports the kernel, the result must also agree with oracle.mjs. Modules with DETERMINISTIC must give equal bits,
-// whose digest is in digest.txt. A wrong call must return a status and write nothing.
+// Each result must differ from the first module's result by at most `bound`. For int8 kernels, the limit is
+// `int8Bound`. If oracle.mjs supports the kernel, the result must also agree with oracle.mjs. Modules with
+// DETERMINISTIC must give equal bits, whose digest is in digest.txt. A wrong call must return a status and write
+// nothing.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
@@ -26,7 +27,7 @@ function tensorsOf(description, random) {
   const all = description.layer
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
     : description.weights;
-  // The module computes scales and row sums together with the int8 weights.
+  // Leaves out scales and row sums, because the module computes both together with the int8 weights.
   return all.filter(({name}) => !/_scale$|_row_sum$/.test(name)).flatMap(({name, type, count = 1, shape}) => {
     return Array.from({length: count}, () =>
       ({name, type, shape, values: random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5)}));
@@ -90,7 +91,8 @@ function prepare(file) {
   });
 }
 
-// The calls of the module `m`. The members of `o` replace the usual arguments, so that a test can pass wrong arguments.
+// Functions that call the exports of the module `m`. The members of `o` replace the usual arguments, so that a test can
+// pass wrong arguments.
 const calls = {
   run: (m, o = {}) => m.exports.run(...[o.x ?? m.x, ...m.contexts, o.weights ?? m.weights, o.y ?? m.y,
                                         o.workspace ?? m.workspace, o.options ?? m.options]),
@@ -138,9 +140,10 @@ function checkStatuses(m) {
 }
 
 const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
-// The largest accepted difference of a module from the reference. The inputs are between -1 and 1, and weights of n
-// columns between -1 / sqrt(n) and 1 / sqrt(n), so sums are about as large as the inputs. y is computed in several
-// steps, and each step adds a few dozen products. So the error of float32 is at most a few hundred units of 2^-24.
+// The largest accepted difference between an element of a module's result and of the reference. The inputs are between
+// -1 and 1. Weights of n columns are between -1 / sqrt(n) and 1 / sqrt(n), so sums are about as large as the inputs. y
+// is computed in several steps, and each step adds a few dozen products. So the error of float32 is at most a few
+// hundred units of 2^-24.
 const bound = 500 * 2 ** -24;
 // Two variants may round an activation of int8 products to neighbouring integers. The outputs then differ by one step
 // of quantisation times a weight. The features of a token have a range of about 4, so a step is about 4 / 127. A weight

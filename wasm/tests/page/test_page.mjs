@@ -18,7 +18,7 @@ after(() => site.stop());
 
 const answerIs = (page, text) => page.getByRole("status").filter({ hasText: text }).first().waitFor();
 
-// Waits until the service worker has stored the page's files, and answers requests for them.
+// Waits until the service worker has stored the page's files and answers the page's requests.
 async function serviceWorker(page) {
   await page.evaluate(async () => {
     await navigator.serviceWorker.ready;
@@ -419,7 +419,7 @@ test("one changed bit of a weight: an error, not stored; right files are used", 
   const other = await startPage(copy);
   try {
     const { page } = await other.open({ hash: "#sentences" });
-    // Changes the default addresses of the page, which have checksums, to the addresses of these files.
+    // The page has default addresses with checksums. Changes these addresses to those of the test's files.
     const setAddress = (id, name) =>
       page.evaluate(([id, url]) => document.getElementById(id).setAttribute("value", url), [id, `${other.url}${name}`]);
     const fetchButton = page.getByRole("button", { name: "Fetch the model" });

@@ -68,8 +68,8 @@ const wavOf = (name, channels, rate) => {
   return path;
 };
 /**
- * Returns the recordings one after another. Each sample is repeated `times` times, so that the sample rate is `times`
- * times as high.
+ * Returns the samples of the recordings, one recording after another. Repeats each sample `times` times, which
+ * multiplies the sample rate by `times`.
  */
 const soundOf = (names, times = 1) => {
   const samples = names.flatMap((name) => Array.from(samplesOf(name)));
@@ -157,7 +157,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
       await page.waitForTimeout(1500);
       assert.equal((await wordsOf(page)).length, count, "nothing is heard after the stop");
     }
-    // The focus stays. The next tab stops are the sound file and the recordings.
+    // The focus stays on the button, and the next tab stop is the sound file.
     assert.equal(await page.evaluate(() => document.activeElement.id), "keyword-listen");
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.id), "keyword-sound");
@@ -259,7 +259,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
     await page.locator("#keyword-words li").first().waitFor({ timeout: 30_000 });
     await page.setInputFiles("#keyword-sound", wavOf("no.wav", [soundOf(["no"])], 16000));
     await answerIs(page, "no");
-    // Only files of the page itself are asked for, without a query: the worklet, and modules that are loaded late.
+    // The page requests only its own files, without a query: the worklet, and modules that are loaded late.
     for (const [method, url] of asked) {
       assert.ok(method === "GET" && url.startsWith(site.url), `${method} ${url}`);
       assert.ok(existsSync(join(folder, url.slice(site.url.length))), url);

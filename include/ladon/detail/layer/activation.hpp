@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations of the feed-forward network: y = f(x) for each lane of a pack.
-//
 //     relu        max(0, x)
 //     gelu        x * (1 + erf(x / sqrt(2))) / 2
 //     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
@@ -44,8 +43,8 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
 // gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The
 // comment at the top of this file defines u.
 //
-// `bounded` is at least -10, so z is at most 126, which exp2_of_nonpositive can compute. If x is less than -10, the
-// result is about -1e-37, and the exact result lies between -1e-37 and zero.
+// `bounded` is the larger of x and -10. So z is at most 126, and exp2_of_nonpositive can compute 2^z. If x is less than
+// -10, the result is about -1e-37, and the exact result lies between -1e-37 and zero.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
@@ -57,7 +56,7 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
 // If x is -88.73 or less, e^-x overflows to infinity. The result is then 0, and the exact result lies between -2.6e-37
 // and zero.
 //
-// `bounded` is at least -105, so the numerator is never -inf. Without this bound, x = -inf would give -inf / inf = NaN.
+// `bounded` is the larger of x and -105. Without this bound, x = -inf would give -inf / inf = NaN.
 template <Activation F, class Pack>
   requires(F == Activation::silu)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {

@@ -2,7 +2,6 @@
 // The steps of a decoder layer on panels (detail/memory/panels.hpp), and the workspace of these steps. DecoderLayer and
 // Decoder call the steps. "The memory" is the encoder's output. A layer updates the decoder's tokens x in place, in
 // five steps:
-//
 //     self_input       the input of self-attention: norm1(x) in pre-LN, x in post-LN
 //     attend_self      attention of all heads to the decoder's tokens
 //     after_self       output projection, residual connection, and norm: norm2(x) in pre-LN, norm1(x) in post-LN
@@ -25,7 +24,6 @@
 namespace ladon::inline LADON_ABI {
 
 // The part of the workspace that all threads share:
-//
 //     tokens    the memory that an encoder layer needs for the decoder's tokens
 //     memory    the encoder's output, in panels
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
@@ -55,8 +53,8 @@ struct DecoderLengths {
   Lengths memory;
 };
 
-// The steps of one decoder layer. An argument `shared` of type Shared is the workspace part for the decoder's tokens,
-// and shared.x holds the tokens.
+// The steps of one decoder layer. `shared` is the part of the workspace for the decoder's tokens, and shared.x holds
+// these tokens.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {
@@ -180,16 +178,16 @@ struct DecoderSteps {
   }
 
  private:
-  // Returns the position of token number `token` of the text among the tokens of the encoder's output. The last token
-  // that the cache can hold gets the position of the last token of the encoder's output, as in a run with S.keys
-  // queries.
+  // Returns the position of a token for the masks of the attention to the memory, counted in tokens of the encoder's
+  // output. `token` is the number of the token in the text. The last token that the cache can hold has the position of
+  // the last token of the encoder's output, as in a run with S.keys queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }
 
-  // heads_from and input_from return a view of panels, from panel `first` on, as the input of a product. heads_from
-  // returns the output of all heads, and input_from the next sublayer's input. If the product takes quantised or
-  // bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
+  // heads_from and input_from return an input of a product: a view of panels that begins at panel `first`. heads_from
+  // returns the output of all heads. input_from returns the input of the next sublayer. If the product takes quantised
+  // or bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
   template <Tiling P, std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)

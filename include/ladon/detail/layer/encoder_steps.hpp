@@ -36,7 +36,8 @@ struct EncoderShared {
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
   [[no_unique_address]] std::conditional_t<Config.norm == NormOrder::pre, Normed, Nothing> normed;
-  // Memory for the input of the projections of attention, then of the output projection, then of the feed-forward
+  // Memory for the converted input of a product (detail/memory/linear_input.hpp). Three products use the memory one
+  // after another: the projections of attention, the output projection, and the first product of the feed-forward
   // network.
   [[no_unique_address]] QueryInput<S, Target, Precision> input;
 
@@ -58,8 +59,8 @@ template <Shape S, LayerConfig Config, class Target, class Precision = precision
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
   static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
-  // How many panels of hidden features fit into the memory of the keys. The number is 0 if the keys are in a cache,
-  // because the cache keeps its keys.
+  // How many panels of hidden features fit into the scratch memory of the keys. The number is 0 if the target never
+  // stores hidden features in this memory, or if a cache holds the keys.
   static constexpr std::size_t panels_in_keys = [] {
     if constexpr (detail::target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
       return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * L::queries.width());
@@ -149,7 +150,8 @@ struct EncoderSteps {
 
   // Computes the attention of all heads for the `tokens` new tokens of a text that grows, and stores the result in
   // shared.heads. `cache` holds the keys and values of the earlier tokens. The function appends the keys and values of
-  // the new tokens. Attention::count_tokens counts the new tokens in a later phase (threads.hpp).
+  // the new tokens. In a whole call, the function also adds `tokens` to the length of the cache. In a call with phases
+  // (threads.hpp), Attention::count_tokens does so in a later phase.
   template <class Options, class Cache, class Scratch, class CaptureOf, class Part>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache, Shared& shared,
                                Scratch& scratch, CaptureOf capture_of, Part part) noexcept {

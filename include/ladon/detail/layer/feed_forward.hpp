@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed-forward network of a few panels (detail/memory/panels.hpp), with its residual connection.
-//
+// The feed-forward network of a few panels (detail/memory/panels.hpp), with its residual connection:
 //     plain    out += W2 f(W1 in + b1) + b2
 //     gated    out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2
 //
@@ -45,11 +44,11 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// The plan of a layer. If W1 and W2 together exceed target::Current::second_cache_bytes, one pass over the weights
-// multiplies up to feed_forward_panels panels (four). detail/target/defaults.hpp has the measurements.
+// The number of panels and the size of the chunks of a layer. If W1 and W2 together exceed
+// target::Current::second_cache_bytes, one pass over the weights multiplies up to feed_forward_panels panels (four).
+// detail/target/defaults.hpp has the measurements.
 //
 // In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
-//
 // - The weights are int8. The hidden features of a token are quantised together, so all hidden features must be in one
 //   chunk. On microcontrollers, EncoderScratch::panels replaces the single panel of the plan.
 // - The target has no vectors. Such a target is usually a microcontroller without a cache.
@@ -109,7 +108,8 @@ struct FeedForward {
   }
 
  private:
-  // Computes Count hidden features, from feature `first` on, for every panel. Stores these features in `hidden`.
+  // Computes Count hidden features for every panel, and stores these features in `hidden`. `first` is the number of the
+  // first of these features.
   template <std::size_t Count, class Layer, class In>
   constexpr void first_linear(const Layer& w, In in, std::size_t first) const noexcept {
     const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
@@ -126,9 +126,9 @@ struct FeedForward {
     }
   }
 
-  // Whether the hidden features are activated after the product, in full registers. The panel then has fewer tokens
-  // than a register has lanes, so that the epilogue of the product would activate one token in each lane of a narrow
-  // pack.
+  // Whether the hidden features are activated after the product and not by its epilogue. This is the case if a panel
+  // has several tokens, but fewer than a register has lanes. The epilogue would then use only a part of each register.
+  // activate_all uses full registers.
   static constexpr bool activates_later = T.width() > 1 && T.width() < Simd::lanes;
 
   // Activates the first Size floats of `hidden`.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) of one panel, with one token in each lane.
-//
+// The LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) of one panel, with one token t in each lane:
 //     out[i][t] = (in[i][t] - mean[t]) / sqrt(variance[t] + epsilon) * weight[i] + bias[i]
 //
 //     in, out         [Features][T.width()]; `in` and `out` may be the same array

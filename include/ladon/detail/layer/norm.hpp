@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens:
-//
 //     several tokens    layer_norm.hpp or rms_norm.hpp, one token in each lane
 //     a single token    norm_single_token.hpp, one feature in each lane
 //

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel, with one token in each lane.
-//
+// The RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel, with one token t in each lane:
 //     out[i][t] = in[i][t] / sqrt(mean of squares[t] + epsilon) * weight[i]
 //
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array

@@ -42,8 +42,8 @@ struct Sublayers {
     normalize_panels<P, Packs>(norm, x, panels, normed);
   }
 
-  // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, then computes x = norm(x).
-  // `normed` is a view of the input of the first product. `sums` is scratch memory of the same size as x.
+  // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, the function then sets x to
+  // norm(x). `normed` is a view of the input of the first product. `sums` is scratch memory of the same size as x.
   template <Tiling P, std::size_t Packs, class Layer, class Normed, class Scratch>
   static constexpr void add_feed_forward(const Layer& w, Normed normed, std::size_t panels, Scratch& scratch,
                                          float* sums, float* x, const NormOf& norm) noexcept {

@@ -29,7 +29,6 @@ struct ScaledBy {
 };
 
 // How the transformed sum (the result) changes `out`:
-//
 //     replace    the result replaces the old value
 //     add        the result is added to the old value (a residual connection)
 //     multiply   the old value is multiplied by the result (a gate)

@@ -3,7 +3,6 @@
 // (detail/memory/bfloat16_panels.hpp). detail/simd/group_dot.hpp defines groups.
 //
 // A step is the work for one group of features. A step adds the products of these features to all sums of a tile:
-//
 //     sum[r][v] += products of the weights of row r and the features of pack v
 //
 // detail/memory/panels.hpp defines packs and tiles.
@@ -42,9 +41,9 @@ struct GroupsInPlace {
   LADON_INLINE constexpr const Weight* address(std::size_t r, std::size_t k) const noexcept {
     return data + r * RowStride + Group * k;
   }
-  // Prefetches the `rows` rows after the first `rows` rows: the rows of the next tile. These rows need not exist,
-  // because any address may be prefetched. Short rows usually fit into the L1 and L2 caches and are not prefetched
-  // (prefetched_row_floats, detail/target/x86.hpp).
+  // Prefetches the rows of the next tile. Each tile has `rows` rows. The next tile need not exist, because any address
+  // may be prefetched. Short rows usually fit into the L1 and L2 caches and are not prefetched (prefetched_row_floats,
+  // detail/target/x86.hpp).
   LADON_INLINE constexpr void prefetch_next(std::size_t rows) const noexcept {
     if constexpr (RowStride >= target::Current::prefetched_row_floats) {
       if (std::is_constant_evaluated()) return;
@@ -98,7 +97,7 @@ template <class Dot>
 inline constexpr bool multiplies_matrices = requires(typename Dot::Sums& sum) { Dot::exchange_halves(sum, sum); };
 
 // Adds the steps k .. k + Dot::steps - 1 to the sums of a tile, as group_steps_by_lane does. The caller must call
-// exchange_halves before the first and after the last of these steps.
+// exchange_halves before the first and after the last call of this function for a tile.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void group_steps_by_matrix(const Groups& groups, std::size_t k, const Element* panel,
@@ -131,7 +130,7 @@ LADON_INLINE void exchange_halves(typename Dot::Sums (&sum)[Rows][Packs]) noexce
   }
 }
 
-// Adds the steps from step k on to the sums of a tile. `panel` is [groups][Width][Dot::group].
+// Adds step k and all later steps to the sums of a tile. `panel` is [groups][Width][Dot::group].
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, class Sums, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE constexpr void accumulate_groups(const Groups& groups, const Element* panel, Sums (&sum)[Rows][Packs],
@@ -153,9 +152,10 @@ LADON_INLINE constexpr void accumulate_groups(const Groups& groups, const Elemen
   }
 }
 
-// Like accumulate_groups, and prefetches at most one cache line per step. `next` has the weights of the next tile. A
-// tile of one pack prefetches its own rows, target::Current::prefetch_distance_floats floats ahead. All other tiles
-// prefetch the rows of the next tile. MicroKernel::accumulate_and_prefetch does the same for float panels.
+// Like accumulate_groups from step 0, but also prefetches at most one cache line per step. `next` has the weights of
+// the next tile. A tile of one pack prefetches its own rows, target::Current::prefetch_distance_floats floats ahead.
+// All other tiles prefetch the rows of the next tile. MicroKernel::accumulate_and_prefetch does the same for float
+// panels.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, class Sums, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void accumulate_groups_and_prefetch(const Groups& groups, const Element* panel, Sums (&sum)[Rows][Packs],

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a weight matrix and any number of panels of tokens (detail/memory/panels.hpp). For each panel, row and
-// pack, the product calls
-//
-//     epilogue(panel, row, pack, sum)
-//
-// where lane i of `sum` is (W * panel + bias) in this row, for token i of this pack.
+// pack, the product calls epilogue(panel, row, pack, sum). Lane i of `sum` is (W * panel + bias) in this row, for token
+// i of this pack.
 //
 //     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases
 //     in        the panels: a PanelsView [panels][inner][width], or a BFloat16PanelsView
@@ -44,7 +41,6 @@ inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
 // How many rows of weights a tile has. The target's tiling determines the number, with two exceptions:
-//
 // - If rows are a multiple of aliasing_bytes apart, their elements of one column compete for the same set of the L1
 //   cache. A tile then has at most most_aliasing_rows rows.
 // - If the input is a BFloat16PanelsView, a tile has at most bfloat16_tile_sums packs of sums.
@@ -74,7 +70,6 @@ inline constexpr std::size_t panels_at_a_time = [] {
 
 // How many steps of the inner index share a register. The product is folded if the number is greater than 1
 // (linear/micro_kernel_folded.hpp). A product is folded only under the following conditions:
-//
 // - A pack of the panel is narrower than a register.
 // - The rows of the weights are contiguous, or the panel has three packs.
 // - The input is a PanelsView, and not a BFloat16PanelsView.
@@ -93,10 +88,10 @@ inline constexpr std::size_t folded_steps = [] {
   return std::size_t{1};
 }();
 
-// Whether an earlier product has just read the weights of this product:
-//
-//     first   No. The product prefetches the weights.
-//     again   Yes, for the previous panels. The weights are in the L1 or L2 cache and are not prefetched.
+// Whether a product reads its weights for the first time:
+//     first   The product reads the weights for the first time, and prefetches them.
+//     again   The product of the previous panels has just read the weights. They are still in the L1 or L2 cache, so
+//             this product does not prefetch them.
 enum class Reading { first, again };
 
 // A start value for the sums of a product: the bias of the row.
@@ -238,10 +233,9 @@ LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsV
 
 // Computes the product for `panels` panels. The tokens of each panel fill Packs packs. One of these functions computes
 // the product:
-//
 //     matrix_vector     if there is a single token
 //     matmul_small      in code for size, if has_small_matmul is true
-//     matmul_separate   if W has at least separate_function_weights weights; inlined, g++ would spill sums
+//     matmul_separate   if W has at least separate_function_weights weights; g++ spills sums if it inlines the product
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls
-//
-//     epilogue(panel, row, pack, result)
-//
+// The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls epilogue(panel,
+// row, pack, result). The result is computed from these values:
 //     integer   sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
 //     scale     scale of the token * scale of the row
 //     result    integer * scale + bias[row]            one fma
@@ -36,9 +34,8 @@ namespace ladon::inline LADON_ABI::detail {
 
 // Converts the int8 weights of a tile to 16 bits, once for all panels. The converted weights lie on the stack, in
 // groups of two, and one load broadcasts a group. The converted weights take 2 * Rows * Inner bytes of the stack. A
-// tile has at most 8 rows, or 16 rows on AVX-512, of at most most_widened_features features. With most_widened_features
-// features, the converted weights take as many bytes as the bfloat16 weights that detail/linear/widened_rows.hpp
-// converts to floats.
+// tile has at most 8 rows, or 16 rows on AVX-512, of at most most_widened_features features. most_widened_features is
+// twice the limit in detail/linear/widened_rows.hpp, because a converted weight takes 4 bytes there.
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct GroupsIn16Bits {
@@ -58,7 +55,8 @@ struct GroupsIn16Bits {
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
-  // Does nothing, because the next tile reads its int8 weights only once, in the constructor, and not in each step.
+  // Prefetches nothing, because the next tile reads its int8 weights only once, in the constructor, and not in each
+  // step.
   LADON_INLINE constexpr void prefetch_next(std::size_t) const noexcept {}
   LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
     std::int64_t result;
@@ -100,8 +98,8 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
 template <class Simd, Tiling T>
 inline constexpr std::size_t folded_lanes = 2 * T.lanes <= Simd::lanes ? 2 * T.lanes : Simd::lanes;
 
-// Whether an int8 product is folded: a register of N 32-bit lanes then holds two groups for each of N / 2 tokens
-// (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change the result.
+// Whether an int8 product is folded. In a folded product, a register has two 32-bit lanes, with a group each, for every
+// token (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change the result.
 template <class Simd, Tiling T, class Element>
 inline constexpr bool folds_int8 = [] {
   using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
@@ -148,8 +146,8 @@ LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, 
 }
 
 // Converts the sums of a tile to results. The scales and the bias of a row are read before the epilogue stores a result
-// of the row. The compiler must assume that a store changes the scales and the bias, and would read both again after
-// each store.
+// of the row. Otherwise, the compiler would read both again after each store, because it must assume that a store
+// changes the scales and the bias.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs,
           class Epilogue>
 LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the matrix product of a single token, W * in + bias. W is a matrix [rows][inner]. Each element of W is used
 // only once, so W is read in the order of its memory. The contents of the lanes depend on this order:
-//
 //     rows of W are contiguous      each lane sums different steps of one row; the lanes are added at the end
 //     columns of W are contiguous   each lane sums a different row; this is the weight layout (in, out)
 //
@@ -141,18 +140,18 @@ LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store stor
   for (std::size_t s = 0; s < Streams; ++s) store(s * StreamRows, Pack::add_rows(products[s]));
 }
 
-// Computes Packs packs of products if columns of W are contiguous. In memory, W is then an array [Inner][number of
-// products]. In this function, "row" and "column" mean a row and a column of this array. The function reads Streams
-// rows at the same time: rows k, run + k, 2 run + k, ... with run = Inner / Streams.
+// Computes Packs packs of products, if the columns of W are contiguous. The memory of W is then an array M, which is W
+// transposed: M has Inner rows, and one column for each product. The function reads Streams rows of M at the same time:
+// rows k, run + k, 2 run + k, ... with run = Inner / Streams.
 //
-// With one stream, the sums stay in registers. With several streams, the sums of many columns stay in the L1 cache.
-// Registers would have room for only a few columns. Each row would then be read in short pieces, and memory delivers
-// short pieces more slowly.
+// With one stream, the sums stay in registers. With several streams, the sums of many columns of M stay in the L1
+// cache. Registers would have room for the sums of only a few columns. Each row of M would then be read in short
+// pieces, and memory delivers short pieces more slowly.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
   Pack sums[Packs];
-  // Adds `Rows` rows of the array to the sums: rows k, run + k, 2 run + k, ...
+  // Adds `Rows` rows of M to the sums: rows k, run + k, 2 run + k, ...
   const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
     Pack x[Rows];
     LADON_UNROLL

@@ -2,7 +2,6 @@
 // The micro-kernel computes one tile of a matrix product (detail/target/tiling.hpp). The tile has Rows rows of Packs
 // packs of accumulators, which stay in registers. The outermost loop runs over the inner index k. A step is the work
 // for one value of k:
-//
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
 //
 //     a      a WeightMatrix; the micro-kernel reads a(r, k) in place and broadcasts it

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FoldedMicroKernel computes a tile of a panel that does not fill whole registers. There are two cases:
-//
 // - The panel is half or a quarter of a register wide. Steps is then 2 or 4, and the tile has one pack.
 // - The panel is one and a half registers wide. Steps is then 2, and the tile has three packs of half a register each.
 //
 // MicroKernel (micro_kernel.hpp) would use only a part of each register. FoldedMicroKernel uses all lanes: each folded
 // pack holds Steps steps of the inner index k. Lane i * Steps + j of each sum belongs to token i of the pack and to the
 // steps k with k % Steps == j:
-//
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //
 // At the end, the Steps partial sums of each token are added.
@@ -94,10 +92,11 @@ class FoldedMicroKernel {
     }
   }
 
-  // Prefetches weights before the steps `step` to `step` + Steps - 1 of a cache line. During the steps of one cache
-  // line, the calls together prefetch one cache line of each row of `a`. `ahead` is the address of this line in the
-  // first row. Three packs prefetch into the L1 cache, and one pack into the L2 cache (detail/target/x86.hpp has the
-  // measurement). If the columns of `a` are contiguous, the function prefetches the columns of `next` instead.
+  // Prefetches weights before Steps steps are computed. `step` is the number of the first of these steps, counted from
+  // the beginning of a cache line of weights. The calls for all steps of one cache line together prefetch one cache
+  // line of each row of `a`. `ahead` is the address of the prefetched line in the first row. Three packs prefetch into
+  // the L1 cache, and one pack into the L2 cache (detail/target/x86.hpp has the measurement). If the columns of `a` are
+  // contiguous, the function prefetches the columns of `next` instead.
   template <std::size_t RowStride, std::size_t InnerStride>
   static LADON_INLINE void prefetch(const float* ahead, const float* next, std::size_t step) noexcept {
     if constexpr (InnerStride != 1) {

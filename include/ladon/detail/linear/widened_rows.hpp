@@ -28,8 +28,8 @@ struct WidenedRows {
   static constexpr std::size_t features =
       Inner < target::Current::widened_features ? Inner : target::Current::widened_features;
   static constexpr bool whole = features == Inner;
-  // Rows that are a multiple of aliasing_bytes apart would compete for one set of the L1 cache, so the stride is then
-  // cache_line floats longer.
+  // A stride that is a multiple of aliasing_bytes gets cache_line more floats. Otherwise, the rows would compete for
+  // one set of the L1 cache.
   static constexpr std::size_t stride =
       features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line : features;
   using Matrix = WeightMatrix<float, stride, 1>;

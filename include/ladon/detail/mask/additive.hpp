@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks that add a number to each score. The array `values` has a number for each pair of query and key.
 //
-// Inside the kernels, scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf
-// hides a key. A finite number stays finite after the multiplication: Hugging Face uses the lowest finite float instead
-// of -inf, and this number must not become -inf and hide the key. If all numbers of a query are the lowest float, the
-// output of the query is the mean of the value vectors.
+// The kernels compute the softmax with powers of two, so the kernels multiply scores and the numbers of a mask by
+// log2(e) (score.hpp). Only -inf hides a key. A finite number stays finite after the multiplication, because Hugging
+// Face uses the lowest finite float instead of -inf. If this float became -inf, it would hide the key. If all numbers
+// of a query are the lowest float, the output of the query is the mean of the value vectors.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -18,8 +18,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Converts numbers from natural units (attention_map.hpp) into exponents of two. Finite numbers stay finite. +inf
-// becomes the largest float, and -inf stays -inf.
+// Multiplies numbers in natural units (attention_map.hpp) by log2(e). Finite numbers stay finite. +inf becomes the
+// largest float, and -inf stays -inf.
 template <class Pack>
 LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   using Limits = std::numeric_limits<float>;
@@ -81,9 +81,10 @@ struct BoundAdditive {
   }
 
  private:
-  // Writes the elements of `values` for the queries and keys of `block` to `out` [KeyWidth][Width], as exponents of
-  // two. `values` has one query in each row, and `out` has one query in each lane. The function therefore transposes
-  // squares of Pack::lanes x Pack::lanes elements in registers. Keys beyond the last active key get -inf.
+  // Writes the elements of `values` for the queries and keys of `block` to `out` [KeyWidth][Width], multiplied by
+  // log2(e), because the softmax computes powers of two. `values` has one query in each row, and `out` has one query in
+  // each lane. The function therefore transposes squares of Pack::lanes x Pack::lanes elements in registers. Keys
+  // beyond the last active key get -inf.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
@@ -104,8 +105,8 @@ struct BoundAdditive {
     }
   }
 
-  // Transposes one square of Pack::lanes x Pack::lanes elements of `values`, converts the elements to exponents of two,
-  // and writes the square to `out`. `rows` points to the first row of the square. If `rows` is null, all elements of
+  // Transposes one square of Pack::lanes x Pack::lanes elements of `values`, multiplies the elements by log2(e), and
+  // writes the square to `out`. `rows` points to the first row of the square. If `rows` is null, all elements of
   // the square are 0. Only the first `used` rows and the first `active` columns exist. Missing rows become 0, and
   // missing columns are not written.
   template <class Pack, std::size_t Width>

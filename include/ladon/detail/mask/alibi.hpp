@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ALiBi (arXiv 2108.12409): adds slope * (key - position of the query) to each score. Each head has a slope.
+// ALiBi (arXiv 2108.12409) adds slope * (key - position of the query) to each score. Each head has a slope.
 #pragma once
 
 #include <array>

@@ -9,8 +9,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Two ranges of keys, for one panel of queries.
-//
+// Two ranges of keys, for one panel of queries:
 // - `visible`: keys outside this range are hidden from every query of the panel. The kernels skip blocks of keys
 //   outside this range.
 // - `unmasked`: every query sees every key in this range. The kernels do not call may_see for these keys.

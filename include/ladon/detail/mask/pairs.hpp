@@ -42,7 +42,8 @@ struct KeyWords {
   std::uint32_t word[N];
 };
 
-// The object that lanes() returns (mask/policy.hpp). Reads the bits of a pack of queries from the words of a block.
+// The object that lanes() returns (mask/policy.hpp). `word` has one word for each key of a block, with one bit for each
+// query of a panel. may_see returns the bits of the queries in one pack.
 template <class Pack>
 struct LanesOfWords {
   const std::uint32_t* word;
@@ -67,9 +68,9 @@ template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
   static constexpr bool adds_to_scores = false;
-  // With ends_within_panels = true, the kernels would also call key_ranges() for the first half of a panel of queries
-  // (mask/policy.hpp). The range of the first half would seldom be shorter than the range of the whole panel, because
-  // BitRows::visible returns whole words of 32 keys, and ByteRows::visible returns all active keys.
+  // If this constant were true, the kernels would also call key_ranges() for the first half of a panel of queries
+  // (mask/policy.hpp). The constant is false, because the range of the first half is seldom shorter than the range of
+  // the whole panel. BitRows::visible returns whole words of 32 keys, and ByteRows::visible returns all active keys.
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;
@@ -85,7 +86,7 @@ struct BoundPairs {
   }
 
  private:
-  // Writes word[0] to word[N - 1] (KeyWords). word[k] belongs to the key block.keys.begin + k.
+  // Writes word[0] to word[N - 1] (KeyWords). word[k] belongs to key number block.keys.begin + k.
   template <std::size_t Width, std::size_t N>
   LADON_NOINLINE constexpr void transpose(const ScoreBlock& block, std::uint32_t (&word)[N]) const noexcept {
     if constexpr (Width == 1) {

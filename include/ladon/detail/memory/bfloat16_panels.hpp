@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bfloat16 panels: the input of products with bfloat16 weights, on targets that multiply bfloat16 numbers
+// bfloat16 panels are the input of products with bfloat16 weights, on targets that multiply bfloat16 numbers
 // (detail/simd/bfloat16_dot.hpp). Two features of a token share a 32-bit lane:
 //
 //     data   [panels][(features + 1) / 2][width][2]    0 for a feature that is missing from the last pair
@@ -30,8 +30,8 @@ struct BFloat16PanelsView {
   }
 };
 
-// Rounds `panels` [count][Features][width] into `data`. The tokens of each panel fill Packs packs. Each panel of `data`
-// begins `stride` bfloat16 numbers after the previous panel.
+// Rounds the floats in `panels` [count][Features][width], and stores the result in `data`. The tokens of each panel
+// fill Packs packs. Each panel of `data` begins `stride` bfloat16 numbers after the previous panel.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
 LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t count, BFloat16* data,
                                          std::size_t stride) noexcept {

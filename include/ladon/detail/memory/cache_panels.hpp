@@ -46,8 +46,8 @@ constexpr float largest_feature(const float* features, std::size_t distance) noe
   return ladon::bit_cast<float>(largest);
 }
 
-// Returns the integer nearest to x, or the even integer if two are equally near. Precondition: |x| < 127.5. Adding 1.5
-// * 2^23 rounds x to an integer, because consecutive floats near 1.5 * 2^23 differ by 1.
+// Returns the integer nearest to x, or the even integer if two are equally near. Precondition: |x| < 127.5. The sum of
+// x and 1.5 * 2^23 is rounded to an integer, because consecutive floats near 1.5 * 2^23 differ by 1.
 constexpr std::int8_t nearest_int8(float x) noexcept {
   constexpr float shift = 12582912;
   return static_cast<std::int8_t>(static_cast<std::int32_t>((x + shift) - shift));

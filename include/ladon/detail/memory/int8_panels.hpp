@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised panels: the input of int8 products. Each token has a scale and a zero point, which are computed at run time
-// from the token's largest and smallest feature:
-//
+// Quantised panels are the input of int8 products. Each token has a scale and a zero point, which are computed at run
+// time from the token's largest and smallest feature:
 //     levels = 255                           127 with 7 bits
 //     scale  = (high - low) / levels         high = max(0, features), low = min(0, features)
 //     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
@@ -9,19 +8,19 @@
 //
 // The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
 // one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
-// Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. With std::int8_t,
-// zero is smaller by 128. G features of a token share a 32-bit lane (detail/simd/group_dot.hpp).
-//
+// Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. In panels of
+// std::int8_t, `zero` is 128 less than the formula above gives, so that q + zero fits into a signed byte. G features of
+// a token share a 32-bit lane (detail/simd/group_dot.hpp).
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
-//     tokens   [panels][token_numbers][width]              the scales, and if the panels hold q + zero, the zeros
+//     tokens   [panels][token_numbers][width]              the scales, then the zeros if the panels hold q + zero
 //
-// At run time, microcontrollers do not store the integers in the order of `data` above, but as
-// detail/simd/int8_dsp.hpp, int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp describe. On Helium,
-// `tokens` holds the integer z of int8_helium.hpp instead of zero.
+// At run time, microcontrollers store the integers in other orders than `data` above. detail/simd/int8_dsp.hpp,
+// int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp describe these orders. On Helium, `tokens` holds the
+// integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126, the
-// token gets the scale 0, and every q of the token is 0.
+// this token are 0, except on a microcontroller, where they can have any value. If the scale of a token would be less
+// than 2^-126, the token gets the scale 0, and every q of the token is 0.
 //
 // If the template parameter Rotated is true, the features are rotated before their range is computed and before they
 // are quantised (rotation.hpp).
@@ -139,7 +138,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   using From = PackFeatures<Pack, Features, Width, Rotated>;
   FeatureRanges<Pack> ranges;
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
-    // The first rotated feature is the sum of the block. The sum is finite only if all features are finite.
+    // The first rotated feature is the sum of the block. The sum is finite only if all features are finite, so one
+    // check finds an infinite or NaN feature anywhere in the block.
     if constexpr (Rotated) ranges.check(packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {
@@ -159,8 +159,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
                                               ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
 }
 
-// Quantises the tokens of one pack of a panel. `first` points to the first feature of the pack, `to` to its first
-// integer, and `tokens` to its first scale.
+// Quantises the tokens of one pack of a panel. `first` points to the first feature of the pack. `to` points to the
+// first integer of the pack, and `tokens` points to the first scale.
 template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits, bool Rotated, class Element>
 LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float* tokens) noexcept {
   using Dot = simd::GroupDot<Element, Pack>;
@@ -226,8 +226,8 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   if constexpr (simd::adds_zero<Element>) tokens[1] = zero;
 }
 
-// Quantises `panels` [count][Features][width] into `data` and `tokens`. The tokens of each panel fill Packs packs. Each
-// panel of `data` begins `stride` integers after the previous panel.
+// Quantises the floats in `panels` [count][Features][width], and stores the result in `data` and `tokens`. The tokens
+// of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, bool Rotated,
           class Element>
 LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* tokens,

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A LinearInput holds the converted input of a linear map. The steps of attention and of layers pass the input of a
 // product to matmul as a view:
-//
 //     PanelsView          panels of floats, for float32 weights
 //     BFloat16PanelsView  panels of bfloat16 numbers, for bfloat16 weights, if the target multiplies bfloat16 numbers;
 //                         otherwise, bfloat16 weights take a PanelsView
 //     Int8PanelsView      quantised panels, for int8 weights
 //
 // A LinearInput makes these views from panels of floats:
-//
 //     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
 //     view(panels)                     returns a view of all panels; precondition: `convert` has converted the panels
 //                                      that the caller will read through the view
 //
-// If the view is a PanelsView, a LinearInput is empty. `convert` and `view` then only return a view of the floats in
-// `panels`.
+// A LinearInput whose view is a PanelsView is empty. Its functions `convert` and `view` only return a view of the
+// floats in `panels`.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -54,8 +52,8 @@ struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures
   static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
   BFloat16 data[T.panels(Tokens) * stride];
 
-  // Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on. for_panels explains P and
-  // Packs.
+  // Rounds `count` panels to bfloat16, beginning with panel number `first`, and stores the result in `data`. `panels`
+  // is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
@@ -75,8 +73,8 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
   Element data[T.panels(Tokens) * stride];
   float tokens[T.panels(Tokens) * token_numbers<Element> * T.width()];
 
-  // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. for_panels explains P and
-  // Packs.
+  // Quantises `count` panels, beginning with panel number `first`, and stores the result in `data` and `tokens`.
+  // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
   constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels: arrays of activations in which every token has a lane of a vector register.
-//
+// Panels are arrays of activations. In a panel, each token has its own lane of a vector register.
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays
 //
@@ -9,15 +8,14 @@
 // to 0. The kernels compute the lanes without a token like all other lanes, but from_panels does not store these lanes.
 //
 // The last panel of a sequence has its own layout, because it may have far fewer tokens than the other panels. Example
-// on AVX-512: 99 tokens are three panels of 32 tokens and a last panel of 4 lanes. The function last_tiling
-// (detail/simd/vectors.hpp) chooses the layout of the last panel.
+// on AVX-512: 99 tokens are three panels of 32 tokens, and a last panel of 3 tokens in 4 lanes. The function
+// last_tiling (detail/simd/vectors.hpp) chooses the layout of the last panel.
 //
-// Folded kernels use the lanes differently. If a panel is narrower than a register, or one and a half registers wide,
-// these kernels keep partial sums in the lanes that would be idle (detail/linear/micro_kernel_folded.hpp). At the end,
-// the kernels add the partial sums of each token.
+// In folded kernels, a token can have several lanes. If a panel is narrower than a register, or one and a half
+// registers wide, these kernels keep partial sums in the lanes that would otherwise be idle
+// (detail/linear/micro_kernel_folded.hpp). At the end, the kernels add the partial sums of each token.
 //
 // Terms of the kernels:
-//
 //     pack          a vector of floats, usually one vector register; an element is a lane (detail/simd/pack_array.hpp)
 //     tile          the part of a product that a kernel computes at a time, in registers (detail/target/tiling.hpp)
 //     step          the work for one value of the inner index of a product
@@ -58,28 +56,28 @@ struct PanelsView {
 // block, convert the scores into weights and add the weighted values. Then the next key block begins. With a smaller
 // key block, attention to many keys needs a smaller workspace.
 //
-// The size hardly changes the throughput of attention. For key blocks of 64 to 1024 keys, the throughput of attention
-// of 1024 tokens with 512 features in 8 heads varies by at most one percentage point of peak FMA throughput (Zen 5).
-// The size was therefore chosen for little memory.
+// The size of a key block hardly changes the throughput of attention. For key blocks of 64 to 1024 keys, attention of
+// 1024 tokens with 512 features in 8 heads varies by at most one percentage point of peak FMA throughput (Zen 5). The
+// size was therefore chosen for little memory.
 inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
 
-// Describes the panels of the queries and of the keys of a shape, and gives the number of keys in a key block.
+// Describes the panels and the key blocks of a shape.
 template <Shape S, class Target>
 struct PanelLayout {
   static constexpr Tiling queries = tiling<Target>(S.queries, S.model);
   static constexpr Tiling keys = tiling<Target>(S.keys, S.model);
-  // The layouts of the last panel of queries, and of the last panel of the keys' input. Projected keys and values are
-  // stored in panels of the layout `keys` only.
+  // The layouts of two last panels: the last panel of queries, and the last panel of the tokens from which keys and
+  // values are projected. Projected keys and values are stored in panels of the layout `keys` only.
   static constexpr Tiling last_queries = last_tiling<Target>(S.queries, S.model);
   static constexpr Tiling last_keys = last_tiling<Target>(S.keys, S.model);
   // `block` is the number of keys in a key block of this shape. A key block consists of whole panels. A key block has
   // at most detail::key_block keys, or all keys if the shape has fewer keys.
   //
-  // For a single query, one key block holds all keys (`all_at_once`, detail/attention/single_query.hpp). In two cases,
-  // a single query has the same key blocks as several queries: in a deterministic build, and if panels of keys have one
-  // lane.
+  // In a deterministic build, or if panels of keys have one lane, the key blocks of a single query are as large as the
+  // key blocks of several queries. In all other cases, one key block holds all keys of a single query (`all_at_once`,
+  // detail/attention/single_query.hpp).
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
@@ -91,8 +89,9 @@ struct PanelLayout {
   static constexpr std::size_t heads_together =
       S.heads_per_group() < most_heads_together ? S.heads_per_group() : most_heads_together;
   // `widened_block` is the number of keys in a key block whose keys and values come from a bfloat16 or int8 cache, and
-  // are converted to floats. The kernels for a single query convert in registers. Only the capture of scores and
-  // constant evaluation then convert key blocks, so a small key block suffices.
+  // are converted to floats. For a single query, one panel of keys suffices, because only the capture of scores and
+  // constant evaluation use a key block of floats. In all other cases, the kernels convert the keys and values of a
+  // single query in registers.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 
@@ -112,13 +111,13 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 
 }  // namespace detail
 
-// Calls f.operator()<P, Packs>(first, count) for groups of panels. A group has the `count` panels from `first` on.
-// These panels have the layout P, and the tokens of each panel fill Packs packs. Each panel begins at the place where a
-// panel of the layout T would begin.
+// Calls f.operator()<P, Packs>(first, count) for groups of panels. A group has the `count` panels from `first` on. The
+// panels of a group have the layout P, and the tokens of each panel fill Packs packs. T is the layout of the full
+// panels. In memory, every panel begins where a panel of the layout T would begin.
 //
-// The full panels come first, in groups of at most Most panels. P is then T. If the tokens of the shape's last panel
-// fill fewer packs or have another layout, the last panel is a separate group, and P is Last. A panel is visited only
-// if it holds one of the first `active` tokens and belongs to `part`.
+// The full panels come first, with P = T, in groups of at most Most panels. The last panel of the shape belongs to
+// these groups if its tokens fill all packs and its layout is T. Otherwise, the last panel is a separate group, with P
+// = Last. A panel is visited only if it holds one of the first `active` tokens and belongs to `part`.
 template <detail::Tiling T, detail::Tiling Last, std::size_t Tokens, std::size_t Most = all, class F,
           class Part = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {

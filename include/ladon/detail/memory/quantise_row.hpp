@@ -41,8 +41,8 @@ constexpr float row_scale(float largest) noexcept {
   return scale < std::numeric_limits<float>::min() ? 1.0f : scale;
 }
 
-// Returns the int8 weight of a float weight. `scale` is the result of row_scale for a magnitude that is at least the
-// weight's magnitude. A row of tiny weights has the scale 1, so all weights of the row become 0.
+// Returns the int8 weight of a float weight. `scale` is the scale of the weight's row (row_scale). A row of tiny
+// weights has the scale 1, so all weights of the row become 0.
 constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   const std::int32_t q = nearest_integer(weight / scale);
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
@@ -55,8 +55,9 @@ constexpr void load_rotated_block(const float* weights, std::size_t stride, floa
   rotate_block(block);
 }
 
-// Returns the largest magnitude of a row of W H, or NaN if a number of this row is infinite or NaN. A number of the row
-// is infinite or NaN if a weight is infinite or NaN, or if the sum of eight weights exceeds the largest float.
+// Returns the largest magnitude of a row of W H (rotation.hpp), or NaN if a number of this row is infinite or NaN. A
+// number of the row is infinite or NaN if a weight is infinite or NaN, or if the sum of eight weights exceeds the
+// largest float.
 constexpr float largest_rotated_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
   float largest = 0;
   for (std::size_t i = 0; i < size; i += rotated_block) {
@@ -69,15 +70,15 @@ constexpr float largest_rotated_magnitude(const float* weights, std::size_t size
   return largest;
 }
 
-// Returns the int8 weight of a number of W H, with the opposite sign, because the scales of rotated weights are
-// negative.
+// Quantises a number of W H (rotation.hpp) to an int8 weight. The int8 weight has the opposite sign, because the scales
+// of rotated weights are negative.
 constexpr std::int8_t rotated_weight(float rotated, float scale) noexcept {
   return static_cast<std::int8_t>(-quantised_weight(rotated, scale));
 }
-// Returns the scale to store for a row of rotated weights, from the result of row_scale.
+// Converts the result of row_scale into the scale that is stored for a row of rotated weights.
 constexpr float rotated_scale(float scale) noexcept { return scale * (-1.0f / rotated_block); }
 
-// Like quantise_row, but quantises the row of W H instead of the row of W.
+// Like quantise_row, but quantises the row of W H (rotation.hpp) instead of the row of W.
 constexpr float quantise_rotated_row(const float* weights, std::size_t size, std::size_t stride,
                                      std::int8_t* to) noexcept {
   const float scale = row_scale(largest_rotated_magnitude(weights, size, stride));
@@ -125,7 +126,7 @@ LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows,
     row_sum[r] = sum_of_row(weight, columns);
   }
 }
-// Like quantise_rows, but quantises the rows of W H instead of the rows of W.
+// Like quantise_rows, but quantises the rows of W H (rotation.hpp) instead of the rows of W.
 LADON_NOINLINE constexpr void quantise_rotated_rows(const float* from, std::size_t rows, std::size_t columns,
                                                     std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
   for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {

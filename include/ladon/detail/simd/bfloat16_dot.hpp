@@ -7,10 +7,10 @@
 //     BFDOT       FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
 //
 // vdpbf16ps rounds each fma to the nearest float. BFDOT rounds both additions to odd: a sum that is not a float becomes
-// the neighbouring float whose last bit is 1. The error is then less than 2^-23 of the sum, instead of at most 2^-24.
-// Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. The program can set the bit
-// EBF of the register FPCR, on processors with FEAT_EBF16. BFDOT then rounds to the nearest float and keeps subnormal
-// numbers, so the last bits of results differ.
+// the neighbouring float whose last bit is 1. The error of a sum rounded to odd is less than 2^-23 of the sum. The
+// error of a sum rounded to nearest is at most 2^-24. Both instructions read subnormal numbers as 0, and return 0
+// instead of a subnormal sum. On processors with FEAT_EBF16, the program can set the bit EBF of the register FPCR.
+// BFDOT then rounds to the nearest float and keeps subnormal numbers, so the last bits of results differ.
 //
 // group_dot.hpp documents the interface. In addition to this interface, GroupDot<BFloat16, Pack> has the type Row and
 // the function load_row for the product of a single token. A Row is a register of 2 * lanes consecutive features or
@@ -65,7 +65,7 @@ struct GroupDot<BFloat16, Pack> {
   }
 
  private:
-  // Returns element 2 i + j in lane i, as a float.
+  // Returns the pack whose lane i is elements[2 i + j], as a float.
   static LADON_INLINE constexpr Pack feature(const BFloat16* elements, std::size_t j) noexcept {
     float lane[Pack::lanes]{};
     for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[group * i + j]);
@@ -182,8 +182,8 @@ struct GroupDot<BFloat16, XsimdPack<Lanes>> {
 
 #if LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT
 // As in neon_dot.hpp, one load reads the weights of four steps. Tiles with an even number of rows use BFMMLA, which
-// multiplies the weights of two rows by four features of two tokens. BFMMLA rounds as two BFDOT one after another.
-// Tiles with an odd number of rows use BFDOT by lane.
+// multiplies the weights of two rows by four features of two tokens. BFMMLA rounds like two consecutive BFDOT. Tiles
+// with an odd number of rows use BFDOT by lane.
 template <>
 struct GroupDot<BFloat16, XsimdPack<4>> {
   static constexpr std::size_t group = 2, steps = 4;
@@ -206,8 +206,8 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
   template <std::size_t Step>
   static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
 #if defined(__clang__)
-    // With the intrinsic, clang++ 19 broadcasts each pair of weights into a register of its own, and spills registers.
-    // The instruction is therefore written in assembly.
+    // For clang++, BFDOT is written in assembly. With the intrinsic, clang++ 19 broadcasts each pair of weights into a
+    // separate register, and spills registers.
     float32x4_t total = sum.batch;
     asm("bfdot %0.4s, %1.8h, %2.2h[%3]" : "+w"(total) : "w"(x), "w"(weights), "i"(Step));
     sum = Pack::Batch(total);
@@ -232,8 +232,8 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
     first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
     second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
   }
-  // The statement is volatile, so that loads stay between the instructions. add_matrix in neon_dot.hpp gives the
-  // reason.
+  // Because the statement is volatile, compilers keep the loads between the BFMMLA instructions. add_matrix in
+  // neon_dot.hpp describes what happens otherwise.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));

@@ -7,11 +7,10 @@
 //
 // The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
 // measures these errors if LADON_TEST_SLOW=1 is set.
-//
-//                         allowed   with fma   without fma
+//   largest error       allowed   with fma   without fma
 //   exp2                     2        0.96      1.23
 //   exp2_of_nonpositive      2        0.96      1.23
-//     by table               2        1.08
+//     with the table         2        1.08
 //   exp                      2        0.90      1.17
 //   erf                      4        2.74      2.88
 //   tanh                     4        2.63      2.73
@@ -34,9 +33,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Adding this constant to a float rounds the float to the nearest integer n, without a rounding instruction. The
-// summand 1.5 * 2^23 causes the rounding: the low bits of the sum hold n. The summand 127 is the bias of a float's
-// exponent. The low byte of the sum is therefore n + 127, the biased exponent of 2^n.
+// The constant is 1.5 * 2^23 + 127. Adding the constant to a float rounds the float to the nearest integer n, without a
+// rounding instruction. The low byte of the sum is n + 127, which is the biased exponent of 2^n.
 inline constexpr float rounding_magic = 0x1.8p23f + 127;
 
 // Calls f(0), f(1) ... f(N - 1). The calls are unrolled completely.
@@ -116,18 +114,16 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 // This version uses the table: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the result is
 // exactly 0. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
 //
-// Cycles per pack of a version without the table, with AVX-512 on Cascade Lake:
-//
-//     N = 1                                10.5
-//     N = 8                                7.7
+// Cycles per pack of the version without the table of powers (AVX-512, Cascade Lake):
+//     one pack at a time                   10.5
+//     eight packs side by side             7.7
 //     limit of the two arithmetic ports    7.0
 //
-// The version with the table has only slightly fewer instructions than the version without a table (column
-// "polynomial"). But the polynomial of the version with the table is shorter, so four instead of seven of its
-// instructions multiply. Fewer multiplications matter if the same loop computes a tile of a matrix product, because the
-// tile occupies the multipliers. Cycles per pack on Zen 5, which adds and multiplies in separate pipes:
-//
-//                               table   polynomial
+// The version with the table of powers has a shorter polynomial. Four of its instructions multiply. In the version
+// without the table (column "polynomial"), seven instructions multiply. The total number of instructions is nearly the
+// same. Fewer multiplications matter if the same loop computes a tile of a matrix product, because the tile occupies
+// the multipliers. Cycles per pack on Zen 5, which adds and multiplies in separate pipes:
+//   cycles per pack             table   polynomial
 //   loop of exponentials only     4.0       4.6
 //   loop that computes a tile     2.4       3.6
 template <class Pack, std::size_t N>
@@ -145,13 +141,13 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   polynomials(exp2_sixteenth, f, p);
   for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
 }
-// This version uses no table. For x <= -126.5, the result is exactly 0. For all other x, the result is bit-identical to
-// exp2(x).
+// The version of exp2_of_nonpositive without the table. For x <= -126.5, the result is exactly 0. For all other x, the
+// result is bit-identical to exp2(x).
 //
-// On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten the function from 12
-// to 10 instructions. On Zen 5, the 10 instructions take 4.2 cycles per pack in a loop of exponentials only, and 3.1
-// cycles in a loop that computes a tile. The version with the table takes 4.0 and 2.4 cycles in these loops, so AVX-512
-// uses the table.
+// On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten this version from 12
+// to 10 instructions. On Zen 5, the shorter version would take 4.2 cycles per pack in a loop of exponentials only, and
+// 3.1 cycles in a loop that computes a tile. The version with the table takes 4.0 and 2.4 cycles in these loops, so
+// AVX-512 uses the table.
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -165,9 +161,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, the
-// function uses no array, because g++ for a Cortex-M55 would keep the array in memory. With an array, attention of 16
-// tokens with 32 features in 4 heads would take 6% more instructions.
+// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, this
+// function does not call exp2_of_nonpositive for an array of one pack, because g++ for a Cortex-M55 would keep the
+// array in memory. Attention of 16 tokens with 32 features in 4 heads would then take 6% more instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {

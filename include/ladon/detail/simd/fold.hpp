@@ -4,8 +4,8 @@
 // consecutive steps. A step is the work for one value of the inner index of a product. Lane i * Steps + j holds step j
 // of token i.
 //
-// Fold exists only for AVX, AVX2 and AVX-512, if the compiler has __builtin_shufflevector. add_steps needs a narrower
-// register for its result, and without the builtin, shuffles would go through memory.
+// Fold exists only for AVX, AVX2 and AVX-512, because add_steps needs a narrower register for its result. Fold also
+// requires __builtin_shufflevector, because shuffles would otherwise go through memory.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -63,8 +63,8 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Converts Steps rows of a panel into a folded pack. `rows` holds these rows one after another, as in memory: lane j
-  // * tokens + i holds token i of row j.
+  // Converts Steps rows of a panel into a folded pack. `rows` holds these rows one after another, as in memory: token i
+  // of row j is in lane j * tokens + i.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
   // Loads Steps rows of a panel of `tokens` tokens and converts the rows into one folded pack. The rows together fill a
@@ -72,7 +72,8 @@ struct Fold<XsimdPack<N>, Steps> {
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
     folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
   }
-  // Like the function above, for a panel that is one and a half registers wide, and three folded packs.
+  // Like the function above, for a panel that is one and a half registers wide. Two rows of this panel become three
+  // folded packs.
   static LADON_INLINE void load(const void* from, Pack (&folded)[3]) noexcept {
     static_assert(Steps == 2);
     const float* const rows = static_cast<const float*>(from);

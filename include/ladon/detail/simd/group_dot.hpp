@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupDot computes one step of a product whose panels hold groups. A group is a 32-bit lane with G consecutive
 // features of one token. A step adds the G products of a group to the sum in each lane:
-//
 //     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][G - 1] * weight[G - 1]
 //
 // This file has the products of int8 weights, whose sums are integers. bfloat16_dot.hpp has the products of bfloat16
@@ -10,7 +9,6 @@
 // With int8 weights, each feature is quantised to a signed integer q. Some instructions take features of 8 bits, which
 // hold q + zero. `zero` is the zero point of the token (detail/memory/int8_panels.hpp). The type of a quantised feature
 // determines G. The target chooses the type (Int8Element in detail/target):
-//
 //     Element         G   a feature is   instructions
 //     std::int16_t    2   q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL (neon_dot.hpp);
 //                                        WebAssembly: i32x4.dot_i16x8_s (wasm_dot.hpp)
@@ -60,7 +58,8 @@ LADON_INLINE constexpr std::int32_t group_of(const Weight* weight, std::size_t c
   }
   return static_cast<std::int32_t>(result);
 }
-// Returns group_of<Group>(weight). If the bytes in memory are the bytes of the result, one load reads all weights.
+// Returns group_of<Group>(weight). If the weights fill 32 bits and the machine is little-endian, one load reads all
+// weights.
 template <std::size_t Group, class Weight>
 LADON_INLINE constexpr std::int32_t load_group(const Weight* weight) noexcept {
   if constexpr (Group * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
@@ -101,24 +100,23 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 // The implementation for plain arrays. Every other implementation gives equal results. An implementation may store the
 // integers of a group in another order than [lanes][group], because only its own functions depend on the order.
 //
-// If a product is folded (detail/linear/matmul_int8.hpp), the implementation for the widest register also has this
-// function:
-//
+// The implementation for the widest register may also have a function for folded products
+// (detail/linear/matmul_int8.hpp):
 //     add_folded(sum, integers, weights)      adds two steps for lanes / 2 tokens. Lanes 2 i and 2 i + 1 of
 //                                             `integers` hold the groups of token i. `weights` has the weights of the
 //                                             two groups (load_two_groups)
 //
-// If an instruction multiplies by one lane of a register, an implementation also has these members:
-//
+// If the target has an instruction that multiplies by one lane of a register of weights, the implementation also has
+// these members:
 //     steps                                   for how many consecutive steps a register holds weights
 //     load_features(panel)                    loads the features of a step
 //     load_weights(weight)                    loads group * steps weights
 //     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
 //
-// If, in addition, an instruction multiplies the weights of two rows by the features of two tokens, an implementation
-// also has these members. A matrix is a register with the features of two tokens for two steps, or with the weights of
-// two rows for two steps. The first half of the register belongs to the first token or row.
-//
+// Some targets also have an instruction that multiplies the weights of two rows by the features of two tokens. The
+// implementation then has the following members, too. A matrix is a register with the features of two tokens for two
+// steps, or with the weights of two rows for two steps. The first half of the register belongs to the first token or
+// row.
 //     exchange_halves(a, b)                   exchanges the upper half of `a` and the lower half of `b`. If `a` and `b`
 //                                             are the sums of two rows, `a` then has the sums of tokens 0 and 1 for
 //                                             both rows, and `b` has the sums of tokens 2 and 3

@@ -6,7 +6,6 @@
 // A quantised panel holds q (detail/memory/int8_panels.hpp) in 16 bits. Two instructions convert four weights to 16
 // bits: SXTB16 gives weights 0 and 2, and SXTB16 with a rotation by 8 gives weights 1 and 3. The features of a panel
 // are therefore stored in the same pairs:
-//
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]             features in order; 0 if a feature is missing
 //
@@ -27,7 +26,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether int8 products of features of type Element use SMLAD. `Simd` provides the packs (vectors.hpp).
+// Whether int8 products use SMLAD. `Element` is the type of a quantised feature. `Simd` provides the packs
+// (vectors.hpp).
 template <class Element, class Simd>
 inline constexpr bool uses_dsp = LADON_DSP && std::is_same_v<Element, std::int16_t> && Simd::lanes == 1;
 
@@ -91,7 +91,6 @@ struct Quantisation {
   "ssub16 " #to0 ", " #to0 ", " #limit0 "\n\tssub16 " #to1 ", " #to1 ", " #limit1 "\n\t"
 
 // Quantises `quads` quads of four tokens. A quad is four consecutive features. Precondition: quads > 0.
-//
 //     s0 - s15   a quad: the features 0 to 3 of four tokens
 //     r4 - r7    a pair of features of each token
 //     r9 - r12   the limits
@@ -168,7 +167,6 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
 }
 
 // Computes the sums of the products of two rows and four tokens:
-//
 //     sums[r][t] = sum over p of x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1]      p = 0 .. pairs - 1
 //
 //     r4 - r11   the sums
@@ -222,8 +220,8 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
 
 }  // namespace dsp
 
-// Quantises the first Packs tokens of a panel [Features][Width]: on this target, a pack has one token. The floats of
-// the other tokens may have any values, because the products discard the results of these tokens.
+// Quantises the first Packs tokens of a panel [Features][Width]. A pack has one lane, so a pack holds one token. The
+// floats of the other tokens may have any values, because the products discard the results of these tokens.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;

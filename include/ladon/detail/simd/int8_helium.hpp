@@ -32,7 +32,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether int8 products of features of type Element use VMLADAVA. `Simd` provides the packs (vectors.hpp).
+// Whether int8 products use VMLADAVA. `Element` is the type of a quantised feature. `Simd` provides the packs
+// (vectors.hpp).
 #if LADON_HAS_HELIUM
 template <class Element, class Simd>
 inline constexpr bool uses_helium = std::is_same_v<Element, std::uint8_t> && std::is_base_of_v<HeliumVectors, Simd>;
@@ -228,7 +229,7 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // Rows of at most 64 weights: the loads have immediate offsets, so the addresses of the rows stay in r3 and r5.
+    // For rows of at most 64 weights, the loads have immediate offsets, so r3 and r5 keep the addresses of the rows.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "mov r9, r2\n\t"

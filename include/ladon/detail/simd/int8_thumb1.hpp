@@ -19,8 +19,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether int8 products of features of type Element use the loop of int8_thumb1_tile.hpp. `Simd` provides the packs
-// (vectors.hpp).
+// Whether int8 products use the loop of int8_thumb1_tile.hpp. `Element` is the type of a quantised feature. `Simd`
+// provides the packs (vectors.hpp).
 template <class Element, class Simd>
 inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std::int32_t> && Simd::lanes == 1;
 
@@ -48,7 +48,7 @@ LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how,
     if (exponent != 0 || bits << 1 == 0) return 0;
     return quantised_feature(ladon::bit_cast<float>(bits), reciprocal, most);
   }
-  // 256 |q|, before the rounding
+  // `magnitude` is 256 |q|, not yet rounded.
   const std::uint32_t magnitude = ((soft::mantissa_of(bits) >> 16) * how.reciprocal) >> shift;
   const std::uint32_t integer = (magnitude + 127) >> 8;
   if ((magnitude + (magnitude >> 14) + 130) >> 8 != integer) {

@@ -12,7 +12,6 @@
 namespace ladon::inline LADON_ABI::detail::simd::thumb1 {
 
 // Adds the products of one row and four tokens to the sums:
-//
 //     sums[t] += sum over i of x[i][t] * row[i]      i = 0 .. count - 1
 //
 //     r8 - r11   the sums

@@ -19,7 +19,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// The implementation for plain arrays. The implementations for vectors below give equal results.
+// The implementation for plain arrays. The implementations for vector registers, which follow, give equal results.
 template <class Pack>
 struct IntegerSums {
   std::int32_t lane[Pack::lanes];

@@ -37,7 +37,7 @@ template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
 // Treats the lanes of `a`, `b` and the result as groups of four. Each group of the result takes its four lanes from the
-// corresponding groups of `a` and `b`. A Pick of 0 .. 3 takes this lane of the group of `a`. A Pick of 4 .. 7 takes
+// corresponding groups of `a` and `b`. A Pick of 0 .. 3 takes lane Pick of the group of `a`. A Pick of 4 .. 7 takes
 // lane Pick - 4 of the group of `b`. All groups use the same four values of Pick.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 product on 64-bit Arm. An instruction multiplies the features of a pack by one lane of a register
-// of weights. One load therefore reads the weights for several steps (`add_by_lane`). group_dot.hpp documents the
-// interface. detail/memory/panels.hpp defines packs.
+// Computes one step of an int8 product on 64-bit Arm. The instruction (SDOT or SMLAL) multiplies the features of a pack
+// by one lane of a register of weights. One register therefore holds the weights of several steps (`add_by_lane`).
+// group_dot.hpp documents the interface. detail/memory/panels.hpp defines packs.
 //
-// With the extension I8MM, SMMLA multiplies the weights of two rows by the features of two tokens: eight features in
-// one instruction. The features of two steps are interleaved when a tile loads the features, so panels have the same
-// layout with and without I8MM.
+// With the extension I8MM, SMMLA multiplies eight weights of each of two rows by eight features of each of two tokens.
+// The features of two steps are interleaved when a tile loads the features, so panels have the same layout with and
+// without I8MM.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 #if LADON_ARM_DOT
 // With dot product, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed features by signed
-// weights and adds the four products to the sum. USDOT of the extension I8MM differs from SDOT only in its unsigned
-// features, and signed features suffice. Ladon therefore does not use USDOT.
+// weights and adds the four products to the sum. Ladon does not use USDOT of the extension I8MM. USDOT differs from
+// SDOT only in its unsigned features, and signed features suffice.
 template <>
 struct GroupDot<std::int8_t, XsimdPack<4>> {
   static constexpr std::size_t group = 4, steps = 4;
@@ -54,8 +54,8 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
     second = vreinterpretq_s8_s64(vzip2q_s64(a, b));
   }
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
-    // The statement is volatile, so that loads stay between the instructions. With the intrinsic, g++ 12 loads the
-    // weights of all rows first, and spills sums (detail/target/neon.hpp).
+    // Because the statement is volatile, g++ 12 keeps the loads between the SMMLA instructions. With the intrinsic, g++
+    // 12 loads the weights of all rows before the first SMMLA, and spills sums (detail/target/neon.hpp).
     asm volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum.sum) : "w"(weights), "w"(x));
   }
 #endif

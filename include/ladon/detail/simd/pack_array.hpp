@@ -126,8 +126,7 @@ struct ArrayPack {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return sqrt_scalar(a.lane[i]); });
   }
   // Returns a > b ? a : b. If an operand is NaN, the result depends on the pack:
-  //
-  //                         only a is NaN   b is NaN
+  //   result if             only a is NaN   b is NaN
   //   NEON vectors          NaN             NaN
   //   WebAssembly vectors   NaN             a
   //   all other packs       b               NaN

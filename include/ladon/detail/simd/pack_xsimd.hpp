@@ -143,8 +143,8 @@ struct XsimdPack {
       return a.batch / b.batch;
   }
 
-  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a product and a separate sum. xsimd::fma does
-  // so for sixteen lanes in xsimd 8.1, and for four lanes on AVX2, which xsimd treats as SSE4. xsimd relies on the
+  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a product and a separate sum. xsimd 8.1 does
+  // so for sixteen lanes. For four lanes on AVX2, xsimd does so because it uses its code for SSE4. xsimd relies on the
   // compiler to contract product and sum into an fma. Ladon is compiled without contraction (-ffp-contract=off).
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC

@@ -46,7 +46,6 @@ LADON_INLINE Register add_dot(Register sum, Register x, Register w) noexcept {
 // store_group rounds features[0] to features[3] to the integers q0 to q3, and packs their low bytes into one 32-bit
 // lane. The variables of store_group hold the following bytes in each lane, from the lowest byte on. `*` is a byte that
 // is not used:
-//
 //     even    q0  *   q2  *
 //     odd     q1  *   q3  *
 //     bytes   q0  q1  q2  q3

@@ -2,9 +2,10 @@
 // Defines two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the
 // smallest integer.
 //
-// Both numbers are constants, except in WebAssembly. The relaxed dot product of WebAssembly differs between engines,
-// and a module runs on every engine. A module with 8-bit activations therefore reads both numbers at run time. The
-// program that loads the module tests the engine, and then calls `set_activations` (src/c_kernel/module_int8.cpp.in).
+// The number of levels and the smallest integer are constants, except in WebAssembly. The relaxed dot product of
+// WebAssembly differs between engines, and a module runs on every engine. A module with 8-bit activations therefore
+// reads both numbers at run time. The program that loads the module tests the engine, and then calls `set_activations`
+// (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,14 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 #if defined(__wasm__)
 // The two numbers for a module whose kernel has 8-bit activations. The numbers depend on the dot product of the engine:
-//
 //     engine's dot product      levels   least   bits
 //     unsigned (x86 with VNNI)  255      0       8
 //     signed (Arm)              255      -128    8
 //     saturating (other x86)    127      0       7      no sum of two products exceeds 16 bits
 //
-// Every engine computes exact products with the numbers of the last row. The last row is therefore the initial value
-// with relaxed SIMD. Modules without relaxed SIMD compute exact products with 255 levels.
+// With the numbers of the last row, products are exact on every engine. The last row is therefore the initial value in
+// modules with relaxed SIMD. Modules without relaxed SIMD use no relaxed dot product, so their initial value has 255
+// levels.
 struct RunTimeActivations {
   float levels, least;
 };
@@ -52,7 +53,7 @@ template <class Element>
 inline constexpr bool adds_zero = sizeof(Element) == 1;
 
 // Returns the smallest possible feature q + zero: -128 if features are signed, 0 if features are unsigned. The zero
-// points of signed features are therefore smaller by 128.
+// point of a signed feature is therefore 128 less than the zero point of an unsigned feature.
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)

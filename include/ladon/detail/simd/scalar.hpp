@@ -31,8 +31,8 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
 }
 
 // Whether a multiply-add a * b + c is rounded only once. On a target without an fma instruction, product and sum are
-// rounded separately. An emulated fma would call libm for every product. In a deterministic build, product and sum are
-// rounded separately on every target.
+// rounded separately, because an emulated fma would call libm for every product. In a deterministic build, product and
+// sum are rounded separately on every target.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
 #elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
@@ -40,9 +40,9 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// Whether the number of roundings is unknown at compile time. With WebAssembly's relaxed SIMD, the engine chooses one
-// or two roundings for all multiply-adds. fma_scalar calls the vector instruction, so that single floats and vectors
-// are rounded in the same way at run time.
+// Whether the number of roundings of fma_scalar is known only at run time. With WebAssembly's relaxed SIMD, the engine
+// chooses one or two roundings for all multiply-adds. fma_scalar calls the vector instruction, so that single floats
+// and vectors are rounded in the same way at run time.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else

@@ -33,10 +33,10 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = select(usable, zeros - low, zeros) * reciprocal;
-  // The minimum does not change the zero point. Without the minimum, and without -ffp-contract=off, g++ fuses the
-  // product and the sum into an fma. The other functions round the product (quantise_pack in
-  // detail/memory/int8_panels.hpp). The smallest q could then be token.least - 1, and q + zero would wrap around from 0
-  // to 255.
+  // The call of min() does not change the zero point. It separates the product from the sum. Without min(), and without
+  // -ffp-contract=off, g++ would fuse product and sum into an fma, which does not round the product. But quantise_pack
+  // (detail/memory/int8_panels.hpp) rounds the product. The smallest q could then be token.least - 1, and q + zero
+  // would wrap around from 0 to 255.
   if constexpr (Pack::lanes > 1) scaled = min(scaled, levels);
   const Pack zero = (scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());

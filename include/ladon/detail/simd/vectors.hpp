@@ -2,13 +2,12 @@
 // Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. A pack is a vector of
 // floats, usually one vector register (pack_array.hpp). A struct such as XsimdVectors describes the chosen packs. The
 // kernels get this struct as a template argument, usually named Simd or Target. The struct has these members:
-//
 //     lanes        how many floats the widest register has
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
 //
-// Apart from ConstantPacks, each such struct also has the constants of detail/target/defaults.hpp, for example the
-// function tiling(tokens, lanes).
+// XsimdVectors and the other structs of packs, except ConstantPacks, also have the constants of
+// detail/target/defaults.hpp, for example the function tiling(tokens, lanes).
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -154,15 +153,14 @@ constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
 // Returns the layout of the last panel of `tokens` tokens. All other panels have the layout tiling(tokens, model). The
 // last panel has the layout that its tokens would have as a separate sequence. Few tokens in the last panel therefore
 // use narrow packs and folded products (linear/micro_kernel_folded.hpp). There are two exceptions:
-//
 // - A single token in the last panel takes the layout of two tokens. The kernels for a single token compute only whole
 //   sequences.
 // - With one lane, there are no narrower packs. The last panel then has the layout of the other panels.
 //
-// Time of encoder layers with this layout of the last panel, divided by the time with a last panel of one pack of 16
-// lanes. The times are the quickest runs of three or more alternating series (Zen 4, AVX-512):
-//
-//                                  tokens of the last panel   float32   bfloat16   int8
+// The table has the time of encoder layers whose last panel has the layout of last_tiling. The time is divided by the
+// time with one pack of 16 lanes as the last panel. Each time is the quickest of three or more alternating series (Zen
+// 4, AVX-512):
+//   relative time                  tokens of the last panel   float32   bfloat16   int8
 //   12 layers of KWT-1 (99,64,1)   3                          0.92                 0.92
 //   3 layers (99,384,12)           3                          0.92      0.89       0.91
 //   3 layers (70,384,12)           6                          0.95

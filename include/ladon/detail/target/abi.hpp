@@ -2,9 +2,9 @@
 // Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
 // the code of a translation unit.
 //
-// Without this namespace, functions compiled with different settings would have the same name, and the linker would
-// keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could call a
-// function without checks.
+// Without the namespace LADON_ABI, functions compiled with different settings would have the same name, and the linker
+// would keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could
+// call a function without checks.
 #pragma once
 
 // Ends the compilation if the language is older than C++20. Neither g++ nor clang++ stops at an #error, but both stop
@@ -24,7 +24,7 @@
 #endif
 
 // With LADON_DETERMINISTIC=1, results are bit-identical on all targets. Each product is rounded before the addition.
-// Sums are added in the same order on all targets, also if there are only a few queries.
+// Sums are added in the same order on all targets and for any number of queries.
 //
 // LADON_DETERMINISTIC=1 needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results
 // wider than float, and no flushing of subnormals to zero.
@@ -36,8 +36,8 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
-// LADON_KEY_BLOCK is the number of keys in a block. Attention to more keys is computed block by block: first the scores
-// of a block, then the attention weights, then the weighted sum of the block's values.
+// LADON_KEY_BLOCK is the number of keys in a block. Attention to more keys than a block has is computed block by block:
+// first the scores of a block, then the attention weights, then the weighted sum of the block's values.
 //
 // The workspace holds the scores of one block of keys and one panel of queries (detail/memory/panels.hpp), 4 bytes per
 // score. A smaller block therefore reduces the workspace. The block size also determines how sums over keys are divided
@@ -108,10 +108,9 @@
 #define LADON_THUMB1 0
 #endif
 
-// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. LADON_ARM_DOT
-// also requires the atomic instructions of Armv8.1, because of g++ 12. With -march=armv8-a+dotprod, g++ 12 defines
-// __ARM_FEATURE_DOTPROD but has no intrinsics for SDOT. This option does not include Armv8.1 atomics, so LADON_ARM_DOT
-// is 0.
+// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. With
+// -march=armv8-a+dotprod, g++ 12 defines __ARM_FEATURE_DOTPROD, but has no intrinsics for SDOT. LADON_ARM_DOT therefore
+// also requires the atomic instructions of Armv8.1, which this option does not include.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -126,7 +125,9 @@
 #endif
 
 // LADON_ARM_BFLOAT16_DOT is 1 if products of bfloat16 weights use BFDOT and BFMMLA of 64-bit Arm
-// (detail/simd/bfloat16_dot.hpp), otherwise 0. As with LADON_ARM_DOT, g++ 12 has the intrinsics only with Armv8.2.
+// (detail/simd/bfloat16_dot.hpp), otherwise 0. g++ 12 has the intrinsics of bfloat16 only from Armv8.2 on.
+// LADON_ARM_BFLOAT16_DOT therefore also requires the atomic instructions of Armv8.1, which -march=armv8-a does not
+// include.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_BFLOAT16_DOT 1
 #else
@@ -195,8 +196,8 @@
 #define LADON_ABI_FMA
 #endif
 
-// The suffixes _dot, _i8mm and _bf16 are separate from the name of the instruction set. NEON and SVE imply neither SDOT
-// nor SMMLA nor BFDOT, and neither AVX-512 nor VNNI implies AVX512_BF16.
+// The suffixes _dot, _i8mm and _bf16 are separate from the name of the instruction set. The reason is that a target
+// with NEON or SVE may lack SDOT, SMMLA and BFDOT, and a target with AVX-512 or VNNI may lack AVX512_BF16.
 #if LADON_ARM_I8MM
 #define LADON_ABI_INT8 _i8mm
 #elif LADON_ARM_DOT

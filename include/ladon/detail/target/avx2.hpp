@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for AVX and AVX2, with and without FMA: 16 registers of 8 floats. detail/target/defaults.hpp explains each
-// constant, (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
+// constant. In comments, (16,32,4) means 16 tokens with 32 features in 4 heads. "% of peak" means percent of one core's
+// peak multiply-add throughput. detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +19,10 @@ struct Avx2 : X86 {
 #if defined(__FMA__) && !LADON_DETERMINISTIC
   // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads),
   // with FMA on Zen 5:
-  //
-  //           (128,384,12)   (512,256,8)
-  //   2 x 6   91             85
-  //   2 x 5   88             81
-  //   3 x 4   89             87
+  //   % of peak   (128,384,12)   (512,256,8)
+  //   2 x 6       91             85
+  //   2 x 5       88             81
+  //   3 x 4       89             87
   //
   // If the last panel has only one pack, its tiles have 12 rows. With 12 rows instead of 6, attention of 24 tokens with
   // 64 features in 4 heads reaches 69% of peak FMA throughput instead of 64% (Cascade Lake).
@@ -30,8 +30,8 @@ struct Avx2 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
   }
 #else
-  // Without FMA, each product needs a register before the addition to its sum. The tiles therefore have fewer rows than
-  // with FMA.
+  // Without FMA, each product needs a register until the product is added to its sum. The tiles therefore have fewer
+  // rows than with FMA.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }
@@ -41,19 +41,18 @@ struct Avx2 : X86 {
   // cycles, a core that starts four instructions per cycle starts 24 instructions, so only four are left for the loop's
   // counter and branch. With two steps per iteration, the loop needs half as many of these instructions. Throughput of
   // attention in % of peak FMA throughput, for (tokens,features,heads), on a Cascade Lake:
-  //
   //                  one step   two steps
   //   (64,128,4)     75%        84%
   //   (128,384,12)   79%        84%
   //   (512,256,8)    71%        75%
   //
-  // Without FMA, no registers are left for a second step.
+  // Without FMA, no registers are left for a second step per iteration.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t) noexcept {
     return lanes > 1 ? 2 : 1;
   }
 #endif
   // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 16% less time.
-  // With 6 chains, the loop is no faster (Cascade Lake).
+  // With 6 chains, the loop is no faster than with 4 (Cascade Lake).
   static constexpr std::size_t softmax_chains = 4;
 #if LADON_VNNI
   // Tiles of int8 products are 2 packs x 6 rows, or 1 pack x 12 rows. 12 packs of sums, 2 packs of a panel and the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for AVX-512: 32 registers of 16 floats. detail/target/defaults.hpp explains each constant,
-// (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
+// Constants for AVX-512: 32 registers of 16 floats. detail/target/defaults.hpp explains each constant. In comments,
+// (16,32,4) means 16 tokens with 32 features in 4 heads. "% of peak" means percent of one core's peak multiply-add
+// throughput. detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +20,9 @@ struct Avx512 : X86 {
   // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads), on
   // Zen 5:
   //
-  //            (128,384,12)   (512,256,8)
-  //   2 x 12   94             87
-  //   3 x 8    84             87
+  //   % of peak   (128,384,12)   (512,256,8)
+  //   2 x 12      94             87
+  //   3 x 8       84             87
   //
   // With tiles of 2 x 10 or 2 x 14 instead of 2 x 12, the throughput changes by at most one percentage point of the
   // peak.
@@ -38,12 +39,13 @@ struct Avx512 : X86 {
   // idle. In products with weights, a register holds two steps of 8 tokens, so two steps take three multiply-adds
   // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction for 8 lanes takes as
   // long as an instruction for 16 lanes, so three packs slow down scores and weighted sums. In a wide model, products
-  // with weights take most of the time. The columns of Zen 4 have the time with three packs, divided by the time with
-  // two packs. The column of Zen 5 has the throughput in % of peak FMA throughput, first with two packs, then with
-  // three packs:
+  // with weights take most of the time.
   //
-  //                               Zen 4               Zen 5
-  //                               float32   int8      float32
+  // The columns of Zen 4 have the time with three packs, divided by the time with two packs. The column of Zen 5 has
+  // two throughputs in % of peak FMA throughput: first with two packs, then with three packs.
+  //
+  //                               Zen 4: time         Zen 5: % of peak
+  //   (tokens,features,heads)     float32   int8      float32
   //   (24,384,12)                 0.79      0.81      71%, 87%
   //   (24,384,12), causal         0.80      0.84
   //   encoder layer (24,384,12)   0.76      0.83      72%, 90%
@@ -59,8 +61,8 @@ struct Avx512 : X86 {
 #endif
   // If tiles have one pack, two steps per iteration are faster than one. Attention of 16 tokens with 32 features in 4
   // heads then reaches 57.7% of peak FMA throughput instead of 56.2%. With tiles of two packs, a step has 24
-  // multiply-adds. One and two steps per iteration are then equally fast. Four steps per iteration are no faster than
-  // two, and take more code.
+  // multiply-adds, and one step per iteration is as fast as two. Four steps per iteration are no faster than two, and
+  // take more code.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t packs) noexcept {
     return packs == 1 && lanes > 1 ? 2 : 1;
   }
@@ -68,12 +70,12 @@ struct Avx512 : X86 {
   // less time than with the L2 cache (detail/target/x86.hpp has the measurement).
   static constexpr bool prefetches_own_rows_to_nearest_cache = true;
   // A product of at least this many weights is a separate function. If g++ inlines a large product into a function with
-  // many loops, g++ keeps an accumulator of the product in memory. With a causal mask, attention of 256 tokens with
-  // 1024 features in 8 heads reaches 68% of peak FMA throughput on Zen 5 with inlined products. With separate
-  // functions, attention reaches 94%. A threshold of 4096 weights instead of 32768 slows down smaller shapes a little
-  // (throughput in % of peak FMA throughput):
+  // many loops, g++ keeps an accumulator of the product in memory. An example is attention with a causal mask of 256
+  // tokens with 1024 features in 8 heads on Zen 5. This attention reaches 68% of peak FMA throughput with inlined
+  // products, and 94% with separate functions. A threshold of 4096 weights instead of 32768 slows down smaller shapes a
+  // little (throughput in % of peak FMA throughput):
   //
-  //                           32768 weights   4096 weights
+  //   threshold               32768 weights   4096 weights
   //   (64,128,4)              93.1%           92.0%
   //   (128,384,12), causal    93.3%           92.8%
   //
@@ -94,7 +96,7 @@ struct Avx512 : X86 {
   static constexpr std::size_t single_query_heads = 4;
   static constexpr std::size_t single_query_sums = 16;
   // With 8 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 27% less time.
-  // With 12 chains, the loop is no faster (Cascade Lake).
+  // With 12 chains, the loop is no faster than with 8 (Cascade Lake).
   static constexpr std::size_t softmax_chains = 8;
 #if LADON_VNNI
   // Tiles of int8 products are 2 packs x 12 rows, or 1 pack x 16 rows. 24 packs of sums, 2 packs of a panel and the
@@ -111,9 +113,9 @@ struct Avx512 : X86 {
 #endif
 #if defined(__FMA__) && !LADON_DETERMINISTIC
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
-  // loop is the main reason why attention does not reach the peak. The same loop can also compute a tile of the
-  // weighted sum, for two reasons. 2^x from a table takes few multiplications (detail/simd/exp2_table.hpp), and 32
-  // registers suffice for the exponentials and the tile.
+  // loop is the main reason why attention does not reach the peak. A tile of the weighted sum can fill the idle half:
+  // AVX-512 computes the tile and the exponentials in one loop. Its 32 registers suffice for both, and 2^x from a table
+  // takes few multiplications (detail/simd/exp2_table.hpp).
   //
   // On Zen 5, a pack of exponentials takes 4.0 cycles in a loop of exponentials only (detail/simd/elementary.hpp). If a
   // pack of exponentials is computed between the steps of a tile, the tile takes 2.4 cycles longer. The exponentials of

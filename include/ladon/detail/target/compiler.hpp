@@ -46,7 +46,6 @@
 
 // LADON_UNROLL unrolls a loop completely. Loops over the accumulators of a tile must be unrolled, because the compiler
 // keeps an array in memory if a variable indexes the array. LADON_UNROLL is empty in two cases:
-//
 //   LADON_SANITIZED   AddressSanitizer checks every access of an unrolled loop separately. With unrolled loops, g++
 //                     took ten minutes to compile packs of 16 plain floats.
 //   LADON_SMALL       In code for size (cortex_m.hpp), loops stay loops.

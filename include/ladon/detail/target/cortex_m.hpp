@@ -25,11 +25,11 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct CortexM : Defaults {
-  // The value is small, because the converted weights lie on the stack, and microcontrollers have small stacks. 64
-  // features of 8 rows take 2 KB.
+  // A tile converts only 64 features of each row of weights at a time. The converted weights lie on the stack, and
+  // microcontrollers have small stacks: 64 features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
-  // The value is for cores that compute int8 products in plain C++, such as M3. Cortex-M0+, M4, M7 and M33 have loops
-  // of their own (detail/linear/cortex_m/int8_products.hpp).
+  // The number of sums in a tile is for cores that compute int8 products in plain C++, such as M3. Cortex-M0+, M4, M7
+  // and M33 use other loops and ignore this number (detail/linear/cortex_m/int8_products.hpp).
   static constexpr std::size_t int8_tile_sums = 4;
   // With the DSP extension, each pass over the weights converts the weights to 16 bits. The conversion takes 1.3
   // instructions per weight, so fewer passes take fewer instructions. On a Cortex-M7, the model of examples/keywords

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Includes the file of this folder for the instruction set that the translation unit is compiled for. The included file
 // defines two names:
-//
 //     target::Current   the constants of the instruction set
 //     LADON_KERNEL      the attribute of kernels: LADON_NOINLINE (each kernel is a separate function), or empty
 #pragma once

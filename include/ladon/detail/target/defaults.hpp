@@ -51,8 +51,7 @@ struct Defaults {
   // A product of few tokens is folded if its inner dimension has at least this many features. In a folded product,
   // several steps share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on
   // Zen 5, for (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
-  //
-  //                                       not folded   folded
+  //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
   //             (8,64,4)                  42%          69%
   //             (8,16,2)                  32%          38%
@@ -60,7 +59,7 @@ struct Defaults {
   //             encoder layer (8,384,12)  43%          78%
   //   AVX2      (4,256,8)                 42%          74%
   //
-  // Inner dimensions below 16 were not tried.
+  // Folded products whose inner dimension has fewer than 16 features were not measured.
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
@@ -72,9 +71,9 @@ struct Defaults {
   // How many packs of exponentials are computed before the tile of the weighted sum uses the first of these packs. Only
   // used if exponentials_beside_values is true.
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // How many independent running maxima a tile of scores keeps for each pack of queries. A tile of one pack and at
-  // least 8 rows keeps four. With a single running maximum, each max instruction of this tile would wait for the result
-  // of the previous max instruction.
+  // How many independent running maxima a tile of scores keeps for each pack of queries. With a single running maximum,
+  // each max instruction waits for the result of the previous max instruction. A tile of one pack and at least 8 rows
+  // therefore keeps four maxima.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
@@ -86,20 +85,21 @@ struct Defaults {
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;
-  // Weights are prefetched if neighbouring rows are at least this many floats apart. If columns are contiguous, the
-  // distance between neighbouring columns counts instead. With `unlimited`, nothing is prefetched.
+  // Weights are prefetched if neighbouring rows are at least this many floats apart. If a matrix has contiguous
+  // columns, the distance between neighbouring columns decides instead. The value `unlimited` means that nothing is
+  // prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
   // A tile of one pack prefetches the weights of each of its rows this many floats ahead of the step that uses the
   // weights.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
   // Whether a tile of one pack prefetches the weights of its rows into the L1 cache instead of the L2 cache.
   static constexpr bool prefetches_own_rows_to_nearest_cache = false;
-  // If rows of weights are a multiple of `aliasing_bytes` apart, their elements of one column compete for the same set
-  // of the L1 cache. A tile has at most `most_aliasing_rows` such rows.
+  // If the distance between two rows of weights is a multiple of `aliasing_bytes`, the elements of one column in both
+  // rows compete for the same set of the L1 cache. A tile has at most `most_aliasing_rows` rows with this distance.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  // How many bytes of the L2 cache one product may use. Servers such as Zen 4, Zen 5 and Cascade Lake have an L2 cache
-  // of 1 MB per core, so half of the cache is left for other data.
+  // How many bytes of the L2 cache one product may use. The value is half of the L2 cache of a core of Zen 4, Zen 5 or
+  // Cascade Lake servers (1 MB), so the other half is left for other data.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
   // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
   // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
@@ -108,11 +108,10 @@ struct Defaults {
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
   // If the weights of a feed-forward network exceed `second_cache_bytes`, one pass over the weights multiplies this
-  // many panels. With a single panel per pass, the product would read all weights again for every panel. Throughput of
-  // encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, without and with the prefetching of weights
-  // (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have 18.9 MB:
-  //
-  //                                       one panel   four panels
+  // many panels. With a single panel per pass, the product would read all weights again for every panel. The table has
+  // the throughput of encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, with and without
+  // prefetching of weights (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have 18.9 MB:
+  //   % of peak                           one panel   four panels
   //   (128,768,12), without prefetching   56%         74%
   //   (128,768,12), with prefetching      67%         77%
   //   (128,384,12), without prefetching   82%         82%
@@ -137,7 +136,7 @@ struct Defaults {
   // (detail/memory/int8_panels.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
   // number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
   using Int8Element = std::int16_t;
-  // The memory of a quantised token has room for a multiple of this many features.
+  // A quantised token has memory for its number of features, rounded up to a multiple of this number.
   static constexpr std::size_t int8_block = 1;
   // Whether a tile of an int8 product converts its weights to 16 bits before the first panel
   // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.
@@ -158,31 +157,30 @@ struct Defaults {
   // --- A single token ------------------------------------------------------------------------------------------------
 
   // How many streams the product of a single token reads from a large matrix. A stream is a contiguous part of the
-  // matrix. All streams are read at the same time. From four streams, one core reads a fifth more bytes per second than
-  // from one stream (docs/tuning-log.md, "A token at a time").
+  // matrix. All streams are read at the same time. With four streams, one core reads 1.2 times as many bytes per second
+  // as with one stream (docs/tuning-log.md, "A token at a time").
   static constexpr std::size_t streams = 1;
   // A matrix of at most this many bytes is read as one stream, because starting and ending several streams would cost
   // too much time.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
-  // If rows are contiguous, a matrix is read in several streams only if the weights of a row fill at least this many
-  // packs.
+  // A matrix with contiguous rows is read in several streams only if the weights of a row fill at least this many
+  // packs. A matrix with shorter rows is read as one stream.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // If columns are contiguous, each lane of a pack computes one row. A matrix is then read in several streams only if
-  // its rows fill at least this many packs.
+  // A matrix with contiguous columns is read in several streams only if its outputs, one for each row, fill at least
+  // this many packs. A matrix with fewer rows is read as one stream.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
-  // How many outputs are computed at the same time if columns are contiguous and a matrix is read in several streams.
-  // The sums of these outputs take 4 KB and stay in the L1 cache.
+  // How many outputs are computed at the same time if a matrix with contiguous columns is read in several streams. The
+  // sums of these outputs take 4 KB and stay in the L1 cache.
   static constexpr std::size_t streamed_columns = 1024;
   // How many query heads that share keys and values are computed at the same time. The kernels for a single query then
   // read each pack of keys and values once for several heads (detail/attention/single_query.hpp).
   static constexpr std::size_t single_query_heads = 1;
   // How many packs of sums the kernels for several heads keep in registers. The sums leave room for the other operands.
   static constexpr std::size_t single_query_sums = 8;
-  // How many packs of dot products are computed at the same time if rows are contiguous. A pack has one dot product in
-  // each lane. At least eight dot products at the same time are needed to hide the latency of an FMA.
+  // How many packs of dot products are computed at the same time from a matrix with contiguous rows. A pack has one dot
+  // product in each lane. At least eight dot products at the same time are needed to hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
-  // How many packs of outputs are computed at the same time if columns are contiguous and a matrix is read in one
-  // stream.
+  // How many packs of outputs are computed at the same time if a matrix with contiguous columns is read in one stream.
   static constexpr std::size_t column_packs = 8;
 };
 

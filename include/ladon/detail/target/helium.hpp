@@ -18,15 +18,15 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Helium : Defaults {
-  // The value is small, because the converted weights lie on the stack, and microcontrollers have small stacks. 64
-  // features of 8 rows take 2 KB.
+  // A tile converts only 64 features of each row of weights at a time. The converted weights lie on the stack, and
+  // microcontrollers have small stacks: 64 features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
   static constexpr std::size_t registers = 8;
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel.
   // docs/performance.md, "On a microcontroller", counts the instructions.
   //
-  // In code for size, a tile has 2 rows. With 3 rows, 8 or 16 rows of weights would leave a rest, which needs the code
-  // of a second tile.
+  // In code for size, a tile has 2 rows. 8 or 16 rows of weights are not a multiple of 3 rows, so tiles of 3 rows would
+  // need the code of a second tile for the last rows.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
 #if defined(LADON_SMALL)
     constexpr std::size_t rows = 2;

@@ -33,23 +33,21 @@ struct Neon : Defaults {
   // extension, the tiles have half as many rows. The features of four steps stay in registers, which takes 8 registers
   // for two packs. The table has the instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two
   // packs and 4 to 11 rows. QEMU counted the instructions, including the quantisation of the input:
-  //
-  //                                         4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
+  //     instructions per multiply-add       4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
   //     with dot product      g++ 12                 0.088    0.087    0.089    0.085     0.084
   //                           clang++ 19                      0.089    0.088    0.099     0.099
   //     without dot product   g++ 12        0.321    0.343    0.317                       0.464
   //                           clang++ 19    0.325             0.307
   //
-  // With 10 rows or more, clang++ 19 spills sums in the loop. Modelled by llvm-mca 19 for a Neoverse N1 and a Neoverse
-  // V1, the loop of 8 rows reaches 99% of the peak throughput of SDOT. Without dot product, g++ 12 spills sums in the
-  // loop of a tile of 1 pack x 16 rows.
+  // If an int8 tile has 10 rows or more, clang++ 19 spills sums in the loop of the tile. Modelled by llvm-mca 19 for a
+  // Neoverse N1 and a Neoverse V1, the loop of a tile of 8 rows reaches 99% of the peak throughput of SDOT. Without dot
+  // product, g++ 12 spills sums in the loop of a tile of 1 pack x 16 rows.
   //
-  // With I8MM, SMMLA multiplies in tiles of 2 packs x 8 rows. The same product takes 0.072 instructions with g++ 12 and
-  // 0.075 with clang++ 19. With the intrinsic instead of assembly, g++ 12 spills sums (0.086). Modelled by llvm-mca 19,
-  // an iteration with 1024 multiply-adds takes the following numbers of cycles. 8 rows of bfloat16 weights take equally
-  // many cycles for 512 multiply-adds:
-  //
-  //                           Neoverse N2   Neoverse V1, V2   Cortex-A510
+  // With I8MM, SMMLA multiplies in tiles of 2 packs x 8 rows. The product of 128 x 384 x 1536 then takes 0.072
+  // instructions per multiply-add with g++ 12, and 0.075 with clang++ 19. SMMLA is written in assembly, because g++ 12
+  // spills sums with the intrinsic (0.086 instructions). The table has the cycles of an iteration for 8 rows, modelled
+  // by llvm-mca 19. An iteration has 1024 multiply-adds with int8 weights, and 512 with bfloat16 weights:
+  //     cycles per iteration  Neoverse N2   Neoverse V1, V2   Cortex-A510
   //     SDOT or BFDOT         32            16                111
   //     SMMLA or BFMMLA       24            12                62
 #if LADON_ARM_DOT
@@ -60,10 +58,9 @@ struct Neon : Defaults {
 #endif
 #if LADON_ARM_BFLOAT16_DOT
   // BFMMLA multiplies bfloat16 weights in tiles of 2 packs x 8 rows, or 1 pack x 16 rows
-  // (detail/simd/bfloat16_dot.hpp). A product of 128 x 384 x 1536 takes the following instructions per multiply-add.
+  // (detail/simd/bfloat16_dot.hpp). The table has the instructions per multiply-add of a product of 128 x 384 x 1536.
   // QEMU counted the instructions, including the conversion of the input:
-  //
-  //                                  g++ 12   clang++ 19
+  //     per multiply-add             g++ 12   clang++ 19
   //     BFMMLA                       0.129    0.137
   //     BFDOT by lane                0.159    0.165
   //     weights widened to floats    0.536    0.455

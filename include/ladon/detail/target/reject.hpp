@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Macros that declare overloads for wrong arguments. If a caller passes a wrong argument, the compiler chooses such an
 // overload and prints the message of the overload. An example of each macro:
-//
 //     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function
 //     LADON_REJECT_CONSTRUCTOR(message) Type(double LADON_REASON(message)) LADON_REJECTED;
 //

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for SSE2 to SSE4.2: 16 registers of 4 floats, no fused multiply-add. detail/target/defaults.hpp explains
-// each constant, (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
+// each constant. In comments, "% of peak" means percent of one core's peak multiply-add throughput.
+// detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,13 @@ namespace ladon::inline LADON_ABI::detail::target {
 struct Sse2 : X86 {
   // Throughput of attention (128 tokens, 384 features, 12 heads) in % of peak multiply-add throughput, for tiles of
   // packs x rows. The row "upper limit" follows from the number of broadcasts, as explained below the table:
-  //
-  //                        4 x 3   2 x 5   2 x 6
+  //   % of peak            4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89
   //   Zen (upper limit)    89      80
   //
-  // A broadcast needs a shuffle. On Zen, a shuffle occupies one of the four pipes that multiply and add. The share of
-  // broadcasts gives the upper limits in the table: a tile of fewer packs needs more broadcasts per multiply-add.
+  // A broadcast needs a shuffle. On Zen, a shuffle occupies one of the four pipes that multiply and add. Each row of a
+  // tile needs one broadcast per step. The fewer packs a tile has, the fewer multiply-adds follow a broadcast, and the
+  // lower is the upper limit.
   //
   // Up to 8 tokens fill at most 2 packs, so their panels are narrower than 4 packs.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
@@ -29,12 +30,12 @@ struct Sse2 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }
   // A tile of four packs leaves too few registers for the four packs of the panel that a step reads. Two of these packs
-  // stay in registers. Each row of the tile loads the other two packs again. Zen loads two packs per cycle, so a Zen
-  // core has no capacity for further loads. On a Xeon, the loop reaches 99.5% of its maximum throughput. If all four
-  // packs were loaded again, the loop would reach 95%.
+  // stay in registers. Each row of the tile loads the other two packs again. Zen loads at most two packs per cycle, so
+  // more loads would slow down the loop. On a Xeon, the loop reaches 99.5% of its maximum throughput. If each row
+  // loaded all four packs again, the loop would reach 95%.
   static constexpr std::size_t resident_packs = 2;
   // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 14% less time.
-  // With 6 chains, the loop is no faster (Cascade Lake).
+  // With 6 chains, the loop is no faster than with 4 (Cascade Lake).
   static constexpr std::size_t softmax_chains = 4;
 };
 using Current = Sse2;

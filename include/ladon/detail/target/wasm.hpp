@@ -20,10 +20,10 @@ struct Wasm : Defaults {
   // Throughput of attention in % of the peak of 42 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
   // Measured with relaxed SIMD in Chromium 156 on a Xeon:
   //
-  //           (128,384,12)   (512,256,8)   (128,768,12)
-  //   2 x 4   76             66            76
-  //   2 x 5   79             68            83
-  //   2 x 6   79             67            73
+  //   % of peak   (128,384,12)   (512,256,8)   (128,768,12)
+  //   2 x 4       76             66            76
+  //   2 x 5       79             68            83
+  //   2 x 6       79             67            73
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 5, 12};
   }
@@ -31,9 +31,9 @@ struct Wasm : Defaults {
   // Throughput of attention in % of the peak of 22 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
   // Measured without relaxed SIMD in Chromium 156 on a Xeon:
   //
-  //           (128,384,12)   (512,256,8)
-  //   2 x 4   97             84
-  //   2 x 5   98             85            540 more bytes of code
+  //   % of peak   (128,384,12)   (512,256,8)
+  //   2 x 4       97             84
+  //   2 x 5       98             85            540 more bytes of code
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4, 8};
   }
@@ -45,8 +45,9 @@ struct Wasm : Defaults {
 #endif
   // Tiles of int8 products are 2 packs x 4 rows, or 1 pack x 8 rows.
   static constexpr std::size_t int8_tile_sums = 8;
-  // The value is half the default, because the converted weights lie on the stack, and the stack of a module has only
-  // 64 KB. The converted weights take about 4 KB for each row of a tile, and a tile has at most 12 rows.
+  // A tile converts 1024 features of each row of weights at a time: half as many as the default. The converted weights
+  // lie on the stack, and the stack of a module has only 64 KB. The converted weights take about 4 KB for each row of a
+  // tile, and a tile has at most 12 rows.
   static constexpr std::size_t widened_features = 1024;
   // A load of WebAssembly adds only a constant offset to a pointer. If the loop used an index, every load would need an
   // instruction that computes the address. Attention of 128 tokens with 384 features in 12 heads reaches 65% of peak

@@ -33,8 +33,8 @@ struct LoadOptions {
   // The epsilon of the norms: PyTorch's layer_norm_eps, or Hugging Face's layer_norm_eps or rms_norm_eps. A checkpoint
   // does not contain this number.
   float epsilon = 1e-5f;
-  // If true, `load` rejects a file that has a tensor below the prefix that the layer does not use, as PyTorch's
-  // load_state_dict does.
+  // If true, `load` rejects a file with unused tensors: tensors whose names begin with the prefix, but that the layer
+  // does not use. PyTorch's load_state_dict does the same.
   bool strict = true;
 };
 
@@ -139,7 +139,7 @@ void set_epsilon(Weights& weights, float epsilon) {
 }  // namespace detail
 
 // Returns the weights of a MultiHeadAttention, an encoder or decoder layer, or a stack of layers, with layout::InProj
-// or layout::SeparateQKV, of float32 or bfloat16. `load` knows the tensor names of
+// or layout::SeparateQKV, of float32 or bfloat16. `load` knows the tensor names of these modules:
 //
 //     PyTorch        MultiheadAttention, TransformerEncoderLayer, TransformerEncoder, TransformerDecoderLayer,
 //                    TransformerDecoder

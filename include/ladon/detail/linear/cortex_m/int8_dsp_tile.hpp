@@ -2,7 +2,6 @@
 // The product of int8 weights and quantised panels with the DSP extension (detail/simd/int8_dsp.hpp). `w`, `in`,
 // `panels` and `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). The number of tokens of a
 // panel selects one of two loops:
-//
 //     3 or 4 tokens   A tile of 2 rows converts its weights to 16 bits, on the stack, once for all panels. The loop in
 //                     assembly then takes 11 instructions for 16 multiply-adds.
 //     1 or 2 tokens   The weights are converted in registers, again for each panel.
@@ -30,8 +29,8 @@ namespace instructions = simd::dsp;
 inline constexpr std::size_t most_converted_features = 512;
 
 // Converts the integer `sums` of one tile and one panel to results, and passes the results to the epilogue. All results
-// are computed before the epilogue stores the first result. The compiler must assume that a store changes the scales,
-// and would load the scales again after each store.
+// are computed before the epilogue stores the first result. Otherwise, the compiler would load the scales again after
+// each store, because it must assume that a store changes the scales.
 template <std::size_t Rows, std::size_t Packs, std::size_t Columns, class Weights, class Epilogue>
 LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t panel, const float* token_scale,
                          const std::int32_t (*sums)[Columns], Epilogue epilogue) noexcept {

@@ -43,8 +43,8 @@ struct RowNumbers {
 //     q0, q1   the sums of the two rows
 //     q4, q5   zero points and scales of the tokens, then the scales of the results
 //
-// g++ 12 computes the addresses of each load and store. Its code takes 46 instructions for a panel of two packs, and
-// the assembly 30.
+// g++ 12 computes the addresses of each load and store. Its code takes 46 instructions for a panel of two packs. The
+// assembly takes 30.
 LADON_INLINE void store_results(const std::int32_t* sums, const float* tokens, const RowNumbers<2>& rows,
                                 std::size_t panels, float* out, std::size_t panel_bytes) noexcept {
 #define LADON_HELIUM_RESULTS(offset, step)                                                             \

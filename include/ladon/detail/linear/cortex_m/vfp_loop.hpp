@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inner loop of the micro-kernel (detail/linear/micro_kernel.hpp) for a Cortex-M with an FPU (M4F, M7, M33), in
 // assembly. The tile has 4 rows of 4 floats. A step is the work for one value of the inner index k:
-//
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
 //
 //     s0 - s15   the sums, row by row
@@ -135,8 +134,9 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t pairs,
 // How many steps of the inner index one iteration of the loop computes.
 inline constexpr std::size_t steps = 4;
 
-// Runs the instructions `four_steps` `fours` times, in a loop. The loop reads the initial sums from memory (`start`)
-// and not from operands. GCC allows only 30 operands, and an operand that is both read and written counts twice.
+// A loop with `fours` iterations. Each iteration runs the instructions in `four_steps`. The loop reads the initial sums
+// from memory (`start`) and not from operands. GCC allows only 30 operands, and an operand that is both read and
+// written counts twice.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \

@@ -44,9 +44,9 @@ inline constexpr std::string_view dtype_of<std::uint8_t> = "U8";
 //   header   JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
 //   data     the tensors end to end, row-major, little-endian; offsets count from here
 //
-// (https://github.com/huggingface/safetensors, "Format".) A file may come from an untrusted source. The class checks
-// all numbers of the header before using them, and throws Error for a wrong file. All pointers into the file are valid
-// during the lifetime of the File. A File can be moved, and the pointers stay valid.
+// The README of https://github.com/huggingface/safetensors defines the format. A file may come from an untrusted
+// source. The class checks all numbers of the header before using them, and throws Error for a wrong file. All pointers
+// into the file are valid during the lifetime of the File. A File can be moved, and the pointers stay valid.
 class File {
  public:
   // Checks the header. Also checks that the data of all tensors fill the file, without gap or overlap.
