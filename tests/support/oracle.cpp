@@ -236,9 +236,9 @@ Matrix linear(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
     for (std::size_t o = 0; o < w.out; ++o) {
-      Real total = w.bias.empty() ? 0.0f : w.bias[o];
-      for (std::size_t i = 0; i < w.in; ++i) total = total + Real(w.weight[o * w.in + i]) * x(t, i);
-      y(t, o) = total;
+      Sum sum(Real(w.bias.empty() ? 0.0f : w.bias[o]));
+      for (std::size_t i = 0; i < w.in; ++i) sum.add_product(Real(w.weight[o * w.in + i]), x(t, i));
+      y(t, o) = sum.total();
     }
   }
   return y;
@@ -264,12 +264,13 @@ namespace {
 // Returns scale * q k^T, the score of every pair of query and key.
 Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale) {
   const Real rounded_scale = rounded(scale, 0, 0, 3);  // 3 roundings: square root, quotient, and product with log2(e)
-  Matrix scores(q.rows, k.rows);
+  Matrix scaled = q, scores(q.rows, k.rows);
+  for (Real& feature : scaled.data) feature = rounded_scale * feature;
   for (std::size_t i = 0; i < q.rows; ++i) {
     for (std::size_t j = 0; j < k.rows; ++j) {
-      Real score = 0;
-      for (std::size_t c = 0; c < q.columns; ++c) score = score + (rounded_scale * q(i, c)) * k(j, c);
-      scores(i, j) = score;
+      Sum score(0);
+      for (std::size_t c = 0; c < q.columns; ++c) score.add_product(scaled(i, c), k(j, c));
+      scores(i, j) = score.total();
     }
   }
   return scores;
@@ -328,11 +329,11 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& 
     }
     const Real share = Real(1) / (total.value == 0 ? Real(1) : total);
     for (std::size_t c = 0; c < v.columns; ++c) {
-      Real mean = 0;
+      Sum mean(0);
       for (std::size_t j = 0; j < k.rows; ++j) {
-        if (is_seen(masked(i, j))) mean = mean + weights(i, j) * v(j, c);
+        if (is_seen(masked(i, j))) mean.add_product(weights(i, j), v(j, c));
       }
-      out(i, c) = mean * share;
+      out(i, c) = mean.total() * share;
     }
     for (std::size_t j = 0; j < k.rows; ++j) {
       if (is_seen(masked(i, j))) weights(i, j) = weights(i, j) * share;
