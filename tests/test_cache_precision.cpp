@@ -78,6 +78,16 @@ TEST_CASE("cache precision: masks, softcap, sinks, rotary embedding") {
       {{{5, 5, 1, 1, 5, 1}}, {ones(9), false}});
 }
 
+// A single query computes several heads of a group at the same time (PanelLayout::heads_together).
+TEST_CASE("cache precision: groups of several heads") {
+  check_both<S{.queries = 3, .keys = 19, .model = 14, .heads = 7, .kv_heads = 1, .value_width = 5}, Causal>(
+      {{ones(19)}, {{3, 1, 1, 3}}});
+  check_both<S{.queries = 3, .keys = 35, .model = 24, .heads = 6, .kv_heads = 1}, decltype(Padding{} & Causal{}),
+             CappedWithSinks, Rotated>({{{3, 3, 1, 3, 1}}});
+  check_both<S{.queries = 3, .keys = 20, .model = 8, .heads = 8, .kv_heads = 2},
+             decltype(ladon::mask::Alibi{} & Causal{})>({{ones(20)}});
+}
+
 // Keys and values that exceed the L1 cache are read in several streams. The model is narrow, so that the projections
 // take little time.
 TEST_CASE("cache precision: keys of many kilobytes, several blocks of keys") {

@@ -21,6 +21,7 @@ struct Capped : ladon::score::Scaled {
   static constexpr float softcap = 3;
 };
 using Rotated = RotaryOf<ladon::Pairing::halves, 4, 66, 10000, 2>;
+using Rotated2 = RotaryOf<ladon::Pairing::halves, 2, 66, 10000, 2>;
 
 std::vector<std::size_t> ones(std::size_t count) { return std::vector<std::size_t>(count, 1); }
 
@@ -97,6 +98,41 @@ TEST_CASE("cache: weights and keys of many kilobytes") {
   check_cached(cached_subject<large, decltype(Window<200>{} & Padding{})>(), cuts);
 #endif
   check_cached(cached_subject<wide, Causal, Capped, Rotated, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
+}
+
+// A single query computes several heads of a group at the same time (PanelLayout::heads_together). The groups of these
+// shapes have 2 to 9 heads, so the numbers of heads that are computed together vary, too.
+TEST_CASE("cache: groups of several heads") {
+  const std::vector<Cut> cuts{{{3, 1, 1, 3, 1}}, {ones(9)}};
+  check_cuts(cached_subject<S{.queries = 3, .keys = 35, .model = 12, .heads = 6, .kv_heads = 3}, Causal, Capped>());
+  check_cached(cached_subject<S{.queries = 3, .keys = 33, .model = 9, .heads = 3, .kv_heads = 1}, Causal>(),
+               {{ones(33)}, {{3, 1, 1, 3}}});
+  check_cached(cached_subject<S{.queries = 3, .keys = 35, .model = 20, .heads = 10, .kv_heads = 2},
+                              decltype(Alibi{} & Causal{})>(),
+               cuts);
+  check_cached(cached_subject<S{.queries = 3, .keys = 19, .model = 14, .heads = 7, .kv_heads = 1, .value_width = 5},
+                              Causal, WithSinks, Rotated2, ladon::layout::SeparateQKV>(),
+               cuts);
+  check_cached(cached_subject<S{.queries = 3, .keys = 20, .model = 18, .heads = 9, .kv_heads = 1},
+                              decltype(Padding{} & Causal{}), WithSinks>(),
+               cuts);
+  check_cached(cached_subject<S{.queries = 3, .keys = 20, .model = 8, .heads = 8, .kv_heads = 2},
+                              decltype(Additive{} & Bits{})>(),
+               cuts);
+  check_cached(
+      cached_subject<S{.queries = 2, .keys = 8, .model = 8, .heads = 4, .kv_heads = 1}, Window<6>, WithSinks>(),
+      {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}});
+}
+
+// The keys and values of a head exceed the L1 cache, so several streams are read.
+TEST_CASE("cache: groups of several heads, and keys of many kilobytes") {
+  constexpr S four{.queries = 149, .keys = 301, .model = 12, .heads = 4, .kv_heads = 1, .head_width = 30},
+      five{.queries = 149, .keys = 301, .model = 15, .heads = 5, .kv_heads = 1, .head_width = 29, .value_width = 31};
+  check_cached(cached_subject<four, Causal>(), {{{149, 149, 1, 1}}});
+  check_cached(cached_subject<five, decltype(Padding{} & Causal{}), WithSinks>(), {{{149, 149, 1, 1}}});
+  check_cached(cached_subject<five, decltype(Alibi{} & Window<100>{})>(), {{{149, 149, 1, 1, 1}}});
+  check_cached(cached_subject<S{.queries = lanes, .keys = 530, .model = 8, .heads = 4, .kv_heads = 2}, Causal>(),
+               {{{lanes, 1, lanes, 1}}});
 }
 
 TEST_CASE("cache: several blocks of keys") {

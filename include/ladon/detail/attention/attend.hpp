@@ -244,6 +244,26 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
   capture.fill_from(active_keys);
 }
 
+// Computes the output of a single query in several heads of a group. If the capture needs scores, `widened` is scratch
+// memory as in QueryBlock.
+template <Shape S, class Score, class Target, class Simd, Tiling T, class View, std::size_t Heads, class BoundMask,
+          class Capture>
+constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,
+                                     [[maybe_unused]] std::size_t active_keys, const BoundMask& mask,
+                                     const Capture (&capture)[Heads]) noexcept {
+  constexpr Tiling keys = PanelLayout<S, Target>::keys;
+  using KeyPack = typename Simd::template Pack<keys.lanes>;
+  if constexpr (Capture::scores) {
+    using Form = AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, 1, KeyPack, View, false>;
+    for (std::size_t h = 0; h < Heads; ++h) {
+      const Head head{heads.keys, heads.values, heads.values_finite, heads.head + h, heads.sink[h]};
+      const QueryBlock block{heads.query + h * S.head_width, {0, 1}, heads.scores, nullptr, widened};
+      capture_scores<Form>(head, block, active_keys, mask, capture[h]);
+    }
+  }
+  attend_single_query<S, Score, KeyPack, keys>(heads, mask, capture);
+}
+
 // Computes the transposed output O^T of one query block. The queries of the block are a panel of the layout T and fill
 // Packs packs. A single query uses the kernels of single_query.hpp if panels of keys have several lanes. All other
 // query blocks use QueryBlockAttention.
@@ -260,11 +280,11 @@ constexpr void attend_query_block(const Head<View>& head, const QueryBlock& bloc
       AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, Packs, KeyPack, View, BlockFloats>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
   if constexpr (is_single_token<Simd, T> && L::keys.lanes > 1) {
-    if (!BoundMask::hides_keys || head.values_finite) {
-      attend_single_query<false, S, Score, KeyPack, L::keys>(head, block, mask, capture);
-    } else {
-      attend_single_query<true, S, Score, KeyPack, L::keys>(head, block, mask, capture);
-    }
+    const Capture captures[]{capture};
+    attend_single_query<S, Score, KeyPack, L::keys>(
+        SingleQueries<View, 1>{
+            head.keys, head.values, head.values_finite, head.index, {head.sink}, block.query, block.scores, block.out},
+        mask, captures);
   } else {
     QueryBlockAttention<Form, BoundMask, Capture>(head, block, mask, capture).run();
   }

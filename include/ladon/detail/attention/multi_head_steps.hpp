@@ -3,7 +3,8 @@
 //
 //     layer         attend_layer, attend_cache, attend_filled and extend: all heads
 //     group         attend_group: the query heads that share one head of keys and values
-//     head          attend_head: one query head and all active queries
+//     head          attend_head: one query head and all active queries; with a single query, attend_heads: several
+//                   query heads of a group
 //     query block   attend_query_block (detail/attention/attend.hpp): one query head and the queries of one panel
 //
 // The output projection is a separate step, `output`. Encoder and decoder layers use these steps, too.
@@ -116,6 +117,10 @@ struct MultiHeadSteps {
                                         S.head_width <= block_floats::most_width &&
                                         block_floats::has_words<S.head_width> && block_floats::has_words<S.value_width>;
 
+  // How many query heads attend_heads computes at the same time. If heads_together is 1, attend_head computes each
+  // head.
+  static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
+
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
   // the projections take quantised or bfloat16 panels, query_input and context_in also convert the panels
   // (detail/memory/linear_input.hpp).
@@ -174,9 +179,16 @@ struct MultiHeadSteps {
   static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
                                      Scratch& scratch) noexcept {
     const std::size_t first = group.group * S.heads_per_group();
-    for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
-      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h), group.words};
-      attend_head<Projected>(call, bound, head, scratch);
+    if constexpr (heads_together > 1) {
+      if (call.lengths.queries == 0) return;
+      for_row_tiles<S.heads_per_group(), heads_together>([&]<std::size_t Heads>(std::size_t h) LADON_INLINE_LAMBDA {
+        attend_heads<Projected, Heads>(call, bound, group, first + h, scratch);
+      });
+    } else {
+      for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
+        const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h), group.words};
+        attend_head<Projected>(call, bound, head, scratch);
+      }
     }
   }
 
@@ -447,6 +459,32 @@ struct MultiHeadSteps {
       }
       if (!finite) cache.not_finite_end = first + tokens;
     }
+  }
+
+  // Computes the attention of a single query in Heads consecutive heads of a group.
+  template <bool Projected, std::size_t Heads, class Call, class Queries, class View, class Scratch>
+  static constexpr void attend_heads(const Call& call, const Queries& bound, const GroupKeys<View>& group,
+                                     std::size_t first, Scratch& scratch) noexcept {
+    using Capture = decltype(call.capture_of(first, Range{0, 1}));
+    float* const query = Projected ? call.heads + first * S.head_width : scratch.query.data;
+    SingleQueries<View, Heads> heads{group.keys, group.values, group.values_finite, first,
+                                     {},         query,        scratch.scores.data, call.heads + first * S.value_width};
+    Capture captures[Heads]{};
+    for (std::size_t h = 0; h < Heads; ++h) {
+      if constexpr (!Projected) {
+        matmul<Simd, q, 1, S.head_width, S.model>(call.weights.query(first + h), call.x, 1,
+                                                  Epilogue<1>{query + h * S.head_width, 0, {query_scale}});
+      }
+      if constexpr (Position::rotates) {
+        rotate<Position, typename Simd::template Pack<q.lanes>, 1, 1, S.head_width>(
+            call.options.position, bound.first_position, 1, query + h * S.head_width);
+      }
+      heads.sink[h] = sink_of<Score>(call.options, first + h);
+      captures[h] = call.capture_of(first + h, Range{0, 1});
+    }
+    float* widened = nullptr;
+    if constexpr (!std::is_same_v<View, const float*>) widened = scratch.widened.data;
+    attend_query_of_heads<S, Score, Target, Simd, q>(heads, widened, call.lengths.keys, bound.mask, captures);
   }
 
   // Returns panel `p` of the concatenated heads.

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the attention of a single query in one head. Each lane has one key, as in the panels of K^T and V^T
-// (detail/memory/panels.hpp). A sum over keys has a partial sum in each lane. The partial sums of the lanes are added
-// only once, at the end. detail/attention/attend.hpp computes the attention of several queries.
+// Computes the attention of a single query in one head, or in several heads of a group. Each lane has one key, as in
+// the panels of K^T and V^T (detail/memory/panels.hpp). A sum over keys has a partial sum in each lane. The partial
+// sums of the lanes are added only once, at the end. detail/attention/attend.hpp computes the attention of several
+// queries.
 //
-//     query   [head width]        scores  [keys], scratch        out  [value width]
+//     query   [heads][head width]        scores  [heads][keys], scratch        out  [heads][value width]
+//
+// The heads of a group share keys and values. A kernel for several heads reads each pack of keys or values once, and
+// multiplies the pack by the numbers of each head. The order of addition in a head does not depend on the number of
+// heads. The output is therefore bit-identical to the output of kernels for one head.
 //
 // Weights and weighted values are added in blocks of keys. The sum of a block starts at 0. The finished sum of a block
 // is added to the sum of the lane. If one sum ran over all keys of a lane, its rounding errors would grow with the
@@ -28,27 +33,48 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
+// One query in each of `Heads` consecutive query heads of a group.
+template <class View, std::size_t Heads>
+struct SingleQueries {
+  View keys;           // K^T [panels][head width][key width]
+  View values;         // V^T [panels][value width][key width]
+  bool values_finite;  // whether no value is infinite or NaN
+  std::size_t head;    // index of the first query head
+  float sink[Heads];   // the sinks as exponents of two; read only if the score has sinks
+  const float* query;  // [Heads][head width], scaled by ScoreFunction::query_scale
+  float* scores;       // scratch [Heads][keys of all panels]: first the scores, then the weights
+  float* out;          // [Heads][value width]: the output
+};
+
 // How many keys a block has: 256 keys for each lane of a pack.
 template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 
-// Computes the products q . k of a query and Packs packs of keys, in each of Streams panels. Each panel begins
-// `distance` elements after the previous panel. Each product is computed as Sums partial sums. Four or more independent
-// sums hide the latency of a multiply-add.
-template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
+// Computes the products q . k of the queries of Heads heads and Packs packs of keys, in each of Streams panels. Each
+// panel begins `distance` elements after the previous panel. product[h * Streams * Packs + i] receives the products of
+// head h and pack i. Each product is computed as Sums partial sums. Four or more independent sums hide the latency of a
+// multiply-add.
+template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
           std::size_t HeadWidth, class Element>
 LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
-                                         Pack (&product)[Streams * Packs]) noexcept {
-  constexpr std::size_t count = Streams * Packs;
+                                         Pack (&product)[Heads * Streams * Packs]) noexcept {
+  constexpr std::size_t packs = Streams * Packs, count = Heads * packs;
   Pack sum[Sums][count];
   LADON_UNROLL
   for (std::size_t i = 0; i < Sums * count; ++i) sum[i / count][i % count] = Pack::broadcast(0.0f);
   const auto add = [&](std::size_t feature, std::size_t s) {
-    const auto x = Pack::broadcast(query[feature]);
+    Pack x[Heads];
     LADON_UNROLL
-    for (std::size_t i = 0; i < count; ++i) {
-      const Element* const key = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
-      sum[s][i] = fma(x, simd::load_as_float<Pack>(key), sum[s][i]);
+    for (std::size_t h = 0; h < Heads; ++h) {
+      x[h] = Pack::broadcast(query[h * HeadWidth + feature]);
+      if constexpr (Heads > 1) x[h] = simd::keep_in_register(x[h]);
+    }
+    LADON_UNROLL
+    for (std::size_t i = 0; i < packs; ++i) {
+      const Element* const from = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
+      const Pack loaded = simd::load_as_float<Pack>(from), key = Heads == 1 ? loaded : simd::keep_in_register(loaded);
+      LADON_UNROLL
+      for (std::size_t h = 0; h < Heads; ++h) sum[s][h * packs + i] = fma(x[h], key, sum[s][h * packs + i]);
     }
   };
   std::size_t feature = 0;
@@ -94,40 +120,59 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
+// Returns how many of `most` things the kernels for several heads compute at the same time, if each thing has `sums`
+// packs of sums. The number is `most`, or a half, a quarter and so on, so that the sums fit into registers. For one
+// head the number is `most`.
+constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
+  while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
+  return most;
+}
+
 // Computes the scores of the panels from the first visible key to the last visible key. Hidden keys get the score -inf.
-// scores[0] is the score of the first key of the first panel. The panels are read in Streams streams. Returns, for each
-// lane, the maximum of `largest` and the scores in this lane.
-template <class Function, class Pack, Tiling K, std::size_t HeadWidth, std::size_t Streams, class View, class BoundMask>
-LADON_KERNEL constexpr Pack single_query_scores(const Head<View>& head, const float* query, const KeyRanges& ranges,
-                                                const BoundMask& mask, float* scores, Pack largest) noexcept {
-  constexpr std::size_t width = K.width(), lanes = Pack::lanes;
+// The scores of each head begin with the score of the first key of the first panel. The panels are read in Streams
+// streams. Raises each lane of `largest[h]` to the maximum of the scores of head h in this lane.
+template <class Function, class Pack, Tiling K, std::size_t Keys, std::size_t HeadWidth, std::size_t Streams,
+          std::size_t Heads, class View, class BoundMask>
+LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>& queries, const KeyRanges& ranges,
+                                                const BoundMask& mask, Pack (&largest)[Heads]) noexcept {
+  constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
   // Computes the scores of N panels, one panel of each stream. The first panel is `panel`. Each further panel comes
-  // `distance` panels after the previous panel.
-  const auto score_panels = [&]<std::size_t N>(std::size_t panel, std::size_t distance) LADON_INLINE_LAMBDA {
-    constexpr std::size_t packs = N > 1 ? K.packs : 1, sums = N > 1 ? 1 : 4;
+  // `distance` panels after the previous panel. Each product is computed as Sums partial sums.
+  const auto score_panels = [&]<std::size_t N, std::size_t Sums>(std::size_t panel,
+                                                                 std::size_t distance) LADON_INLINE_LAMBDA {
+    constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(K.packs, Heads, N * Sums);
     LADON_UNROLL
     for (std::size_t v = 0; v < K.packs; v += packs) {
-      Pack product[N * packs];
-      key_products<Pack, N, packs, sums, width, HeadWidth>(
-          elements(head.keys) + (start + panel * width) * HeadWidth + v * lanes, distance * width * HeadWidth, query,
-          product);
+      Pack product[Heads * N * packs];
+      const auto* const first = elements(queries.keys) + (start + panel * width) * HeadWidth + v * lanes;
+      key_products<Pack, Heads, N, packs, Sums, width, HeadWidth>(first, distance * width * HeadWidth, queries.query,
+                                                                  product);
       LADON_UNROLL
-      for (std::size_t i = 0; i < N * packs; ++i) {
-        const std::size_t key = (panel + i / packs * distance) * width + (v + i % packs) * lanes;
-        Function::exponent(times_scale(product[i], head.keys, start + key)).store(scores + key);
+      for (std::size_t i = 0; i < Heads * N * packs; ++i) {
+        const std::size_t key = (panel + i % (N * packs) / packs * distance) * width + (v + i % packs) * lanes;
+        Function::exponent(times_scale(product[i], queries.keys, start + key))
+            .store(queries.scores + i / (N * packs) * stride + key);
       }
     }
   };
   const std::size_t panels_per_stream = Streams > 1 ? panels / Streams : 0;
   const std::size_t in_streams = Streams * panels_per_stream;
-  for (std::size_t p = 0; p < panels_per_stream; ++p) score_panels.template operator()<Streams>(p, panels_per_stream);
-  for (std::size_t p = 0; p < panels; ++p) {
-    if (p >= in_streams) score_panels.template operator()<1>(p, 0);
-    largest = mask_panel<Pack, K>(head.index, ranges, mask, start + p * width, scores + p * width, largest);
+  for (std::size_t p = 0; p < panels_per_stream; ++p) {
+    constexpr std::size_t together = fitting_registers(Streams, Heads, K.packs);
+    LADON_UNROLL
+    for (std::size_t s = 0; s < Streams; s += together) {
+      score_panels.template operator()<together, 1>(p + s * panels_per_stream, panels_per_stream);
+    }
   }
-  return largest;
+  for (std::size_t p = 0; p < panels; ++p) {
+    if (p >= in_streams) score_panels.template operator()<1, 4>(p, 0);
+    for (std::size_t h = 0; h < Heads; ++h) {
+      largest[h] = mask_panel<Pack, K>(queries.head + h, ranges, mask, start + p * width,
+                                       queries.scores + h * stride + p * width, largest[h]);
+    }
+  }
 }
 
 // The softmax of a single query. `shift` is the number that is subtracted from each score: the maximum, or 0 if the
@@ -171,164 +216,236 @@ struct SingleQuerySoftmax {
   }
 };
 
-// Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. The function reads Streams
+// Adds the products value[row][key] * p[h][key] to sum[row * Heads + h], for all keys of whole panels and each head h.
+// The weights of a head begin `stride` floats after the weights of the previous head. The function reads Streams
 // streams. Each stream has `panels` consecutive panels, and begins `distance` panels after the previous stream. If
 // Selected is true, keys with a negative weight, which marks hidden keys, are skipped.
 //
-// With an int8 cache, each weight p[key] is first multiplied by the scale of the value of this key.
-template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected, class View>
-LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t panels,
-                                                    std::size_t distance, Pack (&sum)[ValueWidth]) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes;
+// With an int8 cache, each weight p[h][key] is first multiplied by the scale of the value of this key.
+template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected,
+          class View>
+LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t stride, std::size_t panels,
+                                                    std::size_t distance, Pack (&sum)[ValueWidth * Heads]) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes, packs = Streams * Packs;
   for (std::size_t panel = 0; panel < panels; ++panel) {
-    Pack weight[Streams][Packs];
+    Pack weight[Heads][packs];
     LADON_UNROLL
-    for (std::size_t i = 0; i < Streams * Packs; ++i) {
-      const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
-      weight[i / Packs][i % Packs] = Pack::load(p + key);
-      if constexpr (!Selected) weight[i / Packs][i % Packs] = times_scale(weight[i / Packs][i % Packs], values, key);
+    for (std::size_t i = 0; i < Heads * packs; ++i) {
+      const std::size_t key = (i % packs / Packs * distance + panel) * width + i % Packs * lanes;
+      const Pack w = Pack::load(p + i / packs * stride + key);
+      weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
     }
     for (std::size_t row = 0; row < ValueWidth; ++row) {
       const auto* const first = elements(values) + (panel * ValueWidth + row) * width;
-      Pack row_sum = sum[row];
+      Pack row_sum[Heads];
       LADON_UNROLL
-      for (std::size_t i = 0; i < Streams * Packs; ++i) {
-        const Pack value =
+      for (std::size_t h = 0; h < Heads; ++h) row_sum[h] = sum[row * Heads + h];
+      LADON_UNROLL
+      for (std::size_t i = 0; i < packs; ++i) {
+        const Pack loaded =
             simd::load_as_float<Pack>(first + i / Packs * distance * ValueWidth * width + i % Packs * lanes);
-        const Pack& w = weight[i / Packs][i % Packs];
-        if constexpr (Selected) {
-          const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
-          const Pack added = fma(value, times_scale(w, values, key), row_sum);
-          row_sum = select(Pack::broadcast(0.0f) <= w, added, row_sum);
-        } else {
-          row_sum = fma(value, w, row_sum);
+        const Pack value = Heads == 1 ? loaded : simd::keep_in_register(loaded);
+        LADON_UNROLL
+        for (std::size_t h = 0; h < Heads; ++h) {
+          const Pack& w = weight[h][i];
+          if constexpr (Selected) {
+            const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
+            const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
+            row_sum[h] = select(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
+          } else {
+            row_sum[h] = fma(value, w, row_sum[h]);
+          }
         }
       }
-      sum[row] = row_sum;
+      LADON_UNROLL
+      for (std::size_t h = 0; h < Heads; ++h) sum[row * Heads + h] = row_sum[h];
     }
   }
 }
 
-// Adds the products value[row][key] * p[key] to sum[row], for Rows rows from `first_row` on and the keys `keys`. `keys`
-// begins at the first key of a pack. p[0] is the weight of the key `start`. Keys outside `visible` are skipped. If
-// Selected is true, keys with a negative weight, which marks hidden keys, are skipped, too.
-template <class Pack, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected, class View>
+// Adds the products value[row][key] * p[h][key] to sum[h * Rows + row], for Rows rows from `first_row` on, the keys
+// `keys` and each head h. `keys` begins at the first key of a pack. p[h][0] is the weight of the key `start`. The
+// weights of a head begin `stride` floats after the weights of the previous head. Keys outside `visible` are skipped.
+// If Selected is true, keys with a negative weight, which marks hidden keys, are skipped, too.
+template <class Pack, std::size_t Heads, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected,
+          class View, std::size_t Sums>
 LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t first_row, const float* p,
-                                              std::size_t start, Range keys, Range visible,
-                                              Pack (&sum)[Pack::lanes]) noexcept {
+                                              std::size_t stride, std::size_t start, Range keys, Range visible,
+                                              Pack (&sum)[Sums]) noexcept {
+  static_assert(Sums >= Heads * Rows);
   constexpr std::size_t lanes = Pack::lanes;
   for (std::size_t base = keys.begin; base < keys.end; base += lanes) {
-    const Pack weight = Pack::load(p + base - start), scaled = times_scale(weight, values, base);
     const auto* const panel = elements(values) + first_row * Width + base / Width * Width * ValueWidth + base % Width;
+    Pack weight[Heads], scaled[Heads];
+    LADON_UNROLL
+    for (std::size_t h = 0; h < Heads; ++h) {
+      weight[h] = Pack::load(p + h * stride + base - start);
+      scaled[h] = times_scale(weight[h], values, base);
+    }
     if (!Selected && visible.contains({base, base + lanes})) {
       LADON_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
-        sum[r] = fma(simd::load_as_float<Pack>(panel + r * Width), scaled, sum[r]);
+        const Pack loaded = simd::load_as_float<Pack>(panel + r * Width);
+        const Pack value = Heads == 1 ? loaded : simd::keep_in_register(loaded);
+        LADON_UNROLL
+        for (std::size_t h = 0; h < Heads; ++h) sum[h * Rows + r] = fma(value, scaled[h], sum[h * Rows + r]);
       }
     } else {
       const Pack key = Pack::lane_index() + Pack::broadcast(static_cast<float>(base));
-      const auto counts = (key < Pack::broadcast(static_cast<float>(visible.end))) &
-                          (Pack::broadcast(static_cast<float>(visible.begin)) <= key) &
-                          (Pack::broadcast(0.0f) <= weight);
+      const auto in_range = (key < Pack::broadcast(static_cast<float>(visible.end))) &
+                            (Pack::broadcast(static_cast<float>(visible.begin)) <= key);
       LADON_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) {
-        sum[r] = select(counts, fma(simd::load_as_float<Pack>(panel + r * Width), scaled, sum[r]), sum[r]);
+      for (std::size_t h = 0; h < Heads; ++h) {
+        const auto counts = in_range & (Pack::broadcast(0.0f) <= weight[h]);
+        LADON_UNROLL
+        for (std::size_t r = 0; r < Rows; ++r) {
+          Pack& row_sum = sum[h * Rows + r];
+          row_sum = select(counts, fma(simd::load_as_float<Pack>(panel + r * Width), scaled[h], row_sum), row_sum);
+        }
       }
     }
   }
 }
 
-// Computes out[row] = factor * (sum of value[row][key] * p[key] over the visible keys). p[0] is the weight of the first
-// key of the panel that contains the first visible key.
+// Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys), for each head h.
+// p[h][0] is the weight of the first key of the panel that contains the first visible key.
 //
 // With several streams, weighted_sum_of_streams adds most of the panels that have only visible keys. add_weighted_keys
 // adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
 // does not depend on Selected. The value of a hidden key therefore changes no bit of `out`, even if the value is
 // infinite or NaN.
 template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
-          class View>
-LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible, float factor,
-                                                      float* out) noexcept {
-  constexpr std::size_t width = K.width(), lanes = Pack::lanes;
+          std::size_t Heads, class View>
+LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible,
+                                                      const float (&factor)[Heads], float* out) noexcept {
+  constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
   constexpr bool streamed = Streams > 1;
   const std::size_t start = visible.begin / width * width;
-  [[maybe_unused]] Pack stream_sum[streamed ? ValueWidth : 1];
+  [[maybe_unused]] Pack stream_sum[streamed ? ValueWidth * Heads : 1];
   Range done{start, start};
   if constexpr (streamed) {
     const std::size_t first = (visible.begin + width - 1) / width, end = visible.end / width;
     const std::size_t panels_per_stream = first < end ? (end - first) / Streams : 0;
     if (panels_per_stream > 0) done = {first * width, (first + Streams * panels_per_stream) * width};
     constexpr std::size_t panels_per_block = single_query_block<Pack> / (Streams * width);
-    for (std::size_t row = 0; row < ValueWidth; ++row) stream_sum[row] = Pack::broadcast(0.0f);
+    for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = Pack::broadcast(0.0f);
     for (std::size_t panel = 0; panel < panels_per_stream; panel += panels_per_block) {
       const std::size_t left = panels_per_stream - panel, keys = done.begin + panel * width;
-      Pack block_sum[ValueWidth];
-      for (std::size_t row = 0; row < ValueWidth; ++row) block_sum[row] = Pack::broadcast(0.0f);
-      weighted_sum_of_streams<Pack, Streams, K.packs, ValueWidth, Selected>(
-          skip<ValueWidth>(values, keys), p + keys - start, left < panels_per_block ? left : panels_per_block,
+      Pack block_sum[ValueWidth * Heads];
+      for (std::size_t i = 0; i < ValueWidth * Heads; ++i) block_sum[i] = Pack::broadcast(0.0f);
+      weighted_sum_of_streams<Pack, Heads, Streams, K.packs, ValueWidth, Selected>(
+          skip<ValueWidth>(values, keys), p + keys - start, stride, left < panels_per_block ? left : panels_per_block,
           panels_per_stream, block_sum);
-      for (std::size_t row = 0; row < ValueWidth; ++row) stream_sum[row] = stream_sum[row] + block_sum[row];
+      for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = stream_sum[i] + block_sum[i];
     }
   }
-  for_row_tiles<ValueWidth, lanes>([&]<std::size_t Rows>(std::size_t row) {
-    Pack sum[lanes];
-    LADON_UNROLL
-    for (std::size_t r = 0; r < lanes; ++r) {
-      sum[r] = r < Rows && streamed ? stream_sum[streamed ? row + r : 0] : Pack::broadcast(0.0f);
-    }
+  // Adds the other keys to the sums of Rows rows, which are sum[h * Rows + r].
+  const auto add_rest = [&]<std::size_t Rows>(std::size_t row, auto& sum) LADON_INLINE_LAMBDA {
     if constexpr (streamed) {
-      add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(values, row, p, start, {start, done.begin}, visible,
-                                                                 sum);
+      add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start,
+                                                                        {start, done.begin}, visible, sum);
     }
     const Range rest{done.end, visible.end};
     if constexpr (streamed || Keys <= single_query_block<Pack>) {
-      add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(values, row, p, start, rest, visible, sum);
+      add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start, rest, visible,
+                                                                        sum);
     } else {
       for (std::size_t base = rest.begin; base < rest.end; base += single_query_block<Pack>) {
-        Pack block_sum[lanes];
+        Pack block_sum[Heads * Rows];
         LADON_UNROLL
-        for (std::size_t r = 0; r < lanes; ++r) block_sum[r] = Pack::broadcast(0.0f);
-        add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(
-            values, row, p, start, Range{base, base + single_query_block<Pack>} & rest, visible, block_sum);
+        for (std::size_t i = 0; i < Heads * Rows; ++i) block_sum[i] = Pack::broadcast(0.0f);
+        add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(
+            values, row, p, stride, start, Range{base, base + single_query_block<Pack>} & rest, visible, block_sum);
         LADON_UNROLL
-        for (std::size_t r = 0; r < Rows; ++r) sum[r] = sum[r] + block_sum[r];
+        for (std::size_t i = 0; i < Heads * Rows; ++i) sum[i] = sum[i] + block_sum[i];
       }
     }
-    const Pack total = Pack::add_rows(sum) * Pack::broadcast(factor);
-    if constexpr (Rows == lanes) {
-      total.store(out + row);
+  };
+  // Returns the sums of the streams for a row and a head.
+  const auto begin = [&](std::size_t row, std::size_t h) LADON_INLINE_LAMBDA {
+    return streamed ? stream_sum[streamed ? row * Heads + h : 0] : Pack::broadcast(0.0f);
+  };
+  for_row_tiles<ValueWidth, lanes>([&]<std::size_t Rows>(std::size_t row) {
+    Pack sum[Heads][lanes];
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Heads * lanes; ++i) {
+      const std::size_t r = i % lanes;
+      sum[i / lanes][r] = r < Rows && Heads == 1 ? begin(row + r, 0) : Pack::broadcast(0.0f);
+    }
+    if constexpr (Heads == 1) {
+      add_rest.template operator()<Rows>(row, sum[0]);
     } else {
-      total.store_partial(out + row, Rows);
+      for_row_tiles<Rows, fitting_registers(lanes, Heads, 1)>(
+          [&]<std::size_t Part>(std::size_t first) LADON_INLINE_LAMBDA {
+            Pack part[Heads * Part];
+            LADON_UNROLL
+            for (std::size_t i = 0; i < Heads * Part; ++i) part[i] = begin(row + first + i % Part, i / Part);
+            add_rest.template operator()<Part>(row + first, part);
+            LADON_UNROLL
+            for (std::size_t i = 0; i < Heads * Part; ++i) sum[i / Part][first + i % Part] = part[i];
+          });
+    }
+    LADON_UNROLL
+    for (std::size_t h = 0; h < Heads; ++h) {
+      const Pack total = Pack::add_rows(sum[h]) * Pack::broadcast(factor[h]);
+      if constexpr (Rows == lanes) {
+        total.store(out + h * ValueWidth + row);
+      } else {
+        total.store_partial(out + h * ValueWidth + row, Rows);
+      }
     }
   });
 }
 
-// Computes the output of a single query. If a value may be infinite or NaN and the mask hides keys, Selected must be
-// true. Hidden keys are then skipped, because 0 times an infinite or NaN value would be NaN.
-template <bool Selected, Shape S, class Score, class Pack, Tiling K, class View, class BoundMask, class Capture>
-constexpr void attend_single_query(const Head<View>& head, const QueryBlock& block, const BoundMask& mask,
-                                   const Capture& capture) noexcept {
-  constexpr std::size_t most = target::Current::streams;
+// Computes the output of a single query in each of several heads. capture[h] captures the weights of head h. If a value
+// may be infinite or NaN and the mask hides keys, Selected must be true. Hidden keys are then skipped, because 0 times
+// an infinite or NaN value would be NaN.
+template <bool Selected, Shape S, class Score, class Pack, Tiling K, class View, std::size_t Heads, class BoundMask,
+          class Capture>
+constexpr void attend_values(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
+                             const Capture (&capture)[Heads]) noexcept {
+  constexpr std::size_t most = target::Current::streams, stride = K.panels(S.keys) * K.width();
   constexpr std::size_t element_bytes = sizeof(*elements(View{}));
   constexpr std::size_t key_streams = reads_streams(S.keys * S.head_width, element_bytes) ? most : 1;
   constexpr std::size_t value_streams = reads_streams(S.keys * S.value_width, element_bytes) ? most : 1;
   const KeyRanges ranges = mask.key_ranges({0, 1});
   const Range visible = ranges.visible;
   const std::size_t start = visible.begin / K.width() * K.width();
-  float* const scores = block.scores;
-  const Pack smallest = Pack::broadcast(Score::sinks ? head.sink : -std::numeric_limits<float>::infinity());
-  SingleQuerySoftmax<Score, Pack> softmax(
-      single_query_scores<ScoreFunction<S, Score>, Pack, K, S.head_width, key_streams>(head, block.query, ranges, mask,
-                                                                                       scores, smallest));
-  if (visible.end > start) softmax.template exponentials<Selected>(scores, visible.end - start);
-  const float factor = softmax.reciprocal_sum(head.sink);
-  single_query_weighted_sum<Pack, K, S.keys, S.value_width, Selected, value_streams>(head.values, scores, visible,
-                                                                                     factor, block.out);
-  if constexpr (Capture::weights) {
-    for (std::size_t key = 0; key < S.keys; ++key) {
-      const bool counts = visible.contains({key, key + 1}) && !(scores[key - start] < 0);
-      capture.rows[key] = counts ? scores[key - start] * factor : 0.0f;
+  Pack largest[Heads];
+  for (std::size_t h = 0; h < Heads; ++h) {
+    largest[h] = Pack::broadcast(Score::sinks ? queries.sink[h] : -std::numeric_limits<float>::infinity());
+  }
+  single_query_scores<ScoreFunction<S, Score>, Pack, K, S.keys, S.head_width, key_streams>(queries, ranges, mask,
+                                                                                           largest);
+  float factor[Heads];
+  for (std::size_t h = 0; h < Heads; ++h) {
+    SingleQuerySoftmax<Score, Pack> softmax(largest[h]);
+    if (visible.end > start) {
+      softmax.template exponentials<Selected>(queries.scores + h * stride, visible.end - start);
     }
+    factor[h] = softmax.reciprocal_sum(queries.sink[h]);
+  }
+  single_query_weighted_sum<Pack, K, S.keys, S.value_width, Selected, value_streams>(queries.values, queries.scores,
+                                                                                     visible, factor, queries.out);
+  if constexpr (Capture::weights) {
+    for (std::size_t h = 0; h < Heads; ++h) {
+      const float* const weights = queries.scores + h * stride;
+      for (std::size_t key = 0; key < S.keys; ++key) {
+        const bool counts = visible.contains({key, key + 1}) && !(weights[key - start] < 0);
+        capture[h].rows[key] = counts ? weights[key - start] * factor[h] : 0.0f;
+      }
+    }
+  }
+}
+
+// Computes the output of a single query in each of several heads. capture[h] captures the weights of head h.
+template <Shape S, class Score, class Pack, Tiling K, class View, std::size_t Heads, class BoundMask, class Capture>
+constexpr void attend_single_query(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
+                                   const Capture (&capture)[Heads]) noexcept {
+  if (!BoundMask::hides_keys || queries.values_finite) {
+    attend_values<false, S, Score, Pack, K>(queries, mask, capture);
+  } else {
+    attend_values<true, S, Score, Pack, K>(queries, mask, capture);
   }
 }
 

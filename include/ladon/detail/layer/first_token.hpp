@@ -29,12 +29,14 @@ constexpr Shape one_query() noexcept {
 }
 
 // Whether a stack of the shape S has the steps for token 0 alone. A shape with fewer queries than keys is for a cache,
-// and has no such steps. The scores of all keys must fit into the scratch memory of the scores of one panel.
+// and has no such steps. The query and the scores of all keys, for each of the heads that are computed at the same
+// time, must fit into the scratch memory of the queries and scores of one panel.
 template <Shape S, class Target>
 inline constexpr bool has_first_token = [] {
   if (!Target::takes_first_token || LADON_DETERMINISTIC || S.queries == 1 || S.queries != S.keys) return false;
   using L = detail::PanelLayout<S, Target>;
-  return L::all_keys <= L::queries.width() * L::block;
+  constexpr std::size_t together = detail::PanelLayout<one_query<S>(), Target>::heads_together;
+  return together <= L::queries.width() && together * L::all_keys <= L::queries.width() * L::block;
 }();
 
 // The memory of token 0, besides the memory of the other layers: rows of x, heads and norm(x), and the converted inputs

@@ -83,6 +83,11 @@ struct PanelLayout {
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
+  // How many query heads of a group are computed at the same time (detail/attention/single_query.hpp). Each of these
+  // heads has its own query and its own scores in the workspace.
+  static constexpr std::size_t most_heads_together = all_at_once ? target::Current::single_query_heads : 1;
+  static constexpr std::size_t heads_together =
+      S.heads_per_group() < most_heads_together ? S.heads_per_group() : most_heads_together;
   // `widened_block` is the number of keys in a key block whose keys and values come from a bfloat16 or int8 cache, and
   // are converted to floats. For a single query, one panel of keys suffices, because only the capture of scores and
   // constant evaluation use a key block of floats. In all other cases, the kernels convert the keys and values of a

@@ -33,14 +33,20 @@ struct TeamWorkspace {
 
 // The scratch memory of one thread. A thread computes one head after another, and every head overwrites the memory of
 // the previous head.
-template <Shape S, class Target>
-struct HeadScratch {
+//
+// Up to HeadsTogether heads are computed at the same time (PanelLayout::heads_together).
+template <Shape S, class Target, std::size_t HeadsTogether>
+struct ScratchOfHeads {
   using L = detail::PanelLayout<S, Target>;
-  Panels<S.keys, S.head_width, L::keys> keys;                  // keys K^T of one head
-  Panels<S.keys, S.value_width, L::keys> values;               // values V^T of one head
-  Panels<L::queries.width(), S.head_width, L::queries> query;  // queries Q^T of one head and one panel
-  Panels<L::queries.width(), L::block, L::queries> scores;     // scores S^T, then weights P^T, of one key block
+  Panels<S.keys, S.head_width, L::keys> keys;     // keys K^T of one head
+  Panels<S.keys, S.value_width, L::keys> values;  // values V^T of one head
+  // Queries Q^T of one panel, and scores S^T, then weights P^T, of one key block.
+  Panels<L::queries.width(), HeadsTogether * S.head_width, L::queries> query;
+  Panels<L::queries.width(), HeadsTogether * L::block, L::queries> scores;
 };
+
+template <Shape S, class Target>
+using HeadScratch = ScratchOfHeads<S, Target, detail::PanelLayout<S, Target>::heads_together>;
 
 // The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
 // for all keys and values.
@@ -55,8 +61,9 @@ struct CachedScratch {
   using Widened = Panels<L::widened_block, widest, L::keys>;
   Panels<L::queries.width(), widest, L::queries>
       projected;  // new K^T or V^T of one head, before scatter() writes it into the cache
-  Panels<L::queries.width(), S.head_width, L::queries> query;  // queries Q^T of one head and one panel
-  Panels<L::queries.width(), L::block, L::queries> scores;     // scores S^T, then weights P^T, of one key block
+  // Queries Q^T of one panel, and scores S^T, then weights P^T, of one key block.
+  Panels<L::queries.width(), L::heads_together * S.head_width, L::queries> query;
+  Panels<L::queries.width(), L::heads_together * L::block, L::queries> scores;
   [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Widened> widened;
 };
 
@@ -64,7 +71,7 @@ struct CachedScratch {
 template <Shape S, class Target>
 struct AttentionWorkspace {
   using L = detail::PanelLayout<S, Target>;
-  HeadScratch<S, Target> scratch;
+  ScratchOfHeads<S, Target, 1> scratch;
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 

@@ -21,6 +21,22 @@ LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
   return Pack::load(from);
 }
 
+// Returns `loaded`, and keeps the pack in a register. g++ 12 would otherwise make a load the memory operand of each
+// multiply-add that uses the pack, and several multiply-adds would load the same bytes.
+template <class Pack>
+LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
+#if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && defined(__SSE2__)
+  if constexpr (requires { typename Pack::Batch; }) {
+    if (!std::is_constant_evaluated()) {
+      typename Pack::Batch::register_type vector = loaded.batch;
+      asm("" : "+v"(vector));
+      return typename Pack::Batch(vector);
+    }
+  }
+#endif
+  return loaded;
+}
+
 // Loads `count` numbers from `from` into the first `count` lanes, as floats. All other lanes are 0.
 template <class Pack>
 LADON_INLINE constexpr Pack load_partial_as_float(const float* from, std::size_t count) noexcept {

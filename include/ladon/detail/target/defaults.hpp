@@ -174,6 +174,11 @@ struct Defaults {
   // How many outputs are computed at the same time if a matrix with contiguous columns is read in several streams. The
   // sums of these outputs take 4 KB and stay in the L1 cache.
   static constexpr std::size_t streamed_columns = 1024;
+  // How many query heads that share keys and values are computed at the same time. The kernels for a single query then
+  // read each pack of keys and values once for several heads (detail/attention/single_query.hpp).
+  static constexpr std::size_t single_query_heads = 1;
+  // How many packs of sums the kernels for several heads keep in registers. The sums leave room for the other operands.
+  static constexpr std::size_t single_query_sums = 8;
   // How many packs of dot products are computed at the same time from a matrix with contiguous rows. A pack has one dot
   // product in each lane. At least eight dot products at the same time are needed to hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }

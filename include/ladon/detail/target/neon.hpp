@@ -27,6 +27,8 @@ struct Neon : Defaults {
   static constexpr std::size_t separate_function_weights = 32768;
   static constexpr std::size_t softmax_chains = 8;
   static constexpr std::size_t streams = 4;
+  static constexpr std::size_t single_query_heads = 4;
+  static constexpr std::size_t single_query_sums = 16;
   // With the dot product extension, tiles of int8 products are 2 packs x 8 rows, or 1 pack x 16 rows. Without the
   // extension, the tiles have half as many rows. The features of four steps stay in registers, which takes 8 registers
   // for two packs. The table has the instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two

@@ -71,6 +71,7 @@ struct Wasm : Defaults {
   // instruction that computes the address. Attention of 128 tokens with 384 features in 12 heads reaches 65% of peak
   // FMA throughput with an index. With pointers, attention reaches 79% (relaxed SIMD, Chromium).
   static constexpr bool advances_pointers = true;
+  static constexpr std::size_t single_query_heads = 2;
 #if defined(__wasm_simd128__)
   // If a v128.const is used in a loop, V8 writes three instructions into the loop: a move of 64 bits into a
   // general-purpose register, a move into a vector register, and a shuffle. A load with a broadcast is one instruction.
