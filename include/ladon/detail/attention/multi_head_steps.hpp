@@ -72,6 +72,13 @@ struct GroupKeys {
 template <class View>
 GroupKeys(std::size_t, View, View, bool) -> GroupKeys<View>;
 
+// Whether attention to projected keys and values computes with pairs of bfloat16 numbers
+// (detail/attention/bfloat16_attention.hpp). Attention to a cache computes with floats, and so does a single query.
+template <Shape S, class Precision, class Target>
+inline constexpr bool attends_in_pairs = Target::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
+                                         PanelLayout<S, Target>::queries.width() > 1 &&
+                                         PanelLayout<S, Target>::keys.width() % 4 == 0;
+
 // The steps of multi-head attention. `Simd` provides the packs (detail/simd/vectors.hpp). At run time, the packs are
 // the vector registers of the target. In constant evaluation, the packs are plain arrays.
 template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
@@ -108,6 +115,8 @@ struct MultiHeadSteps {
   // output of the heads, and the error of this quantisation is larger.
   static constexpr bool uses_block_floats =
       Target::uses_block_floats && precision::is_int8<typename Weights::Precision>;
+
+  static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
 
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
   // the projections take quantised or bfloat16 panels, query_input and context_in also convert the panels
@@ -148,8 +157,12 @@ struct MultiHeadSteps {
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
-      const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
-      attend_group<false>(call, bound, GroupKeys<const float*>{g, keys, values, finite}, scratch);
+      if constexpr (uses_pairs) {
+        attend_group<false>(call, bound, rounded_keys<bound.mask.hides_keys>(g, keys, values, active), scratch);
+      } else {
+        const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+        attend_group<false>(call, bound, GroupKeys<const float*>{g, keys, values, finite}, scratch);
+      }
     }
   }
 
@@ -334,6 +347,16 @@ struct MultiHeadSteps {
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
+  // Rounds the keys and values of one head to pairs of bfloat16 numbers, in place. If TestsFinite is true, the function
+  // also finds out whether all values are finite.
+  template <bool TestsFinite>
+  static constexpr GroupKeys<PairPanels> rounded_keys(std::size_t g, float* keys, float* values,
+                                                      std::size_t active) noexcept {
+    round_features<KeyPack, k.packs, k.width(), S.head_width>(keys, k.panels(active));
+    round_values<KeyPack, k.width(), S.value_width>(values, active);
+    return {g, {keys}, {values}, !TestsFinite || all_pairs_finite<KeyPack, k.width(), S.value_width>(values, active)};
+  }
+
   // Returns whether the cached values of the tokens `past` to `past` + `tokens` - 1 of a text are finite in head `g`.
   template <class Cache>
   static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
@@ -442,7 +465,9 @@ struct MultiHeadSteps {
                                     Scratch& scratch) noexcept {
     const std::size_t h = head.index;
     float* widened = nullptr;
-    if constexpr (!std::is_same_v<View, const float*>) widened = scratch.widened.data;
+    if constexpr (!std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>) {
+      widened = scratch.widened.data;
+    }
     float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
     const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       if constexpr (!Projected && projects_queries_first) project_queries<P, Packs>(call, h, first, count);
@@ -460,6 +485,9 @@ struct MultiHeadSteps {
           rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
+        }
+        if constexpr (std::is_same_v<View, PairPanels>) {
+          round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
         }
         attend_query_block<S, Score, Target, Simd, P, Packs, uses_block_floats>(
             head, {query, queries, scratch.scores.data, out, widened}, call.lengths.keys, bound.mask,
