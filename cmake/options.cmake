@@ -52,6 +52,12 @@ elseif(for_tests_alone)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
 endif()
 
+# By default, g++ collects garbage whenever its heap has grown by 128 MB. A test of many instantiations has 1.3 GB. With
+# the first collection at 512 MB, such a test compiles in 6% less time and needs 1.0 instead of 0.75 GB (g++ 12).
+if(for_tests_alone)
+  target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
+endif()
+
 # ladon_compile_quickly(<target>...): compiles the targets without optimisation, if the build has tests and no
 # benchmarks (for_tests_alone). The function is for programs that take more time to compile than to run.
 function(ladon_compile_quickly)

@@ -21,12 +21,29 @@ void FrontEnd::compute_group(const float* samples, std::size_t frames, float* fe
   write_coefficients(frames, features);
 }
 
-// Multiplies the frames by the Hann window, and writes one frame into each lane of `signal_`. A lane without a frame
-// repeats the last frame, and the results of this lane are not used.
+// Multiplies the frames by the Hann window, and writes one frame into each lane of `signal_`. The results of lanes
+// without a frame are not used.
+//
+// A frame is three steps long, so each sample belongs to up to three frames. With several lanes, the function first
+// transposes the samples: row i of `steps` has sample i of each step. A load from row i then has one sample of
+// consecutive frames. Copying each frame into its lane would store each sample three times, one float at a time. The
+// front end would take 1.17 times as long (AVX-512, Zen 4).
 void FrontEnd::load_signal(const float* samples, std::size_t frames) noexcept {
-  for (std::size_t lane = 0; lane < lane_count; ++lane) {
-    const float* const frame = samples + std::min(lane, frames - 1) * frame_step;
-    for (std::size_t i = 0; i < frame_length; ++i) signal_[i * lane_count + lane] = tables::hann[i] * frame[i];
+  if constexpr (lane_count == 1) {
+    for (std::size_t i = 0; i < frame_length; ++i) signal_[i] = tables::hann[i] * samples[i];
+  } else {
+    constexpr std::size_t steps_of_frame = frame_length / frame_step, most_steps = lane_count + steps_of_frame - 1;
+    static_assert(frame_length % frame_step == 0);
+    std::array<std::array<float, most_steps>, frame_step> steps;
+    const std::size_t last = frames + steps_of_frame - 2;  // lanes without a frame repeat the last step
+    for (std::size_t step = 0; step < most_steps; ++step) {
+      const float* const from = samples + std::min(step, last) * frame_step;
+      for (std::size_t i = 0; i < frame_step; ++i) steps[i][step] = from[i];
+    }
+    for (std::size_t i = 0; i < frame_length; ++i) {
+      const Lanes frame = load_unaligned(steps[i % frame_step].data() + i / frame_step);
+      store(Lanes(tables::hann[i]) * frame, signal_.data() + i * lane_count);
+    }
   }
 }
 
@@ -48,9 +65,18 @@ void FrontEnd::compute_log_bands() noexcept {
 }
 
 void FrontEnd::write_coefficients(std::size_t frames, float* features) const noexcept {
-  lane_product<coefficients, mel_bands>(
-      tables::dct.data(), nullptr, log_bands_.data(), frames,
-      [&](std::size_t frame, std::size_t i, float y) { features[frame * coefficients + i] = y; });
+  constexpr std::size_t half = mel_bands / 2;
+  std::array<std::array<Lanes, half>, 2> bands;  // sums for the even coefficients, differences for the odd ones
+  for (std::size_t n = 0; n < half; ++n) {
+    const Lanes low = log_bands_[n], high = log_bands_[mel_bands - 1 - n];
+    bands[0][n] = low + high;
+    bands[1][n] = low - high;
+  }
+  for (std::size_t odd = 0; odd < 2; ++odd) {
+    lane_product<coefficients / 2, half>(
+        tables::dct[odd].data(), nullptr, bands[odd].data(), frames,
+        [&](std::size_t frame, std::size_t i, float y) { features[frame * coefficients + 2 * i + odd] = y; });
+  }
 }
 
 void FrontEnd::write_log_bands(std::size_t frames, float* log_bands) const noexcept {

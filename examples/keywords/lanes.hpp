@@ -28,6 +28,7 @@ using Lanes = xsimd::batch<float, xsimd::avx512f>;
 using Lanes = xsimd::batch<float>;
 #endif
 inline Lanes load(const float* from) noexcept { return Lanes::load_aligned(from); }
+inline Lanes load_unaligned(const float* from) noexcept { return Lanes::load_unaligned(from); }
 inline void store(Lanes x, float* to) noexcept { x.store_aligned(to); }
 inline Lanes add_product(Lanes sum, Lanes a, Lanes b) noexcept { return xsimd::fma(a, b, sum); }
 inline Lanes logarithm(Lanes x) noexcept { return xsimd::log(x); }
@@ -36,6 +37,7 @@ inline Lanes square_root(Lanes x) noexcept { return xsimd::sqrt(x); }
 #else
 using Lanes = float;
 inline Lanes load(const float* from) noexcept { return *from; }
+inline Lanes load_unaligned(const float* from) noexcept { return *from; }
 inline void store(Lanes x, float* to) noexcept { *to = x; }
 inline Lanes add_product(Lanes sum, Lanes a, Lanes b) noexcept { return sum + a * b; }
 inline Lanes logarithm(Lanes x) noexcept { return std::log(x); }

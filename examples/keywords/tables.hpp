@@ -89,16 +89,19 @@ inline constexpr auto mel_intervals = [] {
   return intervals;
 }();
 
-// The DCT-II of the logarithms of the mel bands, [coefficients][mel_bands].
+// The DCT-II of the logarithms of the mel bands. Row k of the DCT is symmetric if k is even, and antisymmetric if k is
+// odd: the elements n and mel_bands - 1 - n have equal magnitudes. The product with a row therefore needs only the
+// first half of the row, and the sums or the differences of the logarithms n and mel_bands - 1 - n. The array holds the
+// first halves, first of the even rows, then of the odd rows: [2][coefficients / 2][mel_bands / 2].
 inline constexpr auto dct = [] {
-  std::array<float, coefficients * mel_bands> matrix{};
+  std::array<std::array<float, coefficients / 2 * mel_bands / 2>, 2> halves{};
   const double scale = square_root(2.0 / mel_bands);
   for (std::size_t k = 0; k < coefficients; ++k) {
-    for (std::size_t n = 0; n < mel_bands; ++n)
-      matrix[k * mel_bands + n] =
+    for (std::size_t n = 0; n < mel_bands / 2; ++n)
+      halves[k % 2][k / 2 * mel_bands / 2 + n] =
           static_cast<float>(scale * cosine_of_turns(static_cast<double>(k * (2 * n + 1)) / (4.0 * mel_bands)));
   }
-  return matrix;
+  return halves;
 }();
 
 }  // namespace tables

@@ -2,7 +2,7 @@
 // A stack of encoder layers. A run first converts the tokens from rows into panels (detail/memory/panels.hpp). The run
 // then computes all layers in place. Finally, the run converts the result from panels into rows.
 //
-// Implementation: detail/layer/encoder_steps.hpp.
+// Implementation: detail/layer/encoder_steps.hpp and detail/layer/first_token.hpp.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/layer/first_token.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/encoder_layer.hpp>
 
@@ -39,15 +40,15 @@ struct Encoder {
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
   using Weights = StackWeights<Layers, typename Layer::Weights, LayerNormOf<shape, Config>, Final>;
-  using Shared = typename Layer::Shared;
+  using Shared = StackShared<shape, Config, Target, typename Layer::Precision>;
   using Scratch = typename Layer::Scratch;
-  using Workspace = typename Layer::Workspace;
+  using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
-  using TeamWorkspace = typename Layer::template TeamWorkspace<Threads>;
+  using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   using ExtendScratch = typename Layer::ExtendScratch;
-  using CachedWorkspace = typename Layer::CachedWorkspace;
+  using CachedWorkspace = ladon::Workspace<Shared, ExtendScratch>;
   template <std::size_t Threads>
-  using CachedTeamWorkspace = typename Layer::template CachedTeamWorkspace<Threads>;
+  using CachedTeamWorkspace = ladon::TeamWorkspace<Shared, ExtendScratch, Threads>;
   using Caches = std::array<typename Layer::Cache, Layers>;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
@@ -70,7 +71,8 @@ struct Encoder {
   // and errors.
   //
   // The last layer computes only the active queries. Every earlier layer computes all active tokens, because the next
-  // layer needs all of these tokens as keys.
+  // layer needs all of these tokens as keys. If token 0 is the only active query, for example the class token of a
+  // classifier, the last layer uses the kernels for a single token (detail/layer/first_token.hpp).
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
@@ -213,30 +215,41 @@ struct Encoder {
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
+      using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
+      const bool first_token = First::exist && lengths.queries == 1;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, inner.queries, shared.x.data, part);
         Steps::attention_input(weights.layers[0], inner.queries, shared, part);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
-        const Lengths active = i + 1 < Layers ? inner : lengths;
+        const bool last = i + 1 == Layers, first = last && first_token;
+        const Lengths active = last ? lengths : inner;
+        if (first && part.has(2 * i)) First::take(inner.queries, shared, part);
         if (part.has(1 + 2 * i)) {
           with_capture(i, [&](auto capture) {
-            Steps::attend(weights.layers[i], active, options, shared, scratch, capture, part);
+            First::attend(first, weights.layers[i], active, options, shared, scratch, capture, part);
           });
         }
-        if (part.has(2 + 2 * i)) {
+        if (part.has(2 + 2 * i) && !first) {
           Steps::after_heads(weights.layers[i], active.queries, shared, scratch, part);
-          if (i + 1 < Layers) Steps::attention_input(weights.layers[i + 1], inner.queries, shared, part);
+          if (!last) Steps::attention_input(weights.layers[i + 1], inner.queries, shared, part);
         }
       }
-      if (part.has(2 * Layers)) leave<Steps>(part, weights, lengths.queries, shared, y);
+      if (!part.has(2 * Layers)) return;
+      if constexpr (First::exist) {
+        if (first_token) {
+          First::after_heads(weights.layers[Layers - 1], shared, scratch, part);
+          return leave<typename First::One>(part, weights, 1, shared.first.shared, y);
+        }
+      }
+      leave<Steps>(part, weights, lengths.queries, shared, y);
     });
   }
 
   // If the stack has a final norm, applies the norm to the panels shared.x. Then converts these panels into the rows of
   // `y`.
   template <class Steps, class Part>
-  static constexpr void leave(Part part, const Weights& weights, std::size_t queries, Shared& shared,
+  static constexpr void leave(Part part, const Weights& weights, std::size_t queries, typename Steps::Shared& shared,
                               Output y) noexcept {
     float* const panels = shared.x.data;
     if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, part);

@@ -71,6 +71,31 @@ inline Real operator/(Real a, Real b) {
   const double quotient = a.value / b.value;
   return rounded(quotient, a.deviation / b.value, quotient * b.deviation / b.value);
 }
+// A sum of Reals with the bounds of operator+ and operator*. Sum keeps the variance, the square of the deviation, so an
+// addition computes no square root. The sums of products take most of the oracle's time.
+class Sum {
+ public:
+  explicit Sum(Real first) : value_(first.value), variance_(first.deviation * first.deviation) {}
+
+  // Adds a * b.
+  void add_product(Real a, Real b) {
+    const double product = a.value * b.value, from_a = b.value * a.deviation, from_b = a.value * b.deviation;
+    value_ += product;
+    variance_ += from_a * from_a + from_b * from_b + rounding(product) + rounding(value_);
+  }
+
+  Real total() const { return {value_, std::sqrt(variance_)}; }
+
+ private:
+  // Returns the variance that the rounding of a result adds.
+  static double rounding(double result) {
+    const double deviation = unit * std::abs(result) + underflow;
+    return deviation * deviation;
+  }
+
+  double value_, variance_;
+};
+
 inline Real sqrt(Real a) {
   const double root = std::sqrt(a.value);
   // If the deviation of a is about as large as a, the derivative of the square root at a is a bad estimate. The

@@ -236,9 +236,9 @@ Matrix linear(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
     for (std::size_t o = 0; o < w.out; ++o) {
-      Real total = w.bias.empty() ? 0.0f : w.bias[o];
-      for (std::size_t i = 0; i < w.in; ++i) total = total + Real(w.weight[o * w.in + i]) * x(t, i);
-      y(t, o) = total;
+      Sum sum(Real(w.bias.empty() ? 0.0f : w.bias[o]));
+      for (std::size_t i = 0; i < w.in; ++i) sum.add_product(Real(w.weight[o * w.in + i]), x(t, i));
+      y(t, o) = sum.total();
     }
   }
   return y;
@@ -272,14 +272,15 @@ Real operand(Real x, bool in_pairs) {
 // Returns scale * q k^T, the score of every pair of query and key.
 Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale, bool in_pairs) {
   const Real rounded_scale = rounded(scale, 0, 0, 3);  // 3 roundings: square root, quotient, and product with log2(e)
-  Matrix scores(q.rows, k.rows);
+  Matrix scaled = q, scores(q.rows, k.rows);
+  for (Real& feature : scaled.data) feature = rounded_scale * feature;
   for (std::size_t i = 0; i < q.rows; ++i) {
     for (std::size_t j = 0; j < k.rows; ++j) {
-      Real score = 0;
+      Sum score(0);
       for (std::size_t c = 0; c < q.columns; ++c) {
-        score = score + operand(rounded_scale * q(i, c), in_pairs) * operand(k(j, c), in_pairs);
+        score.add_product(operand(scaled(i, c), in_pairs), operand(k(j, c), in_pairs));
       }
-      scores(i, j) = score;
+      scores(i, j) = score.total();
     }
   }
   return scores;
@@ -349,11 +350,11 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& 
     }
     const Real share = Real(1) / (total.value == 0 ? Real(1) : total);
     for (std::size_t c = 0; c < v.columns; ++c) {
-      Real mean = 0;
+      Sum mean(0);
       for (std::size_t j = 0; j < k.rows; ++j) {
-        if (is_seen(masked(i, j))) mean = mean + weights(i, j) * operand(v(j, c), form.in_pairs);
+        if (is_seen(masked(i, j))) mean.add_product(weights(i, j), operand(v(j, c), form.in_pairs));
       }
-      out(i, c) = mean * share;
+      out(i, c) = mean.total() * share;
       if (!form.in_pairs) continue;
       add_deviation(out(i, c), share, k.rows, [&, o = out(i, c).value](std::size_t j) {
         return is_seen(masked(i, j)) ? weights(i, j).value * (v(j, c).value - o) : 0;

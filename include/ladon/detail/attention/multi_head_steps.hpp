@@ -150,6 +150,14 @@ struct MultiHeadSteps {
   template <class Call, class Context, class Part = WholeCall>
   static constexpr void attend_layer(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                      Part part = {}) noexcept {
+    const auto attend = [&](const auto& bound, const auto& group) { attend_group<false>(call, bound, group, scratch); };
+    for_groups(call, context, scratch, part, attend);
+  }
+  // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
+  // with the mask (BoundQueries) and the keys and values (GroupKeys).
+  template <class Call, class Context, class Part, class Attend>
+  static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
+                                                Part part, Attend attend) noexcept {
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
     float *const keys = scratch.keys.data, *const values = scratch.values.data;
@@ -157,12 +165,25 @@ struct MultiHeadSteps {
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
-      if constexpr (uses_pairs) {
-        attend_group<false>(call, bound, rounded_keys<bound.mask.hides_keys>(g, keys, values, active), scratch);
-      } else {
-        const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
-        attend_group<false>(call, bound, GroupKeys<const float*>{g, keys, values, finite}, scratch);
-      }
+      const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+      attend(bound, GroupKeys<const float*>{g, keys, values, finite});
+    }
+  }
+  // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true, projected
+  // keys and values, which lie in `scratch`, are first rounded in place.
+  template <bool Projected, class Call, class Queries, class View, class Scratch>
+  static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
+                                     Scratch& scratch) noexcept {
+    if constexpr (uses_pairs && std::is_same_v<View, const float*> && std::is_same_v<Scratch, HeadScratch<S, Target>>) {
+      constexpr bool hides_keys = decltype(Queries::mask)::hides_keys;
+      const auto rounded =
+          rounded_keys<hides_keys>(group.group, scratch.keys.data, scratch.values.data, call.lengths.keys);
+      return attend_group<Projected>(call, bound, rounded, scratch);
+    }
+    const std::size_t first = group.group * S.heads_per_group();
+    for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
+      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h)};
+      attend_head<Projected>(call, bound, head, scratch);
     }
   }
 
@@ -427,17 +448,6 @@ struct MultiHeadSteps {
         finite = new_values_finite(g, first, tokens, cache);  // rounding to bfloat16 may give infinity
       }
       if (!finite) cache.not_finite_end = first + tokens;
-    }
-  }
-
-  // Computes the attention of all query heads that share one head of keys and values.
-  template <bool Projected, class Call, class Queries, class View, class Scratch>
-  static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
-                                     Scratch& scratch) noexcept {
-    const std::size_t first = group.group * S.heads_per_group();
-    for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
-      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h)};
-      attend_head<Projected>(call, bound, head, scratch);
     }
   }
 

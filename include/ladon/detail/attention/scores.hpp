@@ -162,8 +162,9 @@ inline constexpr std::size_t last_rows = 4;
 // panel of keys begins at `first_pack_end` or later, the second half is computed for the second pack only. Under a
 // causal mask, `Halves` saves a quarter of the products of the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
-LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
-                                   const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],
+LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
+                                   Range LADON_ARGUMENT unmasked, const BoundMask& mask,
+                                   typename Form::Pack (&maximum)[Form::packs],
                                    [[maybe_unused]] std::size_t first_pack_end = 0) noexcept {
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;

@@ -150,8 +150,9 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
 
 // Computes the weighted sum of a key block from the weights `p`.
 template <class Form>
-LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Range range,
-                                         Rescale<typename Form::Pack, Form::packs> rescale, float* out) noexcept {
+LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Range LADON_ARGUMENT range,
+                                         Rescale<typename Form::Pack, Form::packs> LADON_ARGUMENT rescale,
+                                         float* out) noexcept {
   if constexpr (Form::uses_block_floats) {
     if (!std::is_constant_evaluated()) {
       return block_floats::weighted_sum<Form::value_width, Form::packs>(values, p, range, rescale, out);

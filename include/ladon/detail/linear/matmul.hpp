@@ -162,16 +162,16 @@ LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel,
 // tile of rows after another. Each tile is computed for all panels before the next tile begins.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class In, class Epilogue, class Start = StartAtBias>
-LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, std::size_t panels, Epilogue epilogue,
-                                          [[maybe_unused]] Start start = {},
-                                          [[maybe_unused]] Reading reading = Reading::first) noexcept {
+LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, std::size_t panels, Epilogue epilogue,
+                                           [[maybe_unused]] Start start = {},
+                                           [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (folded_steps<Simd, T, Inner, Matrix, In> > 1) {
     static_assert(Packs == T.packs, "a few tokens fill one panel");
     if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in.data, epilogue, start);
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     constexpr bool widens = is_bfloat16<Matrix> && std::is_same_v<In, PanelsView>;
-    for_row_tiles<Rows, tile_rows<T, Packs, Matrix, In>>([&]<std::size_t R>(std::size_t first) {
+    for_row_tiles<Rows, tile_rows<T, Packs, Matrix, In>>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
       [[maybe_unused]] std::conditional_t<widens, WidenedRows<R, Inner>, Nothing> widened;
       for (std::size_t p = 0; p < panels; ++p) {
         [[maybe_unused]] const auto bias = w.bias.from(first);
@@ -202,8 +202,8 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, s
 
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>
-LADON_NOINLINE constexpr void matmul_separate(Weights w, In in, std::size_t panels, Epilogue epilogue,
-                                              Reading reading) noexcept {
+LADON_NOINLINE constexpr void matmul_separate(Weights LADON_ARGUMENT w, In in, std::size_t panels,
+                                              Epilogue LADON_ARGUMENT epilogue, Reading reading) noexcept {
   matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
 }
 

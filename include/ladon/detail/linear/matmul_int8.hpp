@@ -202,8 +202,9 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
 // Computes the product of int8 weights and quantised panels for several tokens.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Element, class Epilogue>
-LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in, std::size_t panels,
-                                          Epilogue epilogue) noexcept {
+LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGUMENT w,
+                                          Int8PanelsView<Element> LADON_ARGUMENT in, std::size_t panels,
+                                          Epilogue LADON_ARGUMENT epilogue) noexcept {
   if constexpr (cortex_m::has_product<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
       return cortex_m::product<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
@@ -216,7 +217,7 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8Pan
       });
     }
   }
-  for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
+  for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
     const std::int8_t* const rows = w.weight.rows_from(first).data;
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
       if (!std::is_constant_evaluated()) {

@@ -19,8 +19,7 @@
 // expression calls these functions, g++ rejects an overflow and clang++ rejects a NaN. Both compilers do so for all
 // floating-point arithmetic in constant expressions.
 //
-// If the argument is NaN, the result is NaN. WebAssembly vectors are an exception: their max and min lose a NaN
-// (pack_xsimd.hpp), so exp2(NaN) and exp(NaN) are 0.
+// If the argument is NaN, the result is NaN.
 //
 // detail/memory/panels.hpp defines tiles.
 #pragma once
@@ -44,10 +43,22 @@ LADON_INLINE constexpr void for_each_index(F f) noexcept {
   for (std::size_t i = 0; i < N; ++i) f(i);
 }
 
+// Returns `constants`. If target::Current::loads_constants is true, the compiler cannot see the values of the
+// constants. The compiler then loads a constant from memory wherever a function uses the constant.
+template <std::size_t N>
+LADON_INLINE constexpr decltype(auto) load_constants(const float (&constants)[N]) noexcept {
+  if constexpr (target::Current::loads_constants) {
+    return opaque(&constants[0]);
+  } else {
+    return (constants);  // a reference to the array
+  }
+}
+
 // Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which needs the fewest instructions. Each instruction waits
 // for the result of the previous instruction. To hide this latency, callers compute several packs in a loop.
 template <class Pack, std::size_t N>
-LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexcept {
+LADON_INLINE constexpr Pack polynomial(const float (&coefficients)[N], const Pack& x) noexcept {
+  auto&& c = load_constants(coefficients);
   Pack sum = Pack::broadcast(c[N - 1]);
   LADON_UNROLL
   for (std::size_t i = N - 1; i > 0; --i) sum = fma(sum, x, Pack::broadcast(c[i - 1]));
@@ -64,9 +75,11 @@ inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.55
 // step. The N packs do not depend on each other, so the processor works on other packs while one pack waits for a
 // result.
 template <class Pack, std::size_t N, std::size_t Terms>
-LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)[N], Pack (&sum)[N]) noexcept {
+LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], const Pack (&x)[N],
+                                        Pack (&sum)[N]) noexcept {
+  auto&& c = load_constants(coefficients);
   for_each_index<N>([&](std::size_t i) { sum[i] = Pack::broadcast(c[Terms - 1]); });
-  LADON_UNROLL
+  LADON_UNROLL_COEFFICIENTS
   for (std::size_t t = Terms - 1; t > 0; --t) {
     const Pack term = Pack::broadcast(c[t - 1]);
     for_each_index<N>([&](std::size_t i) { sum[i] = fma(sum[i], x[i], term); });
@@ -94,6 +107,9 @@ LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
   const Pack f = z - n;
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
+
+// Further constants of exp2_of_nonpositive.
+inline constexpr float exp2_constants[] = {rounding_magic, -127, 1};
 
 // Coefficients of 2^f - 1 for f in [-1/16, 1/16]: a minimax (Remez) polynomial. The relative error of 2^f
 // is 0.33 * 2^-24.
@@ -151,14 +167,16 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
-  const Pack magic = Pack::broadcast(rounding_magic);
+  const float* const c = load_constants(exp2_constants);
+  const Pack magic = Pack::broadcast(c[0]), smallest = Pack::broadcast(c[1]);
   Pack t[N], p[N];
-  for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127.0f), x[i]); });
+  for_each_index<N>([&](std::size_t i) { x[i] = max(smallest, x[i]); });
   for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // n = -127: the low byte is 0, so 2^n becomes 0
   for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
   for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
   polynomials(exp2_fraction, x, p);
-  for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
+  const Pack one = Pack::broadcast(c[2]);
+  for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], one); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
 // Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, this

@@ -186,15 +186,18 @@ struct XsimdPack {
       return xsimd::sqrt(a.batch);
   }
 
-  // max and min should return NaN if `b` is NaN, but WebAssembly does not. If an operand is NaN, the result depends on
-  // the target:
+  // max and min return NaN if `b` is NaN. If an operand is NaN, the result depends on the target:
   //
   //   x86          The intrinsics return the second operand. max and min call the intrinsics, because the order of the
   //                operands depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
   //   Arm          The result is NaN.
-  //   WebAssembly  xsimd (up to 14.3) calls pmax and pmin, which return `a` if `b` is NaN. A NaN in `b` is lost.
+  //   WebAssembly  The instructions pmax and pmin with swapped operands return `b`. V8 compiles each of them to one
+  //                instruction on x86. Emscripten's _mm_max_ps compiles to a comparison and a selection, which are four
+  //                instructions. xsimd (up to 14.3) does not swap the operands, so a NaN in `b` would be lost.
   friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
-#if defined(__SSE2__)
+#if defined(__wasm_simd128__)
+    if constexpr (N == 4) return Batch(wasm_f32x4_pmax(b.batch, a.batch));
+#elif defined(__SSE2__)
     if constexpr (N == 4) return Batch(_mm_max_ps(a.batch, b.batch));
 #endif
 #if defined(__AVX__)
@@ -211,7 +214,9 @@ struct XsimdPack {
       return xsimd::max(a.batch, b.batch);
   }
   friend LADON_INLINE XsimdPack min(const XsimdPack& a, const XsimdPack& b) noexcept {
-#if defined(__SSE2__)
+#if defined(__wasm_simd128__)
+    if constexpr (N == 4) return Batch(wasm_f32x4_pmin(b.batch, a.batch));
+#elif defined(__SSE2__)
     if constexpr (N == 4) return Batch(_mm_min_ps(a.batch, b.batch));
 #endif
 #if defined(__AVX__)

@@ -66,6 +66,25 @@
 #define LADON_UNROLL
 #endif
 
+// A target may define four further macros:
+//
+//   LADON_UNROLL_COEFFICIENTS   before the loop over the coefficients of polynomials (elementary.hpp)
+//   LADON_TILE_LAMBDA           the attribute of the lambda that computes a tile (matmul.hpp)
+//   LADON_PRODUCT               the attribute of the product of several tokens (matmul.hpp)
+//   LADON_ARGUMENT              empty, or const&: behind the type of a struct that a kernel takes
+#if !defined(LADON_UNROLL_COEFFICIENTS)
+#define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
+#endif
+#if !defined(LADON_PRODUCT)
+#define LADON_PRODUCT LADON_KERNEL
+#endif
+#if !defined(LADON_ARGUMENT)
+#define LADON_ARGUMENT
+#endif
+#if !defined(LADON_TILE_LAMBDA)
+#define LADON_TILE_LAMBDA
+#endif
+
 // LADON_CORTEX_M_FPU is 1 on a Cortex-M whose FPU computes in single precision, otherwise 0.
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FP) && (__ARM_FP & 4)
 #define LADON_CORTEX_M_FPU 1

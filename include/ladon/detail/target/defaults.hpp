@@ -65,6 +65,8 @@ struct Defaults {
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
 
+  // Whether the constants of exponentials and of other functions are loaded from memory wherever they are used.
+  static constexpr bool loads_constants = false;
   // How many packs of exponentials are computed side by side to hide latency.
   static constexpr std::size_t softmax_chains = 1;
   // Whether the exponentials are computed in the same loop as the first tile of the weighted sum of values.
@@ -182,6 +184,9 @@ struct Defaults {
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
   // How many packs of outputs are computed at the same time if a matrix with contiguous columns is read in one stream.
   static constexpr std::size_t column_packs = 8;
+  // Whether the last layer of a stack uses the kernels for a single token if token 0 is the only active query
+  // (detail/layer/first_token.hpp). The value is false where code must be small, or where the gain was not measured.
+  static constexpr bool takes_first_token = false;
 };
 
 }  // namespace ladon::inline LADON_ABI::detail::target

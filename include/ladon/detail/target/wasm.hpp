@@ -9,6 +9,17 @@
 #include <ladon/detail/target/x86.hpp>
 
 #define LADON_KERNEL LADON_NOINLINE
+// The loop over the coefficients of a polynomial stays a loop, so that each step is a basic block. In a single basic
+// block, LLVM would compute one pack after another, and each pack would wait for its own results.
+#define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
+// If the body of a tile were a separate function, all its operands would be in memory. The function would load the
+// operands again after each store.
+#define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
+// Kernels take structs by reference. A copy of a struct of two pointers would be a load of 64 bits just after two
+// stores of 32 bits. The processor cannot forward two stores to one load, so the load would wait for the stores.
+// matmul_panels is part of matmul_separate, which takes its operands by reference.
+#define LADON_ARGUMENT const&
+#define LADON_PRODUCT LADON_INLINE
 
 namespace ladon::inline LADON_ABI::detail::target {
 
@@ -18,14 +29,21 @@ namespace ladon::inline LADON_ABI::detail::target {
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
   // Throughput of attention in % of the peak of 42 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
-  // Measured with relaxed SIMD in Chromium 156 on a Xeon:
+  // Measured with relaxed SIMD in Chromium 156 on a Xeon, when the body of a tile was still a separate function:
   //
   //   % of peak   (128,384,12)   (512,256,8)   (128,768,12)
   //   2 x 4       76             66            76
   //   2 x 5       79             68            83
   //   2 x 6       79             67            73
+  //
+  // Measured in Chromium 156 on Zen 4, in % of the peak of 58 GFLOP/s:
+  //
+  //   % of peak   (64,128,4)   (128,384,12)   (512,256,8)   (128,768,12)
+  //   2 x 4       80           -              -             -
+  //   2 x 5       84           81             80            89
+  //   2 x 6       87           83             83            92
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 5, 12};
+    return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
   }
 #else
   // Throughput of attention in % of the peak of 22 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
@@ -53,6 +71,13 @@ struct Wasm : Defaults {
   // instruction that computes the address. Attention of 128 tokens with 384 features in 12 heads reaches 65% of peak
   // FMA throughput with an index. With pointers, attention reaches 79% (relaxed SIMD, Chromium).
   static constexpr bool advances_pointers = true;
+#if defined(__wasm_simd128__)
+  // If a v128.const is used in a loop, V8 writes three instructions into the loop: a move of 64 bits into a
+  // general-purpose register, a move into a vector register, and a shuffle. A load with a broadcast is one instruction.
+  static constexpr bool loads_constants = true;
+  static constexpr std::size_t softmax_chains = 4;
+#endif
+  static constexpr std::size_t separate_function_weights = 0;
   static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
 };
 using Current = Wasm;
