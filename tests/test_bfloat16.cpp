@@ -34,13 +34,13 @@ using BFloat16 = ladon::layout::BFloat16<Layout>;
 // A target like the target of this machine, but without instructions that multiply bfloat16 numbers. So products
 // convert the weights to floats.
 struct Widening : ladon::detail::simd::NativeVectors {
-  static constexpr bool multiplies_bfloat16 = false;
+  static constexpr bool multiplies_bfloat16 = false, attends_in_pairs = false;
 };
-// A target of plain arrays that multiplies bfloat16 numbers without converting them to floats first. Any machine can
-// run this target.
+// A target of plain arrays that multiplies bfloat16 numbers without converting them to floats first, in products and in
+// attention. Any machine can run this target.
 template <std::size_t Lanes>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
-  static constexpr bool multiplies_bfloat16 = true;
+  static constexpr bool multiplies_bfloat16 = true, attends_in_pairs = !LADON_DETERMINISTIC;
 };
 
 std::uint16_t rounded(float x) { return ladon::to_bfloat16(x).bits; }
@@ -212,6 +212,26 @@ TEST_CASE("bfloat16: a token that is NaN, infinite, huge, subnormal or zero") {
     check_run(subject, task_of(subject, problem, hide_token_1), hide_token_1,
               expected_attention(subject, problem, hide_token_1));
   }
+}
+
+// A causal mask hides token t from the earlier tokens. If attention multiplies pairs of keys, token t and a visible
+// token can share a pair. With 37 tokens, a panel can have two packs of queries, and the last pair has one key.
+TEST_CASE("bfloat16: a token that is NaN changes no row of an earlier token") {
+  const auto check = [](const Subject& subject) {
+    AttentionProblem problem = random_problem(subject, false, 4);
+    const Outcome before = run_guarded(subject, task_of(subject, problem, {}));
+    for (std::size_t token = 36; token > 0; token -= 5) {
+      CAPTURE(token);
+      problem.x[12 * token + 7] = NAN;
+      const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));
+      CHECK(same_bits(std::span(outcome.y).first(12 * token), std::span(before.y).first(12 * token)));
+      if (token <= 5) break;
+    }
+  };
+  constexpr S shape{.queries = 37, .model = 12, .heads = 3};
+  check(attention_subject<shape, Causal, BFloat16<InProj>>());
+  check(attention_subject<shape, Causal, ladon::layout::Int8<InProj>>());
+  check(attention_subject<shape, Causal, BFloat16<InProj>, Arrays<4>>());
 }
 
 }  // namespace ladon_test

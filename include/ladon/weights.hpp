@@ -47,6 +47,9 @@ enum class Order { out_in, in_out };
 //     Int8<Bits, true>   like Int8<Bits>, but weights and inputs are rotated before they are quantised, in blocks of
 //                    eight numbers (detail/memory/rotation.hpp). The error is smaller than with Int8<Bits>. All scales
 //                    are negative
+//
+// With BFloat16 and Int8, and on targets with AVX512_BF16, attention of several queries also multiplies bfloat16
+// numbers (detail/attention/bfloat16_attention.hpp).
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};

@@ -1,6 +1,6 @@
 // Tests a kernel with bfloat16 weights against the oracle. Code for AVX512_BF16 and for BFDOT rounds the inputs of
-// products to bfloat16, and code for the other instruction sets does not. The test makes the oracle round the inputs if
-// the tested code rounds them.
+// products to bfloat16, and code for the other instruction sets does not. Code for AVX512_BF16 also rounds the operands
+// of attention. The test makes the oracle round the numbers that the tested code rounds.
 #include <doctest/doctest.h>
 
 #include "c_bfloat16_layer.h"
@@ -27,6 +27,7 @@ TEST_CASE("bfloat16, every instruction set: an encoder layer") {
                                                                                : bfloat16_weights;
         }
         subject.mask = {.padding = true};
+        subject.in_pairs = activation_bits == bfloat16_products;
         check_encoder(subject, {.layer = {.feed_forward = 21}, .activation_bits = activation_bits});
       });
 }

@@ -101,6 +101,7 @@ TEST_CASE("int8: attention, activations of 7 bits") {
     subject.mask = {.causal = true};
     subject.layout = WeightLayout::separate;
     subject.activation_bits = 7;
+    subject.in_pairs = ladon::detail::simd::NativeVectors::attends_in_pairs;
     check_self(subject);
   });
 }
@@ -119,6 +120,7 @@ TEST_CASE("int8, rotated: an encoder layer, and weights that were quantised on t
   each_isa<shape, C_INT8_ROTATED_WORKSPACE_BYTES, c_int8_rotated_weights, c_int8_rotated_options,
            placed<c_int8_rotated_weights, c_int8_rotated_options, c_int8_rotated_run_with>>(1, [](Subject subject) {
     subject.mask = {.padding = true};
+    subject.in_pairs = ladon::detail::simd::NativeVectors::attends_in_pairs;
     check_encoder(subject, {.layer = {.feed_forward = 24}, .activation_bits = 8 + rotated});
   });
 

@@ -107,7 +107,8 @@ Subject subject_of_attention() {
           MaskOf<Mask>::form,
           score_form<Attention::shape, Score, Position>(),
           C == Captures::every_stage,
-          activation_bits<typename Layout::Precision, Target>};
+          activation_bits<typename Layout::Precision, Target>,
+          ladon::detail::attends_in_pairs<Attention::shape, typename Layout::Precision, Target>};
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,

@@ -135,13 +135,15 @@ ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& p
   const Active active = active_of(subject, lengths);
   ladon::Shape self = cross;
   self.keys = self.queries;
+  oracle::Heads heads = heads_of(cross);
+  heads.score.in_pairs = subject.in_pairs;
   oracle::Matrix x(active.longer(), cross.model, problem.x.data());
   const oracle::Matrix memory(active.memory, cross.model, problem.memory.data());
   ExpectedDecoder expected;
   for (std::size_t i = 0; i < form.layers; ++i) {
     const std::size_t queries = i + 1 < form.layers ? active.longer() : active.queries;
     auto decoded =
-        oracle::decoder_layer(x, memory, problem.layers[i], heads_of(cross), form.layer, queries, active.tokens,
+        oracle::decoder_layer(x, memory, problem.layers[i], heads, form.layer, queries, active.tokens,
                               self_mask(form, active.tokens, may_see), memory_mask(form, active.memory, may_see));
     expected.maps.push_back(expected_map(self, decoded.self_weights));
     expected.maps.push_back(expected_map(cross, decoded.memory_weights));

@@ -96,7 +96,10 @@ Subject subject_of_decoder_layer() {
       Layer::run(call.x, call.context, weights, call.y, workspace, options);
     }
   };
-  return decoder_subject_running<Layer, 1>(run, weight_layout<Layout>);
+  Subject subject = decoder_subject_running<Layer, 1>(run, weight_layout<Layout>);
+  subject.in_pairs =
+      ladon::detail::attends_in_pairs<Layer::shape, typename Layout::Precision, ladon::detail::simd::NativeVectors>;
+  return subject;
 }
 template <ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj>

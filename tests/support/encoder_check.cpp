@@ -41,6 +41,18 @@ double widest_bound(const Expected& expected) {
   return widest;
 }
 
+// Returns the root of the mean squared error of all finite numbers.
+double rms_error(std::span<const float> actual, const Expected& expected) {
+  double squares = 0, count = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (!expected[i] || !std::isfinite(expected[i]->value)) continue;
+    const double error = static_cast<double>(actual[i]) - expected[i]->value;
+    squares += error * error;
+    ++count;
+  }
+  return count == 0 ? 0 : std::sqrt(squares / count);
+}
+
 void check_variation(const Subject& subject, const EncoderForm& form, const Variation& variation, std::uint64_t seed) {
   EncoderProblem problem = random_encoder(subject.shape, form, seed);
   spoil_what_is_hidden(subject, variation, problem);
@@ -53,7 +65,14 @@ void check_variation(const Subject& subject, const EncoderForm& form, const Vari
   for (std::size_t i = 0; i < form.layers; ++i) CHECK(worst_distance(outcome.maps[i], expected.maps[i]) <= 1);
   // The limit `widest` is larger if linear maps round their inputs to integers or to bfloat16. In this case, a float32
   // error may change an input to the neighbouring rounded number, and the oracle's bound includes this difference.
-  const double widest = rounds_inputs(form.activation_bits) ? 0.4 : form.layers == 1 ? 1e-4 : 1e-2;
+  // If attention also rounds its operands to bfloat16, each input of the output projection may change to the
+  // neighbouring rounded number. The bound of a single result is then no longer a strict test, so the mean error is
+  // tested, too.
+  const double widest = subject.in_pairs                      ? 4
+                        : rounds_inputs(form.activation_bits) ? 0.4
+                        : form.layers == 1                    ? 1e-4
+                                                              : 1e-2;
+  if (subject.in_pairs) CHECK(rms_error(outcome.y, expected.y) < 0.02);
   CHECK_MESSAGE(widest_bound(expected.y) < widest, "the bound is too wide");
   task.aliased = true;
   const Outcome aliased = run_guarded(subject, task);

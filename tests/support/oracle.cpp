@@ -261,15 +261,25 @@ Matrix rotate(const Matrix& rows, const Rotary& rotary, std::size_t first) {
 
 namespace {
 
+// Returns the operand x of attention, which the library rounds to the nearest bfloat16 if `in_pairs` is true. The error
+// is at most half the distance of two bfloat16 numbers: 2^(e - 8) for 2^e <= |x| < 2^(e + 1). A float32 error of x may
+// change the result of the rounding, so the rounding error is a deviation, as in bound.hpp.
+Real operand(Real x, bool in_pairs) {
+  if (!in_pairs || x.value == 0 || !std::isfinite(x.value)) return x;
+  return {x.value, std::hypot(x.deviation, std::ldexp(1.0, std::ilogb(x.value) - 8), underflow)};
+}
+
 // Returns scale * q k^T, the score of every pair of query and key.
-Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale) {
+Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale, bool in_pairs) {
   const Real rounded_scale = rounded(scale, 0, 0, 3);  // 3 roundings: square root, quotient, and product with log2(e)
   Matrix scaled = q, scores(q.rows, k.rows);
   for (Real& feature : scaled.data) feature = rounded_scale * feature;
   for (std::size_t i = 0; i < q.rows; ++i) {
     for (std::size_t j = 0; j < k.rows; ++j) {
       Sum score(0);
-      for (std::size_t c = 0; c < q.columns; ++c) score.add_product(scaled(i, c), k(j, c));
+      for (std::size_t c = 0; c < q.columns; ++c) {
+        score.add_product(operand(scaled(i, c), in_pairs), operand(k(j, c), in_pairs));
+      }
       scores(i, j) = score.total();
     }
   }
@@ -303,12 +313,23 @@ Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, 
   return scores;
 }
 
+// Adds the deviation of the rounded weights to an output o of attention. The weight p_j of key j is rounded to
+// p_j (1 + e_j), and the error e_j is at most 2^-8. The sum of the softmax adds the rounded weights. To first order,
+// the error of o is the sum of e_j p_j (v_j - o), divided by the sum of p_j. `term(j)` returns p_j (v_j - o). `share`
+// is 1, divided by the sum of p_j.
+template <class Term>
+void add_deviation(Real& result, Real share, std::size_t keys, Term term) {
+  double squares = 0;
+  for (std::size_t j = 0; j < keys; ++j) squares += term(j) * term(j);
+  result.deviation = std::hypot(result.deviation, 0x1p-8 * share.value * std::sqrt(squares));
+}
+
 }  // namespace
 
 Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& form, std::size_t head,
                 const MaySee& may_see) {
   const Matrix scaled = scaled_scores(rotate(q, form.rotary, form.rotary.first_query),
-                                      rotate(k, form.rotary, form.rotary.first_key), form.scale);
+                                      rotate(k, form.rotary, form.rotary.first_key), form.scale, form.in_pairs);
   const Matrix capped = capped_scores(scaled, form.softcap), masked = masked_scores(capped, form, head, may_see);
   Matrix out(q.rows, v.columns), weights(q.rows, k.rows);
   const double sink = form.sinks.empty() ? -infinity : static_cast<double>(form.sinks[head]);
@@ -331,9 +352,13 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& 
     for (std::size_t c = 0; c < v.columns; ++c) {
       Sum mean(0);
       for (std::size_t j = 0; j < k.rows; ++j) {
-        if (is_seen(masked(i, j))) mean.add_product(weights(i, j), v(j, c));
+        if (is_seen(masked(i, j))) mean.add_product(weights(i, j), operand(v(j, c), form.in_pairs));
       }
       out(i, c) = mean.total() * share;
+      if (!form.in_pairs) continue;
+      add_deviation(out(i, c), share, k.rows, [&, o = out(i, c).value](std::size_t j) {
+        return is_seen(masked(i, j)) ? weights(i, j).value * (v(j, c).value - o) : 0;
+      });
     }
     for (std::size_t j = 0; j < k.rows; ++j) {
       if (is_seen(masked(i, j))) weights(i, j) = weights(i, j) * share;

@@ -85,6 +85,7 @@ struct Subject {
   ScoreForm score{};
   bool captures = false;    // the subject can capture each stage
   int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
+  bool in_pairs = false;    // attention rounds its operands to bfloat16 (oracle::Score::in_pairs)
 };
 
 }  // namespace ladon_test

@@ -231,6 +231,7 @@ oracle::Heads heads_of(const Subject& subject, const Variation& variation) {
   if (subject.score.scale != 0) heads.score.scale = subject.score.scale;
   heads.score.softcap = subject.score.softcap;
   heads.score.sinks = variation.sinks;
+  heads.score.in_pairs = subject.in_pairs;
   heads.score.rotary = subject.score.rotary;
   heads.score.rotary.first_query += variation.lengths.rotary_offset;
   heads.score.rotary.first_key += variation.lengths.rotary_offset;

@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/bfloat16_attention.hpp>
 #include <ladon/detail/attention/block_floats.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/key_blocks.hpp>
@@ -62,12 +63,13 @@ struct AttendForm {
   using View = ViewType;
   // Whether the keys and values of a key block are converted to floats, because they come from a bfloat16 or int8
   // cache.
-  static constexpr bool widened = !std::is_same_v<View, const float*>;
+  static constexpr bool widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
+  static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
   // The integer kernels read the arrays of all keys and values, so a bfloat16 or int8 cache takes the other kernels.
-  static constexpr bool uses_block_floats =
-      BlockFloats && !widened && T.width() == 4 && L::keys.width() == 4 && S.head_width <= block_floats::most_width;
-  using BlockForm =
-      QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats, widened>;
+  static constexpr bool uses_block_floats = BlockFloats && !widened && !uses_pairs && T.width() == 4 &&
+                                            L::keys.width() == 4 && S.head_width <= block_floats::most_width;
+  using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats,
+                                   widened, uses_pairs>;
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
@@ -87,6 +89,8 @@ LADON_INLINE constexpr const float* keys_of(const Head<typename Form::View>& hea
     using BlockForm = typename Form::BlockForm;
     widen<typename Form::KeyPack, BlockForm::key_width, BlockForm::head_width>(head.keys, keys, block.widened);
     return block.widened;
+  } else if constexpr (Form::uses_pairs) {
+    return head.keys.data;
   } else {
     return head.keys;
   }
@@ -98,6 +102,8 @@ LADON_INLINE constexpr const float* values_of(const Head<typename Form::View>& h
     using BlockForm = typename Form::BlockForm;
     widen<typename Form::KeyPack, BlockForm::key_width, BlockForm::value_width>(head.values, keys, block.widened);
     return block.widened;
+  } else if constexpr (Form::uses_pairs) {
+    return head.values.data;
   } else {
     return head.values;
   }
@@ -114,6 +120,9 @@ struct QueryBlockAttention {
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
+  // Whether the float weights are captured before the kernels replace the scores by pairs of rounded weights.
+  static constexpr bool captures_floats = Form::uses_pairs && Capture::weights;
+
   using HeadType = Head<typename Form::View>;
   const HeadType& head;
   const QueryBlock& block;
@@ -124,6 +133,11 @@ struct QueryBlockAttention {
   RunningSoftmax<Pack, Form::packs> softmax;
   Pack after[Form::packs];  // factors that multiply the weighted sums after the current key block
   bool first_block = true;  // true until the first key block is finished
+  struct Sums {
+    Pack of_pack[Form::packs];
+  };
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<captures_floats, Sums, Nothing> captured;  // the sums of captured weights
 
   LADON_INLINE constexpr QueryBlockAttention(const HeadType& h, const QueryBlock& b, const BoundMask& m,
                                              const Capture& c) noexcept
@@ -134,6 +148,9 @@ struct QueryBlockAttention {
         ranges(m.key_ranges(b.queries)),
         first_pack_keys(ranges.visible),
         softmax(Form::Score::sinks ? h.sink : -std::numeric_limits<float>::infinity()) {
+    if constexpr (captures_floats) {
+      for (std::size_t v = 0; v < Form::packs; ++v) captured.of_pack[v] = softmax.sum[v];
+    }
     if constexpr (halves) {
       first_pack_keys = m.key_ranges(Range{b.queries.begin, b.queries.begin + Pack::lanes} & b.queries).visible;
     }
@@ -150,11 +167,18 @@ struct QueryBlockAttention {
       }
       attend_key_block(keys, last);
       if constexpr (Capture::weights) {
-        capture.template block<BlockForm::query_width>(block.scores, key_blocks.earlier(), keys, softmax.correction);
+        const Range uncaptured = captures_floats ? Range{keys.begin, keys.begin} : keys;
+        capture.template block<BlockForm::query_width>(block.scores, key_blocks.earlier(), uncaptured,
+                                                       softmax.correction);
       }
       first_block = false;
     } while (key_blocks.advance());
-    if constexpr (Capture::weights) capture.template finish<BlockForm::query_width>(ranges.visible, after);
+    if constexpr (captures_floats) {
+      for (Pack& sum : captured.of_pack) sum = softmax.reciprocal(sum);
+      capture.template finish<BlockForm::query_width>(ranges.visible, captured.of_pack);
+    } else if constexpr (Capture::weights) {
+      capture.template finish<BlockForm::query_width>(ranges.visible, after);
+    }
   }
 
  private:
@@ -162,10 +186,12 @@ struct QueryBlockAttention {
     const ScoreBlock scored{head.index, block.queries, keys};
     // Whether the weighted sum may add the values of all keys, including hidden keys. The weight of a hidden key is 0,
     // so a finite value adds 0. An infinite or NaN value would add NaN, so the weighted sum must skip the hidden keys.
-    const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(keys);
+    // With pairs, the neighbour of the last key may be hidden, so it must be finite, too.
+    const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
+    const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
     const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
-    if constexpr (Form::interleaves_exponentials) {
+    if constexpr (Form::interleaves_exponentials && !captures_floats) {
       if (all_values) return add_values_interleaved(first_keys, keys.end, last);
     }
     add_values_in_passes(scored, last, all_values);
@@ -180,14 +206,29 @@ struct QueryBlockAttention {
     scores<BlockForm, typename Form::Function, halves>(block, scored, keys_of<Form>(head, block, scored.keys),
                                                        ranges.unmasked, mask, softmax.maximum, first_pack_end);
     softmax.template begin<only_block>(before);
+    if constexpr (Form::uses_pairs) {
+      const std::size_t keys = scored.keys.end - scored.keys.begin;
+      if (keys % 2 != 0) hide_key(block.scores + keys * BlockForm::query_width);
+    }
+  }
+  // Hides the key that is missing from the last pair.
+  static LADON_INLINE constexpr void hide_key(float* scores) noexcept {
+    for (std::size_t v = 0; v < Form::packs; ++v) {
+      Pack::broadcast(-std::numeric_limits<float>::infinity()).store(scores + v * Pack::lanes);
+    }
   }
 
   // Adds the weighted values of a key block in two passes. The first pass computes the exponentials of all keys of the
   // key block. The second pass computes the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
-    softmax.template exponentials<BlockForm::query_width, Form::softmax_chains, Form::uses_block_floats>(block.scores,
-                                                                                                         keys);
+    if constexpr (Form::uses_pairs) {
+      if constexpr (captures_floats) capture_weights(scored.keys);
+      softmax.template weights_of_pairs<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
+    } else {
+      softmax.template exponentials<BlockForm::query_width, Form::softmax_chains, Form::uses_block_floats>(block.scores,
+                                                                                                           keys);
+    }
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     if (!all_values) {
@@ -195,7 +236,7 @@ struct QueryBlockAttention {
                                        block.out);
     } else if constexpr (Form::uses_block_floats) {
       add_values_of_integers(scored.keys, rescale);
-    } else if constexpr (!Form::interleaves_exponentials) {
+    } else if constexpr (!Form::interleaves_exponentials || captures_floats) {
       weighted_sum<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored.keys, rescale, block.out);
     }
   }
@@ -207,6 +248,25 @@ struct QueryBlockAttention {
     } else {
       block_floats::weighted_sum<BlockForm::value_width, Form::packs>(head.values, block.scores, keys, rescale,
                                                                       block.out, block.words);
+    }
+  }
+
+  // Captures the weights of a key block before they are rounded, one key after another. Adds the weights to
+  // `captured`. Does not change the scores.
+  constexpr void capture_weights(Range keys) noexcept {
+    constexpr std::size_t width = BlockForm::query_width;
+    Pack total[Form::packs];
+    for (Pack& sum : total) sum = Pack::broadcast(0.0f);
+    for (std::size_t key = keys.begin; key < keys.end; ++key) {
+      float weights[width] = {};
+      for (std::size_t v = 0; v < Form::packs; ++v) {
+        Pack::load(block.scores + (key - keys.begin) * width + v * Pack::lanes).store(weights + v * Pack::lanes);
+      }
+      softmax.template exponentials_of_key<width>(weights, total);
+      capture.template block<width>(weights, {0, 0}, {key, key + 1}, softmax.correction);
+    }
+    for (std::size_t v = 0; v < Form::packs; ++v) {
+      captured.of_pack[v] = captured.of_pack[v] * softmax.correction[v] + total[v];
     }
   }
 

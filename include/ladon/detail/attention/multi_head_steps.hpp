@@ -74,6 +74,13 @@ struct GroupKeys {
 template <class View>
 GroupKeys(std::size_t, View, View, bool) -> GroupKeys<View>;
 
+// Whether attention to projected keys and values computes with pairs of bfloat16 numbers
+// (detail/attention/bfloat16_attention.hpp). Attention to a cache computes with floats, and so does a single query.
+template <Shape S, class Precision, class Target>
+inline constexpr bool attends_in_pairs = Target::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
+                                         PanelLayout<S, Target>::queries.width() > 1 &&
+                                         PanelLayout<S, Target>::keys.width() % 4 == 0;
+
 // The steps of multi-head attention. `Simd` provides the packs (detail/simd/vectors.hpp). At run time, the packs are
 // the vector registers of the target. In constant evaluation, the packs are plain arrays.
 template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
@@ -120,6 +127,8 @@ struct MultiHeadSteps {
   // How many query heads attend_heads computes at the same time. If heads_together is 1, attend_head computes each
   // head.
   static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
+
+  static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
 
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
   // the projections take quantised or bfloat16 panels, query_input and context_in also convert the panels
@@ -174,10 +183,17 @@ struct MultiHeadSteps {
       attend(bound, GroupKeys<const float*>{g, keys, values, finite, words});
     }
   }
-  // Computes the attention of all query heads that share one head of keys and values.
+  // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true, projected
+  // keys and values, which lie in `scratch`, are first rounded in place.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
                                      Scratch& scratch) noexcept {
+    if constexpr (uses_pairs && std::is_same_v<View, const float*> && std::is_same_v<Scratch, HeadScratch<S, Target>>) {
+      constexpr bool hides_keys = decltype(Queries::mask)::hides_keys;
+      const auto rounded =
+          rounded_keys<hides_keys>(group.group, scratch.keys.data, scratch.values.data, call.lengths.keys);
+      return attend_group<Projected>(call, bound, rounded, scratch);
+    }
     const std::size_t first = group.group * S.heads_per_group();
     if constexpr (heads_together > 1) {
       if (call.lengths.queries == 0) return;
@@ -388,6 +404,16 @@ struct MultiHeadSteps {
     return false;
   }
 
+  // Rounds the keys and values of one head to pairs of bfloat16 numbers, in place. If TestsFinite is true, the function
+  // also finds out whether all values are finite.
+  template <bool TestsFinite>
+  static constexpr GroupKeys<PairPanels> rounded_keys(std::size_t g, float* keys, float* values,
+                                                      std::size_t active) noexcept {
+    round_features<KeyPack, k.packs, k.width(), S.head_width>(keys, k.panels(active));
+    round_values<KeyPack, k.width(), S.value_width>(values, active);
+    return {g, {keys}, {values}, !TestsFinite || all_pairs_finite<KeyPack, k.width(), S.value_width>(values, active)};
+  }
+
   // Returns whether the cached values of the tokens `past` to `past` + `tokens` - 1 of a text are finite in head `g`.
   template <class Cache>
   static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
@@ -511,7 +537,9 @@ struct MultiHeadSteps {
                                     Scratch& scratch) noexcept {
     const std::size_t h = head.index;
     float* widened = nullptr;
-    if constexpr (!std::is_same_v<View, const float*>) widened = scratch.widened.data;
+    if constexpr (!std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>) {
+      widened = scratch.widened.data;
+    }
     float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
     const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       if constexpr (!Projected && projects_queries_first) project_queries<P, Packs>(call, h, first, count);
@@ -529,6 +557,9 @@ struct MultiHeadSteps {
           rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
+        }
+        if constexpr (std::is_same_v<View, PairPanels>) {
+          round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
         }
         attend_query_block<S, Score, Target, Simd, P, Packs, uses_block_floats>(
             head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,

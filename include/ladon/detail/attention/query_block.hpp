@@ -8,14 +8,16 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
+#include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The keys and values that the queries of one query head attend to, in panels. `View` is a view of floats, or of the
-// elements of a cache (detail/memory/cache_panels.hpp).
+// The keys and values that the queries of one query head attend to, in panels. `View` is a view of floats, of pairs
+// (PairPanels), or of the elements of a cache (detail/memory/cache_panels.hpp).
 template <class View = const float*>
 struct Head {
   View keys;           // K^T [panels][head width][key width]
@@ -30,7 +32,7 @@ Head(View, View, bool, std::size_t, float, bool) -> Head<View>;
 
 // The queries of one panel, and the memory that the attention of these queries in one head needs.
 struct QueryBlock {
-  const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale
+  const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale, or its pairs
   Range queries;       // indices of the queries
   float* scores;       // scratch [keys of a key block][query width]: first the scores S^T, then the weights P^T
   float* out;          // O^T [value width][query width]: the output
@@ -45,7 +47,7 @@ struct QueryBlock {
 // If Widened is true, the kernels read the keys and values of a single key block, which `widen` has converted to floats
 // (detail/memory/cache_panels.hpp). Otherwise, the kernels read the arrays of all keys and values.
 template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
-          std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false>
+          std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false, bool UsesPairs = false>
 struct QueryBlockForm {
   using Pack = PackType;
   static constexpr std::size_t packs = Packs;
@@ -56,6 +58,20 @@ struct QueryBlockForm {
   static constexpr std::size_t head_width = HeadWidth;
   static constexpr std::size_t value_width = ValueWidth;
   static constexpr bool uses_block_floats = BlockFloats;  // detail/attention/block_floats.hpp
+  static constexpr bool uses_pairs = UsesPairs;           // detail/attention/bfloat16_attention.hpp
+
+  // A step of a product handles this many features of a key, or this many keys.
+  static constexpr std::size_t step = uses_pairs ? 2 : 1;
+  static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
+  static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
+  using Operation = std::conditional_t<uses_pairs, PairProducts, MultiplyAdd>;
+  template <std::size_t Rows, std::size_t TilePacks>
+  using Kernel = MicroKernel<Pack, Rows, TilePacks, Operation>;
+
+  // Returns the steps that handle the keys `keys`. `keys` begins at a multiple of `step`.
+  static constexpr Range steps_of(Range keys) noexcept {
+    return uses_pairs ? Range{keys.begin / step, (keys.end + step - 1) / step} : keys;
+  }
 
   // Returns the key at which the arrays of keys and values begin. The keys of the current key block begin at `begin`.
   static constexpr std::size_t first_key(std::size_t begin) noexcept { return Widened ? begin : 0; }

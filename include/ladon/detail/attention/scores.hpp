@@ -82,7 +82,7 @@ template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, c
 struct ScoreTile {
   using Pack = typename Form::Pack;
   static constexpr std::size_t packs = Form::packs - FirstPack, width = Form::query_width;
-  using Products = MicroKernel<Pack, Rows, packs>;
+  using Products = typename Form::template Kernel<Rows, packs>;
   using Maximum =
       TileMaximum<Pack, packs, target::Current::score_maxima(Form::packs, Form::tile_rows), Form::uses_block_floats>;
 
@@ -115,7 +115,7 @@ struct ScoreTile {
   // memory. With a return value, attention of 16 tokens with 32 features in 4 heads would need 1.9% more instructions
   // on a Cortex-M55.
   LADON_INLINE static constexpr void multiply(Products& products, const float* keys, const float* query) noexcept {
-    products.template accumulate<width>(Form::head_width, WeightMatrix<float, 1, Form::key_width>{keys},
+    products.template accumulate<width>(Form::head_steps, WeightMatrix<float, 1, Form::key_width>{keys},
                                         query + FirstPack * Pack::lanes);
   }
   LADON_INLINE static constexpr void multiply(Products& products, const float* keys,
@@ -179,7 +179,7 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   }();
   typename BoundMask::template Scratch<key_width, query_width> scratch;
   for (std::size_t base = range.begin; base < range.end; base += key_width) {
-    const float* const panel = keys + (base - Form::first_key(range.begin)) * Form::head_width;
+    const float* const panel = keys + (base - Form::first_key(range.begin)) * Form::head_steps;
     const auto lanes =
         mask.template lanes<Pack, query_width>({scored.head, scored.queries, {base, range.end}}, scratch);
     const auto tile = [&]<std::size_t Rows, std::size_t FirstPack>(std::size_t row) {

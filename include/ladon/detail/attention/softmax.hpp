@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include <ladon/detail/attention/block_floats.hpp>
+#include <ladon/detail/simd/bfloat16_pairs.hpp>
 #include <ladon/detail/simd/elementary.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
@@ -100,10 +101,51 @@ struct RunningSoftmax {
     for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift_[v], total[v]);
   }
 
+  // The next three functions replace scores [keys][Width] by rounded weights, in pairs of neighbouring keys
+  // [(keys + 1) / 2][Width] (detail/attention/bfloat16_attention.hpp). The functions add the rounded weights to a sum.
+  //
+  // weights_of_pair computes the weights of two keys and all packs.
+  template <std::size_t Width>
+  LADON_INLINE constexpr void weights_of_pair(const float* scores, float* pairs, Pack (&total)[Packs]) const noexcept {
+    const Pack* const shift = opaque(&shift_[0]);
+    for (std::size_t v = 0; v < Packs; ++v) {
+      weights_of_pair<Width>(scores + v * Pack::lanes, pairs + v * Pack::lanes, shift[v], total[v]);
+    }
+  }
+  // Computes the weights of the pairs from `first` on, for the last pack of queries only.
+  template <std::size_t Width>
+  LADON_INLINE constexpr void weights_of_last_pack(float* scores, std::size_t first, std::size_t pairs,
+                                                   Pack (&total)[Packs]) const noexcept {
+    constexpr std::size_t v = Packs - 1;
+    float* const column = scores + v * Pack::lanes;
+    for (std::size_t i = first; i < first + pairs; ++i) {
+      weights_of_pair<Width>(column + 2 * i * Width, column + i * Width, shift_[v], total[v]);
+    }
+  }
+  // Computes all weights of a key block, and adds the weights to `sum`, like `exponentials`.
+  template <std::size_t Width, std::size_t Chains>
+  LADON_NOINLINE constexpr void weights_of_pairs(float* scores, std::size_t keys) noexcept {
+    constexpr std::size_t at_once = Chains > 2 * Packs ? Chains / (2 * Packs) : 1;
+    const std::size_t pairs = (keys + 1) / 2;
+    Pack largest[Packs], total[Packs];
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
+      largest[v] = shift_[v];
+      total[v] = Pack::broadcast(0.0f);
+    }
+    std::size_t i = 0;
+    for (; i + at_once <= pairs; i += at_once) {
+      weights_together<Width, at_once>(scores + 2 * i * Width, scores + i * Width, largest, total);
+    }
+    for (; i < pairs; ++i) weights_together<Width, 1>(scores + 2 * i * Width, scores + i * Width, largest, total);
+    for (std::size_t v = 0; v < Packs; ++v) sum[v] = sum[v] + total[v];
+  }
+
   // Returns 1 / sum for each query of pack `v`. A query that sees no key has the sum 0 and gets the result 1.
-  constexpr Pack reciprocal_sum(std::size_t v) const noexcept {
+  constexpr Pack reciprocal_sum(std::size_t v) const noexcept { return reciprocal(sum[v]); }
+  static constexpr Pack reciprocal(const Pack& of) noexcept {
     const Pack one = Pack::broadcast(1.0f);
-    return one / select(sum[v] == Pack::broadcast(0.0f), one, sum[v]);
+    return one / select(of == Pack::broadcast(0.0f), one, of);
   }
 
   // Sets `after`, the factors that multiply the weighted sums after a key block. After the last key block, a factor is
@@ -120,6 +162,31 @@ struct RunningSoftmax {
     for (std::size_t v = 0; v < Packs; ++v) {
       sum[v] = sum[v] + Pack{block_floats::exponentials(scores + v, Width, keys, shift_[v].lane[0])};
     }
+  }
+
+  template <std::size_t Width>
+  static LADON_INLINE constexpr void weights_of_pair(const float* scores, float* pairs, const Pack& largest,
+                                                     Pack& total) noexcept {
+    Pack p[2] = {Pack::load(scores) - largest, Pack::load(scores + Width) - largest};
+    exp2_of_nonpositive(p);
+    const Pack pair = simd::BFloat16Pairs<Pack>::to_pairs(p[0], p[1]);
+    simd::BFloat16Pairs<Pack>::add_products(total, pair, Pack::broadcast(simd::pair_of_ones));
+    pair.store(pairs);
+  }
+  template <std::size_t Width, std::size_t Count>
+  static LADON_INLINE constexpr void weights_together(const float* scores, float* pairs, const Pack* largest,
+                                                      Pack (&total)[Packs]) noexcept {
+    Pack p[2 * Count * Packs];
+    simd::for_each_index<2 * Count * Packs>([&](std::size_t i) {
+      p[i] = Pack::load(scores + i / Packs * Width + i % Packs * Pack::lanes) - largest[i % Packs];
+    });
+    exp2_of_nonpositive(p);
+    simd::for_each_index<Count * Packs>([&](std::size_t i) {
+      const std::size_t pair = i / Packs, v = i % Packs;
+      const Pack weights = simd::BFloat16Pairs<Pack>::to_pairs(p[2 * pair * Packs + v], p[(2 * pair + 1) * Packs + v]);
+      simd::BFloat16Pairs<Pack>::add_products(total[v], weights, Pack::broadcast(simd::pair_of_ones));
+      weights.store(pairs + pair * Width + v * Pack::lanes);
+    });
   }
 
   template <std::size_t Width, std::size_t Chains>

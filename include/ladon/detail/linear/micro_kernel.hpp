@@ -9,6 +9,9 @@
 //
 // If fewer than Rows rows or Packs packs are left, the caller instantiates a smaller tile for the rest.
 //
+// The operation of a step is a template argument. MultiplyAdd multiplies floats, as above. PairProducts multiplies
+// pairs of bfloat16 numbers (detail/simd/bfloat16_pairs.hpp). One step then handles two values of k.
+//
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
@@ -18,6 +21,7 @@
 
 #include <ladon/detail/linear/cortex_m/loops.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
+#include <ladon/detail/simd/bfloat16_pairs.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
 // With LADON_SUMS_WITHOUT_LOOPS, the functions of a tile name each sum instead of looping over the sums. g++ 12 keeps
@@ -44,7 +48,20 @@ LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std:
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
 
-template <class Pack, std::size_t Rows, std::size_t Packs>
+struct MultiplyAdd {
+  template <class Pack, class Broadcast>
+  static LADON_INLINE constexpr void add(Pack& sum, const Broadcast& a, const Pack& b) noexcept {
+    sum = fma(a, b, sum);
+  }
+};
+struct PairProducts {
+  template <class Pack>
+  static LADON_INLINE constexpr void add(Pack& sum, const Pack& a, const Pack& b) noexcept {
+    simd::BFloat16Pairs<Pack>::add_products(sum, b, a);
+  }
+};
+
+template <class Pack, std::size_t Rows, std::size_t Packs, class Operation = MultiplyAdd>
 struct MicroKernel {
   Pack sum[Rows][Packs];
 
@@ -161,6 +178,8 @@ struct MicroKernel {
       }
     }
 #endif
+    // If g++ 12 knows the number of steps, g++ copies each accumulator of vdpbf16ps in each iteration, and spills some.
+    if constexpr (std::is_same_v<Operation, PairProducts>) inner = opaque(inner);
     if constexpr (target::Current::steps_per_iteration(Pack::lanes, Packs) == 2) {
 #if defined(__GNUC__)
 #pragma GCC unroll 2
@@ -217,7 +236,7 @@ struct MicroKernel {
     for (std::size_t r = 0; r < Rows; ++r) {
       const auto broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
       LADON_UNROLL
-      for (std::size_t v = First; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
+      for (std::size_t v = First; v < Packs; ++v) Operation::add(sum[r][v], broadcast, b[v]);
     }
 #endif
   }
@@ -239,7 +258,7 @@ struct MicroKernel {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) {
         const Pack b = v < resident ? kept[v] : Pack::load_aligned(panel_again + v * Pack::lanes);
-        sum[r][v] = fma(broadcast, b, sum[r][v]);
+        Operation::add(sum[r][v], broadcast, b);
       }
     }
   }

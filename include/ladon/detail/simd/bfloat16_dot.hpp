@@ -90,9 +90,13 @@ struct BFloat16Register<4> {
     return _mm_maskz_loadu_epi16(static_cast<__mmask8>((1u << count) - 1), from);
   }
   static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm_set1_epi32(pair); }
-  static LADON_INLINE void store_pairs(__m128 even, __m128 odd, BFloat16* to) noexcept {
+  static LADON_INLINE Type pairs(__m128 even, __m128 odd) noexcept {
     const auto halves = reinterpret_cast<Type>(_mm_cvtne2ps_pbh(odd, even));
-    _mm_storeu_si128(reinterpret_cast<Type*>(to), _mm_unpacklo_epi16(halves, _mm_unpackhi_epi64(halves, halves)));
+    return _mm_unpacklo_epi16(halves, _mm_unpackhi_epi64(halves, halves));
+  }
+  static LADON_INLINE void store(Type x, BFloat16* to) noexcept { _mm_storeu_si128(reinterpret_cast<Type*>(to), x); }
+  static LADON_INLINE void store_neighbours(__m128 x, BFloat16* to) noexcept {
+    _mm_storel_epi64(reinterpret_cast<Type*>(to), reinterpret_cast<Type>(_mm_cvtneps_pbh(x)));
   }
 #if defined(__clang__)
   static LADON_INLINE __m128 add_products(__m128 sum, Type x, Type w) noexcept {
@@ -111,10 +115,13 @@ struct BFloat16Register<8> {
     return _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), from);
   }
   static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm256_set1_epi32(pair); }
-  static LADON_INLINE void store_pairs(__m256 even, __m256 odd, BFloat16* to) noexcept {
+  static LADON_INLINE Type pairs(__m256 even, __m256 odd) noexcept {
     const Type order = _mm256_setr_epi16(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
-    const auto halves = reinterpret_cast<Type>(_mm256_cvtne2ps_pbh(odd, even));
-    _mm256_storeu_si256(reinterpret_cast<Type*>(to), _mm256_permutexvar_epi16(order, halves));
+    return _mm256_permutexvar_epi16(order, reinterpret_cast<Type>(_mm256_cvtne2ps_pbh(odd, even)));
+  }
+  static LADON_INLINE void store(Type x, BFloat16* to) noexcept { _mm256_storeu_si256(reinterpret_cast<Type*>(to), x); }
+  static LADON_INLINE void store_neighbours(__m256 x, BFloat16* to) noexcept {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(_mm256_cvtneps_pbh(x)));
   }
 #if defined(__clang__)
   static LADON_INLINE __m256 add_products(__m256 sum, Type x, Type w) noexcept {
@@ -131,12 +138,16 @@ struct BFloat16Register<16> {
     return _mm512_maskz_loadu_epi16(static_cast<__mmask32>((std::uint64_t{1} << count) - 1), from);
   }
   static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm512_set1_epi32(pair); }
-  static LADON_INLINE void store_pairs(__m512 even, __m512 odd, BFloat16* to) noexcept {
+  static LADON_INLINE Type pairs(__m512 even, __m512 odd) noexcept {
     alignas(64) static constexpr std::uint16_t order[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                                             21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
                                                             11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
     const auto halves = reinterpret_cast<Type>(_mm512_cvtne2ps_pbh(odd, even));
-    _mm512_storeu_si512(to, _mm512_permutexvar_epi16(_mm512_load_si512(order), halves));
+    return _mm512_permutexvar_epi16(_mm512_load_si512(order), halves);
+  }
+  static LADON_INLINE void store(Type x, BFloat16* to) noexcept { _mm512_storeu_si512(to, x); }
+  static LADON_INLINE void store_neighbours(__m512 x, BFloat16* to) noexcept {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
   }
 #if defined(__clang__)
   static LADON_INLINE __m512 add_products(__m512 sum, Type x, Type w) noexcept {
@@ -170,7 +181,7 @@ struct GroupDot<BFloat16, XsimdPack<Lanes>> {
 #endif
   }
   static LADON_INLINE void store_group(const Pack (&features)[group], BFloat16* panel) noexcept {
-    Register::store_pairs(features[0].batch, features[1].batch, panel);
+    Register::store(Register::pairs(features[0].batch, features[1].batch), panel);
   }
 
  private:

@@ -111,6 +111,21 @@ struct Avx512 : X86 {
   // Products take bfloat16 features, because the instruction vdpbf16ps multiplies pairs of bfloat16 numbers
   // (detail/simd/bfloat16_dot.hpp).
   static constexpr bool multiplies_bfloat16 = true;
+#if !LADON_DETERMINISTIC
+  // Attention of several queries multiplies pairs of bfloat16 numbers, too. The table has the time with pairs, divided
+  // by the time with floats (Zen 4, g++ 12, medians of interleaved runs). The column int8 of the layers has rotated
+  // int8 weights:
+  //
+  //                                     int8   bfloat16
+  //   (512,256,8)                       0.67   0.71
+  //   (128,384,12)                      0.84   0.89
+  //   (32,384,12)                       0.95   0.97
+  //   (8,384,12)                        1.00   not measured
+  //   6 encoder layers (128,384,12)     0.94   0.96
+  //   6 encoder layers (32,384,12)      0.98   0.99
+  //   6 encoder layers (8,384,12)       0.99   0.98
+  static constexpr bool attends_in_pairs = true;
+#endif
 #endif
 #if defined(__FMA__) && !LADON_DETERMINISTIC
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this

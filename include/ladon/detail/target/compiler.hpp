@@ -121,6 +121,14 @@ LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
   return pointer;
 }
 
+// Returns `count` and hides its value from the optimiser.
+LADON_INLINE constexpr std::size_t opaque(std::size_t count) noexcept {
+#if defined(__GNUC__)
+  if (!__builtin_is_constant_evaluated()) asm volatile("" : "+r"(count));
+#endif
+  return count;
+}
+
 // prefetch_to_second_cache prefetches a cache line into the L2 cache. prefetch_to_nearest_cache prefetches a cache line
 // into the L1 cache. Any address is allowed, valid or not. On targets that prefetch no weights, both functions do
 // nothing.

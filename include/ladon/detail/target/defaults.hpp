@@ -12,7 +12,8 @@
 //
 // Tests compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the constants that
 // depend on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
-// single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs, softmax_chains and exponentials_beside_values.
+// single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs, softmax_chains, exponentials_beside_values and
+// attends_in_pairs.
 // Kernels read all other constants from target::Current.
 #pragma once
 
@@ -83,6 +84,10 @@ struct Defaults {
   // Whether attention with int8 weights computes with integers, on a target without an FPU
   // (detail/attention/block_floats.hpp).
   static constexpr bool uses_block_floats = false;
+
+  // Whether attention with bfloat16 or int8 weights computes with pairs of bfloat16 numbers
+  // (detail/attention/bfloat16_attention.hpp).
+  static constexpr bool attends_in_pairs = false;
 
   // --- Caches --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention with bfloat16 numbers, for bfloat16 and int8 weights on targets that multiply pairs of bfloat16 numbers
+// (target::Defaults::attends_in_pairs). Queries, keys, values and attention weights are rounded to the nearest
+// bfloat16. Scores, maxima, exponentials and all sums are float32. A pair of bfloat16 numbers takes the place of a
+// float (detail/simd/bfloat16_pairs.hpp), so the arrays shrink to half:
+//
+//     queries   Q^T [(head width + 1) / 2][query width]             a pair has two features of one query
+//     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
+//     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
+//     weights   P^T [(keys of the block + 1) / 2][query width]      a pair has the weights of two neighbouring keys
+//
+// A feature or key that is missing from the last pair is 0.
+//
+// The sum of the softmax adds the rounded weights. With the rounding errors e_k of the weights p_k, the error of an
+// output is
+//
+//     rounded weights in the sum     sum of e_k (v_k - o) / sum of p_k     o is the exact output
+//     exact weights in the sum       sum of e_k v_k       / sum of p_k
+//
+// The first error does not grow with the mean of the values: if all values are equal, the error is 0. Adding the
+// rounded weights also takes fewer instructions: one product with a pair of ones adds two weights.
+//
+// detail/memory/panels.hpp defines panels and packs.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/simd/bfloat16_pairs.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// A view of the keys or the values of a head, in pairs.
+struct PairPanels {
+  const float* data;
+};
+
+// How many pairs hold `count` numbers.
+LADON_INLINE constexpr std::size_t pairs_of(std::size_t count) noexcept { return (count + 1) / 2; }
+
+// Rounds the features of panels [panels][Features][Width] to pairs [panels][pairs_of(Features)][Width], in place. The
+// tokens of a panel fill Packs packs.
+template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
+LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noexcept {
+  using Pairs = simd::BFloat16Pairs<Pack>;
+  float* to = data;
+  for (std::size_t p = 0; p < panels; ++p) {
+    const float* const panel = data + p * Features * Width;
+    for (std::size_t i = 0; i < Features; i += 2, to += Width) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) {
+        const Pack first = Pack::load(panel + i * Width + v * Pack::lanes);
+        const Pack second =
+            i + 1 < Features ? Pack::load(panel + (i + 1) * Width + v * Pack::lanes) : Pack::broadcast(0.0f);
+        Pairs::to_pairs(first, second).store(to + v * Pack::lanes);
+      }
+    }
+  }
+}
+
+// Rounds the values of the first `keys` keys [panels][Features][Width] to pairs of neighbouring keys
+// [panels][Features][Width / 2], in place.
+template <class Pack, std::size_t Width, std::size_t Features>
+LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept {
+  static_assert(Width % 2 == 0);
+  const std::size_t rows = (keys + Width - 1) / Width * Features;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float* const from = data + r * Width;
+    float* const to = data + r * (Width / 2);
+    if constexpr (Pack::lanes == 1) {
+      for (std::size_t i = 0; i < Width; i += 2) to[i / 2] = simd::to_pair(from[i], from[i + 1]);
+    } else {
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Width; i += Pack::lanes) {
+        simd::BFloat16Pairs<Pack>::store_neighbours(Pack::load(from + i), to + i / 2);
+      }
+    }
+  }
+  if (keys % 2 == 0) return;
+  float* const last = data + (keys / Width * Features * Width + keys % Width) / 2;
+  for (std::size_t i = 0; i < Features; ++i) last[i * (Width / 2)] = simd::only_first(last[i * (Width / 2)]);
+}
+
+// Returns whether all values of the first `keys` keys are finite. The product x * 0 is 0 for a finite x, and NaN for an
+// infinite or NaN x.
+template <class Pack, std::size_t Width, std::size_t Features>
+constexpr bool all_pairs_finite(const float* values, std::size_t keys) noexcept {
+  Pack zeros = Pack::broadcast(0.0f);
+  for (std::size_t base = 0; base < keys; base += Width) {
+    const std::size_t pairs = pairs_of(keys - base < Width ? keys - base : Width);
+    for (std::size_t row = 0; row < Features; ++row) {
+      const float* const value = values + (base * Features + row * Width) / 2;
+      for (std::size_t i = 0; i < pairs; i += Pack::lanes) {
+        const std::size_t left = pairs - i < Pack::lanes ? pairs - i : Pack::lanes;
+        simd::BFloat16Pairs<Pack>::add_products(zeros, Pack::load_partial(value + i, left), Pack::broadcast(0.0f));
+      }
+    }
+  }
+  return reduce_add(zeros) == 0.0f;
+}
+
+}  // namespace ladon::inline LADON_ABI::detail
