@@ -83,8 +83,8 @@ struct Avx512 : X86 {
   // The projection has 12288 weights: 32 x 384, for one of 12 heads. With a threshold of 8192, this accumulator stays
   // in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not measured.
   static constexpr std::size_t separate_function_weights = 8192;
-  // Attention of a single query, 4 heads of which share 1024 keys and values of 64 features. The figures are percentages
-  // of the rate of a plain read of the keys and values, for 1, 2 and 4 heads at the same time (Zen 4):
+  // Attention of a single query, 4 heads of which share 1024 keys and values of 64 features. The figures are
+  // percentages of the rate of a plain read of the keys and values, for 1, 2 and 4 heads at the same time (Zen 4):
   //
   //     cache      in the L3 cache       from memory
   //     float32    24.5   40.2   50.6    36    53    48
