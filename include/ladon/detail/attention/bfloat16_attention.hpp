@@ -11,8 +11,8 @@
 //
 // A feature or key that is missing from the last pair is 0.
 //
-// The sum of the softmax adds the rounded weights. With the rounding errors e_k of the weights p_k, the error of an
-// output is
+// The sum of the softmax adds the rounded weights, not the exact weights. Let p_k be the weight of key k, e_k the
+// rounding error of p_k, v_k a feature of the value of key k, and o the exact output. The error of the output is
 //
 //     rounded weights in the sum     sum of e_k (v_k - o) / sum of p_k     o is the exact output
 //     exact weights in the sum       sum of e_k v_k       / sum of p_k

@@ -169,7 +169,7 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
   const Range range = scored.keys;
-  // Either a pointer to floats, or the integers of the queries.
+  // The queries: a pointer to floats, or an object with the integers of the queries (block_floats::Queries).
   using Query = std::conditional_t<Form::uses_block_floats, block_floats::Queries<Form::head_width>, const float*>;
   const Query query = [&] {
     if constexpr (Form::uses_block_floats)

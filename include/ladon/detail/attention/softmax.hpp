@@ -25,8 +25,8 @@ struct RunningSoftmax {
   Pack sum[Packs];
   Pack correction[Packs];  // factors that convert the sums of the earlier key blocks to the new maximum
 
-  // The maximum and the sum include `sink` (score.hpp), which has no value vector. A sink of -inf has no effect, so a
-  // score policy without sinks starts with -inf.
+  // The maximum and the sum include `sink` (score.hpp), which has no value vector. A sink of -inf has no effect, so the
+  // caller passes -inf if the score policy has no sinks.
   constexpr explicit RunningSoftmax(float sink) noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
@@ -101,8 +101,9 @@ struct RunningSoftmax {
     for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift_[v], total[v]);
   }
 
-  // The next three functions replace scores [keys][Width] by rounded weights, in pairs of neighbouring keys
-  // [(keys + 1) / 2][Width] (detail/attention/bfloat16_attention.hpp). The functions add the rounded weights to a sum.
+  // The next three functions replace scores [keys][Width] by weights, rounded to bfloat16 and stored as pairs of
+  // neighbouring keys [(keys + 1) / 2][Width] (detail/attention/bfloat16_attention.hpp). The functions add the rounded
+  // weights to a sum.
   //
   // weights_of_pair computes the weights of two keys and all packs.
   template <std::size_t Width>
