@@ -178,7 +178,8 @@ struct MicroKernel {
       }
     }
 #endif
-    // If g++ 12 knows the number of steps, g++ copies each accumulator of vdpbf16ps in each iteration, and spills some.
+    // `opaque` hides the number of steps from the compiler. If g++ 12 knew the number, g++ 12 would copy each
+    // accumulator of vdpbf16ps in each iteration, and spill some accumulators.
     if constexpr (std::is_same_v<Operation, PairProducts>) inner = opaque(inner);
     if constexpr (target::Current::steps_per_iteration(Pack::lanes, Packs) == 2) {
 #if defined(__GNUC__)

@@ -230,9 +230,10 @@ struct SumsArguments {
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// For 16 features, this tile takes 14 instructions for 8 sums: 1.75 per sum. If the weights of 32 features stay in
-// registers, the tile takes 12 instructions, and 2.5 to load and store the sums. The low-overhead loop (dls, le) was
-// rejected, because it needs lr. A tile with this loop has only 6 sums, and takes 12 instructions: 2 per sum.
+// For 16 features, this tile takes 14 instructions for 8 sums: 1.75 per sum. Two of the 14 instructions load weights.
+// If the weights of 32 features stay in registers, 12 instructions remain, and loading and storing the sums takes
+// another 2.5. The low-overhead loop (dls, le) was rejected, because it needs lr. A tile with this loop would have only
+// 6 sums, and would take 12 instructions: 2 per sum.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {
@@ -243,8 +244,9 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   "vldrb.u8 q3, [r1], #16\n\tvmladava.s8 r12, q1, q2\n\tvmladava.s8 r6, q0, q3\n\tvmladava.s8 lr, q1, q3\n\t"
 #define LADON_HELIUM_ALL(q, row) "vldrb.u8 " q ", [" row "], #16\n\t"
 #define LADON_HELIUM_SOME(q, row) "vpst\n\tvldrbt.u8 " q ", [" row "]\n\t"
-// Computes the products of 32 weights of each row, or 16 in the last pass, and the features of four tokens. `first` is
-// the instruction for the first 16 weights: vmladav starts at 0, and vmladava adds to the sums.
+// LADON_HELIUM_TOKEN computes the products of one token's features and 32 weights of each row. If only 16 weights are
+// left, it computes the products of these 16 weights. `first` is the instruction for the first 16 weights: vmladav
+// starts a sum at 0, and vmladava adds to a sum. LADON_HELIUM_32 computes four tokens.
 #define LADON_HELIUM_TOKEN(first, sum0, sum1, offset)      \
   "vldrb.u8 q4, [r1, #" offset "]\n\t" first " " sum0      \
   ", q0, q4\n\t"                                           \
@@ -263,8 +265,8 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // Rows of at most 64 weights. q0 - q3 hold 32 weights of each row for all packs. If there are more weights, a
-    // second pass over the packs adds the products of the last weights.
+    // This loop is for rows of at most 64 weights. q0 - q3 hold 32 weights of each row during a pass over all packs. If
+    // a row has more than 32 weights, a second pass adds the products of the other weights.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"
