@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the attention of one query block in one head. A query block has the queries of one panel
 // (detail/memory/panels.hpp). The keys are processed in key blocks, one key block after another:
-//
 //     for each key block:
 //       scores and their maximum          detail/attention/scores.hpp
 //       correction of earlier key blocks  detail/attention/softmax.hpp
 //       exponentials and weighted sum     detail/attention/weighted_sum.hpp
 //
 // The exponentials and the weighted sum are computed with one of two strategies:
-//
 //     in passes     First the exponentials of all keys of the key block are computed, then the weighted sum.
 //     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. A target
 //                   uses this strategy if its registers have room for the tile and the exponentials
@@ -121,8 +119,8 @@ struct QueryBlockAttention {
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
-  // If the attention computes with pairs, the kernels replace the scores by rounded weights. The capture needs the
-  // exact weights, so capture_weights computes these weights before the scores are replaced.
+  // If attention computes with pairs of bfloat16 numbers, the kernels replace the scores by rounded weights. The
+  // capture needs the exact weights, so capture_weights computes these weights before the scores are replaced.
   static constexpr bool captures_floats = Form::uses_pairs && Capture::weights;
 
   using HeadType = Head<typename Form::View>;
@@ -188,8 +186,8 @@ struct QueryBlockAttention {
     const ScoreBlock scored{head.index, block.queries, keys};
     // Whether the weighted sum may add the values of all keys, including hidden keys. The weight of a hidden key is 0,
     // so a finite value adds 0. An infinite or NaN value would add NaN, so the weighted sum must skip the hidden keys.
-    // With pairs, the second key of the last pair may be hidden although the key block ends before it. The value of
-    // this key must be finite, too.
+    // With pairs of bfloat16 numbers, two neighbouring keys share a pair. If the key block ends between the two keys of
+    // the last pair, the value of the second key must be finite, too.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
     const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
@@ -214,8 +212,8 @@ struct QueryBlockAttention {
       if (keys % 2 != 0) hide_key(block.scores + keys * BlockForm::query_width);
     }
   }
-  // An odd number of keys leaves the last pair without a second key. Gives this missing key the score -inf, so that its
-  // weight is 0.
+  // Gives a key the score -inf, so that its weight is 0. If a key block has an odd number of keys, this key is the
+  // missing second key of the last pair.
   static LADON_INLINE constexpr void hide_key(float* scores) noexcept {
     for (std::size_t v = 0; v < Form::packs; ++v) {
       Pack::broadcast(-std::numeric_limits<float>::infinity()).store(scores + v * Pack::lanes);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of multi-head attention on panels (detail/memory/panels.hpp). Each level calls the next level of this list:
-//
 //     layer         attend_layer, attend_cache, attend_filled and extend: all heads
 //     group         attend_group: the query heads that share one head of keys and values
 //     head          attend_head: one query head and all active queries; with a single query, attend_heads: several

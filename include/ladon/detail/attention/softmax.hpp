@@ -63,7 +63,6 @@ struct RunningSoftmax {
   // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
   // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with
   // g++ on AVX-512, for (tokens,features,heads):
-  //
   //                              inlined   separate function
   //     (64,128,4), two packs      88%           91%
   //     (16,32,4), one pack        69%           61%

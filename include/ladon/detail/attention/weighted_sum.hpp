@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds the weighted values of the keys of one key block, for the queries of one query block:
-//
 //     O^T[value][query] += sum over keys of V^T[value][key] * P^T[key][query]
 //
 //     values  V^T [panels][value width][key width]    the micro-kernel broadcasts each value; from Form::first_key on
@@ -86,8 +85,8 @@ struct InterleavedExponentials {
 
 // Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. The values of
 // the keys `range` are added for all packs of queries. The values of the keys from `range.end` to `last_pack_end` - 1
-// are added for the last pack only. `work` is called between the steps of the tile. If the kernels compute with pairs,
-// `range` and `last_pack_end` count pairs of keys instead of keys (QueryBlockForm::steps_of).
+// are added for the last pack only. `work` is called between the steps of the tile. If the kernels compute with pairs
+// of bfloat16 numbers, `range` and `last_pack_end` count pairs of keys instead of keys (QueryBlockForm::steps_of).
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,

@@ -3,7 +3,6 @@
 // token, such as BERT and KWT-1, call a stack with the option `.queries = 1`. The last layer projects keys and values
 // from all tokens. All other products of the last layer are matrix-vector products for token 0, and attention uses the
 // kernels for a single query. The steps are:
-//
 //     take           copies row 0 of x, and in pre-LN row 0 of norm(x), from the panels
 //     attend         keys and values of all tokens, and the attention of one query: one row of the heads
 //     after_heads    all further steps of the layer, for one row

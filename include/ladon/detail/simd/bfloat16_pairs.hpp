@@ -3,7 +3,6 @@
 // the low half of the lane, and the second number is in the high half. Attention stores queries, keys, values and
 // weights as pairs (detail/attention/bfloat16_attention.hpp). The pairs are stored in arrays of floats, so the kernels
 // load and store pairs like floats. Only the functions of this file compute with pairs:
-//
 //     to_pairs(first, second)     rounds two packs of floats to bfloat16, and returns the pairs (first[i], second[i])
 //     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 to the pair to[i]
 //     add_products(sum, a, b)     adds the two products of each lane: the first numbers' and the second numbers'

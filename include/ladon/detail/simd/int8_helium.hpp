@@ -6,7 +6,6 @@
 // This file multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z, where q is the quantised
 // feature (detail/memory/int8_panels.hpp). The number z depends on the zero point `zero` of the token, so that s fits
 // into 8 bits with a sign:
-//
 //     8 bits of activations   z = zero - 128
 //     7 bits of activations   z = zero
 //
@@ -72,8 +71,9 @@ struct Range {
     high = vmaxq_s32(high, bits);
     low = vmaxq_u32(low, vreinterpretq_u32_s32(bits));
   }
-  // Adds 8 * eights features of four tokens, which are `Width` floats apart. Precondition: eights > 0. g++ 12 stores
-  // the range in each iteration: its loop takes 33 instructions for eight features, and the assembly 26.
+  // Extends the range by 8 * eights features of four tokens. The features of a token are `Width` floats apart.
+  // Precondition: eights > 0. g++ 12 stores the range in each iteration. The loop of g++ 12 takes 33 instructions for
+  // eight features, and the assembly takes 26.
   template <std::size_t Width>
   LADON_INLINE void add_eights(const float* features, std::size_t eights) noexcept {
     asm("dls lr, %[eights]\n"
@@ -111,7 +111,6 @@ LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* ze
 }
 
 // Quantises `blocks` blocks of 16 features of four tokens. Precondition: blocks > 0. The registers hold:
-//
 //     q0 - q3   four features of each token, one token in each lane
 //     q6, q7    the reciprocals, and z
 //     r12       round_to_low_bits
@@ -222,7 +221,6 @@ struct SumsArguments {
 };
 
 // Computes the sums of two rows and all packs of four tokens:
-//
 //     sums[pack][r][t] = sum over i of x[pack][i / 16][t][i % 16] * row[r][i]      i = 0 .. Inner - 1
 //
 //     r0, r2, r4, r6      the sums of row 0

@@ -115,7 +115,6 @@ struct Avx512 : X86 {
   // Attention of several queries multiplies pairs of bfloat16 numbers, too. The table has the time with pairs, divided
   // by the time with floats (Zen 4, g++ 12, medians of interleaved runs). The int8 weights of the encoder layers are
   // rotated:
-  //
   //                                     int8   bfloat16
   //   (512,256,8)                       0.67   0.71
   //   (128,384,12)                      0.84   0.89
