@@ -78,6 +78,9 @@ struct FirstTokenSteps {
     constexpr float* hidden() const noexcept { return memory; }
   };
 
+  // Returns the memory of token 0. Call the function only if `exist` is true.
+  static constexpr auto& shared_of(Shared& shared) noexcept { return shared.first.shared; }
+
   // Copies token 0 from the panels of `shared` into rows, and converts the input of the query's projection. Only the
   // share that computed the first of the `tokens` tokens copies.
   template <class Part>
@@ -85,7 +88,7 @@ struct FirstTokenSteps {
     if constexpr (exist) {
       const Range panels = part.of(All::q.panels(tokens));
       if (panels.begin > 0 || panels.end == 0) return;
-      auto& first = shared.first.shared;
+      auto& first = shared_of(shared);
       copy_token(shared.x.data, first.x.data);
       if constexpr (Config.norm == NormOrder::pre) copy_token(shared.normed.data, first.normed.data);
       One::Attention::query_input(first.sublayer_input(), 1, first.input);
@@ -111,7 +114,7 @@ struct FirstTokenSteps {
   template <class Scratch, class Part>
   static constexpr void after_heads(const Layer& w, Shared& shared, Scratch& scratch, Part part) noexcept {
     HiddenScratch<decltype(shared.first.hidden_input)> hidden{scratch.hidden(), shared.first.hidden_input};
-    One::after_heads(w, 1, shared.first.shared, hidden, part);
+    One::after_heads(w, 1, shared_of(shared), hidden, part);
   }
 
  private:
@@ -126,7 +129,7 @@ struct FirstTokenSteps {
                                                     Shared& shared, Scratch& scratch, CaptureOf capture_of,
                                                     const Queries& bound, const Group& group) noexcept {
     if constexpr (exist) {
-      auto& first = shared.first.shared;
+      auto& first = shared_of(shared);
       const auto in = first.input.view(first.sublayer_input());
       One::Attention::template attend_group<false>(
           HeadsCall{w.attention, options, lengths, in, first.heads.data, capture_of}, bound, group, scratch.attention);
