@@ -79,15 +79,17 @@ struct FirstTokenSteps {
     constexpr float* hidden() const noexcept { return memory; }
   };
 
-  // Copies token 0 from the panels of `shared` into rows, and converts the input of the query's projection. A call by
-  // several threads has one share of the panels for each thread. Only the share that has the first panel copies token
-  // 0.
+  // Returns the memory of token 0. Call the function only if `exist` is true.
+  static constexpr auto& shared_of(Shared& shared) noexcept { return shared.first.shared; }
+
+  // Copies token 0 from the panels of `shared` into rows, and converts the input of the query's projection. If several
+  // threads share the panels, only the thread that has the first panel copies.
   template <class Part>
   static constexpr void take(std::size_t tokens, Shared& shared, Part part) noexcept {
     if constexpr (exist) {
       const Range panels = part.of(All::q.panels(tokens));
       if (panels.begin > 0 || panels.end == 0) return;
-      auto& first = shared.first.shared;
+      auto& first = shared_of(shared);
       copy_token(shared.x.data, first.x.data);
       if constexpr (Config.norm == NormOrder::pre) copy_token(shared.normed.data, first.normed.data);
       One::Attention::query_input(first.sublayer_input(), 1, first.input);
@@ -113,7 +115,7 @@ struct FirstTokenSteps {
   template <class Scratch, class Part>
   static constexpr void after_heads(const Layer& w, Shared& shared, Scratch& scratch, Part part) noexcept {
     HiddenScratch<decltype(shared.first.hidden_input)> hidden{scratch.hidden(), shared.first.hidden_input};
-    One::after_heads(w, 1, shared.first.shared, hidden, part);
+    One::after_heads(w, 1, shared_of(shared), hidden, part);
   }
 
  private:
@@ -128,7 +130,7 @@ struct FirstTokenSteps {
                                                     Shared& shared, Scratch& scratch, CaptureOf capture_of,
                                                     const Queries& bound, const Group& group) noexcept {
     if constexpr (exist) {
-      auto& first = shared.first.shared;
+      auto& first = shared_of(shared);
       const auto in = first.input.view(first.sublayer_input());
       One::Attention::template attend_group<false>(
           HeadsCall{w.attention, options, lengths, in, first.heads.data, capture_of}, bound, group, scratch.attention);
