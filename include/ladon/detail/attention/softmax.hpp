@@ -112,7 +112,7 @@ struct RunningSoftmax {
       weights_of_pair<Width>(scores + v * Pack::lanes, pairs + v * Pack::lanes, shift[v], total[v]);
     }
   }
-  // Computes the weights of the pairs from `first` on, for the last pack of queries only.
+  // Computes the weights of pairs of keys, from pair `first` on, for the last pack of queries only.
   template <std::size_t Width>
   LADON_INLINE constexpr void weights_of_last_pack(float* scores, std::size_t first, std::size_t pairs,
                                                    Pack (&total)[Packs]) const noexcept {

@@ -4,8 +4,9 @@
 // weights as pairs (detail/attention/bfloat16_attention.hpp). The pairs are stored in arrays of floats, so the kernels
 // load and store pairs like floats. Only the functions of this file compute with pairs:
 //     to_pairs(first, second)     rounds two packs of floats to bfloat16, and returns the pairs (first[i], second[i])
-//     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 to the pair to[i]
-//     add_products(sum, a, b)     adds the two products of each lane: the first numbers' and the second numbers'
+//     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 of x to bfloat16, and stores them as the pair to[i]
+//     add_products(sum, a, b)     adds two products to each lane: first number of a * first number of b, and the same
+//                                 for the second numbers
 //
 // add_products rounds like GroupDot<BFloat16, Pack> (bfloat16_dot.hpp).
 #pragma once
