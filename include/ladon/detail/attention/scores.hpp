@@ -95,15 +95,15 @@ struct ScoreTile {
   template <class Query>
   LADON_INLINE constexpr void compute(const float* keys, const Query& query, bool unmasked,
                                       Pack* running) const noexcept {
-    Products products([](std::size_t, std::size_t) LADON_TILE_LAMBDA { return Pack::broadcast(0.0f); });
+    Products products([](std::size_t, std::size_t) LADON_SUM_LAMBDA { return Pack::broadcast(0.0f); });
     multiply(products, keys, query);
     Maximum maximum(opaque(running));
     if constexpr (Function::capped) cap_products(products);
     if (unmasked) {
       products.finish([&](std::size_t r, std::size_t v, const Pack& product)
-                          LADON_TILE_LAMBDA { keep(r, v, score_of(r, v, product), maximum); });
+                          LADON_SUM_LAMBDA { keep(r, v, score_of(r, v, product), maximum); });
     } else {
-      products.finish([&](std::size_t r, std::size_t v, const Pack& product) LADON_TILE_LAMBDA {
+      products.finish([&](std::size_t r, std::size_t v, const Pack& product) LADON_SUM_LAMBDA {
         if (key + r < end) keep(r, v, hide(r, v, score_of(r, v, product)), maximum);
       });
     }
