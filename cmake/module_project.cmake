@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adds Ladon to a project that makes only WebAssembly modules (wasm, wasm/tests/kernels, bench/browser). Include this
-# file after project(). The file also defines a function for the project:
+# file after project(). The file also defines two functions for the project:
 #   ladon_add_modules(<target> <name> ...)    adds the kernel <name>; building <target> makes the modules of the kernel
 #   ladon_precompile_modules()                precompiles the headers of all kernels of the directory; call it last
 if(NOT EMSCRIPTEN)
@@ -18,8 +18,10 @@ function(ladon_add_modules target name)
 endfunction()
 
 # ladon_precompile_modules(): gives the object files of the calling directory's modules precompiled headers of Ladon.
-# Object files with equal flags share one header. Parsing the headers takes a third of the compile time of a kernel, and
-# the object files have the same bytes. A precompiled header takes as long to compile as it saves in two object files.
+# Object files with equal flags share one precompiled header. Without it, parsing the headers takes a third of the
+# compile time of a kernel. The object files have the same bytes with and without a precompiled header. Compiling a
+# precompiled header takes as long as it saves in two object files, so only groups of three or more object files get
+# one.
 function(ladon_precompile_modules)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
   list(FILTER targets INCLUDE REGEX "_(code|describe|describe_default|int8)$")

@@ -78,7 +78,7 @@ TEST_CASE("cache precision: masks, softcap, sinks, rotary embedding") {
       {{{5, 5, 1, 1, 5, 1}}, {ones(9), false}});
 }
 
-// A single query computes several heads of a group at the same time (PanelLayout::heads_together).
+// The kernels for a single query compute several heads of a group at the same time (PanelLayout::heads_together).
 TEST_CASE("cache precision: groups of several heads") {
   check_both<S{.queries = 3, .keys = 19, .model = 14, .heads = 7, .kv_heads = 1, .value_width = 5}, Causal>(
       {{ones(19)}, {{3, 1, 1, 3}}});

@@ -100,8 +100,8 @@ TEST_CASE("cache: weights and keys of many kilobytes") {
   check_cached(cached_subject<wide, Causal, Capped, Rotated, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
 }
 
-// A single query computes several heads of a group at the same time (PanelLayout::heads_together). The groups of these
-// shapes have 2 to 9 heads, so the numbers of heads that are computed together vary, too.
+// The kernels for a single query compute several heads of a group at the same time (PanelLayout::heads_together). The
+// groups of these shapes have 2 to 9 heads, so the numbers of heads that are computed together vary, too.
 TEST_CASE("cache: groups of several heads") {
   const std::vector<Cut> cuts{{{3, 1, 1, 3, 1}}, {ones(9)}};
   check_cuts(cached_subject<S{.queries = 3, .keys = 35, .model = 12, .heads = 6, .kv_heads = 3}, Causal, Capped>());

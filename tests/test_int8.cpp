@@ -30,7 +30,7 @@ using Int8 = ladon::layout::Int8<Layout, Bits>;
 template <class Layout, int Bits = 8>
 using RotatedInt8 = ladon::layout::RotatedInt8<Layout, Bits>;
 
-// Plain arrays. Attention multiplies bfloat16 numbers if the target of this machine does.
+// A target of plain arrays. Its attention multiplies bfloat16 numbers if the attention of this machine's target does.
 template <std::size_t Lanes>
 struct ArraysLikeNative : ladon::detail::simd::ArrayVectors<Lanes> {
   static constexpr bool attends_in_pairs = ladon::detail::simd::NativeVectors::attends_in_pairs;

@@ -1,5 +1,6 @@
-// Tests that the kernels for a single query give the same bits for several heads together as for one head after
-// another. The shapes read keys and values in one stream and in several streams.
+// Tests the kernels for a single query (detail/attention/single_query.hpp). The results must have the same bits whether
+// one call computes several heads, or each head has its own call. Some shapes read keys and values in one stream, and
+// the others in several streams.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +47,8 @@ struct Group {
     }
   }
 
-  // Returns the outputs of four heads, and then their attention weights. Heads heads are computed together.
+  // Returns the outputs of four heads, followed by the attention weights of these heads. Each call of
+  // attend_single_query computes `Heads` of the four heads.
   template <std::size_t Heads, class BoundMask>
   Floats attend(const BoundMask& mask, bool values_finite) const {
     using Pack = typename simd::NativeVectors::template Pack<tiling.lanes>;

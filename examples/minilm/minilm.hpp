@@ -53,7 +53,8 @@ class SentenceEncoder {
   // Computes the embeddings of several texts. Consecutive texts share one run, up to max_tokens tokens in a run. An
   // embedding may differ from the result of the functions above by a few units in the last place. The functions above
   // run each text alone, and a run of up to 8 tokens, or of 17 to 24 tokens, may add in a different order than a longer
-  // run.
+  // run. With bfloat16 or int8 weights on AVX512_BF16, an embedding may differ more, because attention adds pairs of
+  // neighbouring keys.
   [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
 
   // Computes the input of the first layer, [ids][model_width]: word + position + type, normalised.

@@ -239,7 +239,7 @@ struct Encoder {
       if constexpr (First::exist) {
         if (first_token) {
           First::after_heads(weights.layers[Layers - 1], shared, scratch, part);
-          return leave<typename First::One>(part, weights, 1, shared.first.shared, y);
+          return leave<typename First::One>(part, weights, 1, First::shared_of(shared), y);
         }
       }
       leave<Steps>(part, weights, lengths.queries, shared, y);

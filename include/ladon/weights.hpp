@@ -48,8 +48,8 @@ enum class Order { out_in, in_out };
 //                    eight numbers (detail/memory/rotation.hpp). The error is smaller than with Int8<Bits>. All scales
 //                    are negative
 //
-// With BFloat16 and Int8, and on targets with AVX512_BF16, attention of several queries also multiplies bfloat16
-// numbers (detail/attention/bfloat16_attention.hpp).
+// On targets with AVX512_BF16, BFloat16 and Int8 also change the attention of several queries: queries, keys, values
+// and attention weights are rounded to bfloat16 (detail/attention/bfloat16_attention.hpp).
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};

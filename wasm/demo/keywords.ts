@@ -14,7 +14,7 @@ import { decodeSound } from "./sound.js";
 import { timeOf } from "./timing.js";
 import type { Progress } from "./weight-file.js";
 
-// build-demo.mjs defines keywordFiles: which files of KWT-1 the server has in the folder of the page.
+// The files of KWT-1 that the server has in the folder of the page. build-demo.mjs defines keywordFiles.
 declare const keywordFiles: { readonly model: boolean; readonly recordings: readonly string[] };
 
 const besidePage = {

@@ -168,7 +168,7 @@ export interface WarmedUp {
   readonly total: number;
   /** The time of the first call. The engine had not optimised the code before this call. */
   readonly first: number;
-  /** The time of a call at the end. Calls are timed in groups of 8 ms. This time is the mean of the fastest group. */
+  /** The time of a call after the warm-up: the mean of the fastest group. Calls are timed in groups of 8 ms. */
   readonly best: number;
 }
 

@@ -1,5 +1,5 @@
-// Tests caches of bfloat16 and int8 (CACHE_PRECISION) against the oracle. Four heads of queries share one head of keys
-// and values.
+// Compares decoding with bfloat16 and int8 caches (CACHE_PRECISION) with the oracle. Four heads of queries share one
+// head of keys and values.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";

@@ -1,5 +1,5 @@
-// Tests the weights of int8 kernels: arrays and files, integers with scales, and floats that the binding quantises.
-// Also tests floats of 16 bits.
+// Tests how int8 kernels get their weights. The weights come from arrays or from files. They are integers with scales,
+// or floats that the binding quantises. Also tests floats of 16 bits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,5 +1,6 @@
-// Tests kernels whose int8 weights are rotated (ROTATED): floats that the binding rotates and quantises, int8 files of
-// `ladon-weights quantise --rotate`, and weights that were made for the other kind of kernel.
+// Tests kernels with rotated int8 weights (ROTATED). The binding rotates and quantises float weights, and loads int8
+// files of `ladon-weights quantise --rotate`. A kernel with rotated weights must reject int8 weights without rotation,
+// and a kernel without rotation must reject rotated int8 weights.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
@@ -29,8 +30,8 @@ const rotate = (row) => {
 };
 
 /**
- * Rotates and quantises a row as include/ladon/quantise.hpp defines. Integers and scales have the opposite sign, so that
- * a negative scale marks a rotated row. The scale contains the factor 1/8 of the rotation.
+ * Rotates and quantises a row as include/ladon/quantise.hpp defines. The integers and the scale are negated, because a
+ * negative scale marks a rotated row. The scale contains the factor 1/8 of the rotation.
  */
 const quantiseRow = (row) => {
   const rotated = rotate(row);

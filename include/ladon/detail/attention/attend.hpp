@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the attention of one query block in one head. A query block has the queries of one panel
 // (detail/memory/panels.hpp). The keys are processed in key blocks, one key block after another:
-//
 //     for each key block:
 //       scores and their maximum          detail/attention/scores.hpp
 //       correction of earlier key blocks  detail/attention/softmax.hpp
 //       exponentials and weighted sum     detail/attention/weighted_sum.hpp
 //
 // The exponentials and the weighted sum are computed with one of two strategies:
-//
 //     in passes     First the exponentials of all keys of the key block are computed, then the weighted sum.
 //     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. A target
 //                   uses this strategy if its registers have room for the tile and the exponentials
@@ -61,11 +59,11 @@ struct AttendForm {
   using Pack = PackType;
   using KeyPack = KeyPackType;
   using View = ViewType;
-  // Whether the keys and values of a key block are converted to floats, because they come from a bfloat16 or int8
-  // cache.
+  // Whether the keys and values come from a bfloat16 or int8 cache. The keys and values of each key block are then
+  // converted to floats.
   static constexpr bool widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
   static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
-  // The integer kernels read the arrays of all keys and values, so a bfloat16 or int8 cache takes the other kernels.
+  // Whether the kernels compute with integers. These kernels cannot read a bfloat16 or int8 cache.
   static constexpr bool uses_block_floats = BlockFloats && !widened && !uses_pairs && T.width() == 4 &&
                                             L::keys.width() == 4 && S.head_width <= block_floats::most_width;
   using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats,
@@ -80,8 +78,9 @@ struct AttendForm {
   static constexpr bool interleaves_exponentials = Target::exponentials_beside_values;
 };
 
-// keys_of and values_of return the keys and values of the key block `keys` as floats, from Form::first_key on. If the
-// head's keys and values come from a bfloat16 or int8 cache, the functions convert the key block into block.widened.
+// keys_of and values_of return the keys and values that the kernels read for the key block `keys`, from key first_key
+// on (QueryBlockForm). If the head's keys and values come from a bfloat16 or int8 cache, the functions convert the key
+// block into block.widened.
 template <class Form>
 LADON_INLINE constexpr const float* keys_of(const Head<typename Form::View>& head, const QueryBlock& block,
                                             Range keys) noexcept {
@@ -120,7 +119,8 @@ struct QueryBlockAttention {
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
-  // Whether the float weights are captured before the kernels replace the scores by pairs of rounded weights.
+  // If attention computes with pairs of bfloat16 numbers, the kernels replace the scores by rounded weights. The
+  // capture needs the exact weights, so capture_weights computes these weights before the scores are replaced.
   static constexpr bool captures_floats = Form::uses_pairs && Capture::weights;
 
   using HeadType = Head<typename Form::View>;
@@ -186,7 +186,8 @@ struct QueryBlockAttention {
     const ScoreBlock scored{head.index, block.queries, keys};
     // Whether the weighted sum may add the values of all keys, including hidden keys. The weight of a hidden key is 0,
     // so a finite value adds 0. An infinite or NaN value would add NaN, so the weighted sum must skip the hidden keys.
-    // With pairs, the neighbour of the last key may be hidden, so it must be finite, too.
+    // With pairs of bfloat16 numbers, two neighbouring keys share a pair. If the key block ends between the two keys of
+    // the last pair, the value of the second key must be finite, too.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
     const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
@@ -211,7 +212,8 @@ struct QueryBlockAttention {
       if (keys % 2 != 0) hide_key(block.scores + keys * BlockForm::query_width);
     }
   }
-  // Hides the key that is missing from the last pair.
+  // Gives a key the score -inf, so that its weight is 0. If a key block has an odd number of keys, this key is the
+  // missing second key of the last pair.
   static LADON_INLINE constexpr void hide_key(float* scores) noexcept {
     for (std::size_t v = 0; v < Form::packs; ++v) {
       Pack::broadcast(-std::numeric_limits<float>::infinity()).store(scores + v * Pack::lanes);
@@ -241,7 +243,8 @@ struct QueryBlockAttention {
     }
   }
 
-  // Adds the weighted values of a key block with integers, or in constant evaluation with floats.
+  // Adds the weighted values of a key block. Computes with integers at run time, and with floats in constant
+  // evaluation.
   LADON_INLINE constexpr void add_values_of_integers(Range keys, const Rescale<Pack, Form::packs>& rescale) noexcept {
     if (std::is_constant_evaluated()) {
       weighted_sum<BlockForm>(head.values, block.scores, keys, rescale, block.out);
@@ -304,8 +307,8 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
   capture.fill_from(active_keys);
 }
 
-// Computes the output of a single query in several heads of a group. If the capture needs scores, `widened` is scratch
-// memory as in QueryBlock.
+// Computes the output of a single query in several heads of a group. `widened` is scratch memory (QueryBlock::widened),
+// which only a capture of scores needs.
 template <Shape S, class Score, class Target, class Simd, Tiling T, class View, std::size_t Heads, class BoundMask,
           class Capture>
 constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of attention without projections (attention.hpp):
-//
 //     for each head of keys and values:
 //       convert the keys and values into panels
 //       for each query head that uses these keys and values, and each query block:

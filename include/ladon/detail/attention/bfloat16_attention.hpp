@@ -3,7 +3,6 @@
 // (target::Defaults::attends_in_pairs). Queries, keys, values and attention weights are rounded to the nearest
 // bfloat16. Scores, maxima, exponentials and all sums are float32. A pair of bfloat16 numbers takes the place of a
 // float (detail/simd/bfloat16_pairs.hpp), so the arrays shrink to half:
-//
 //     queries   Q^T [(head width + 1) / 2][query width]             a pair has two features of one query
 //     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
 //     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
@@ -11,9 +10,8 @@
 //
 // A feature or key that is missing from the last pair is 0.
 //
-// The sum of the softmax adds the rounded weights. With the rounding errors e_k of the weights p_k, the error of an
-// output is
-//
+// The sum of the softmax adds the rounded weights, not the exact weights. Let p_k be the weight of key k, e_k the
+// rounding error of p_k, v_k a feature of the value of key k, and o the exact output. The error of the output is
 //     rounded weights in the sum     sum of e_k (v_k - o) / sum of p_k     o is the exact output
 //     exact weights in the sum       sum of e_k v_k       / sum of p_k
 //

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of multi-head attention on panels (detail/memory/panels.hpp). Each level calls the next level of this list:
-//
 //     layer         attend_layer, attend_cache, attend_filled and extend: all heads
 //     group         attend_group: the query heads that share one head of keys and values
 //     head          attend_head: one query head and all active queries; with a single query, attend_heads: several
@@ -106,33 +105,34 @@ struct MultiHeadSteps {
   // Whether the queries of a head are projected for all panels before the attention of the first panel. With the DSP
   // extension, each pass over int8 weights converts the weights to 16 bits. On Cortex-M0+, a pass converts the weights
   // to 32 bits. On Helium, a pass loads the weights into registers. One pass for all panels therefore takes fewer
-  // instructions than one pass per panel. The projected
-  // queries of the head are stored in the memory that the head's output will overwrite, so head_width must equal
-  // value_width.
+  // instructions than one pass per panel. The projected queries of the head are stored in the memory that the head's
+  // output will overwrite, so head_width must equal value_width.
   static constexpr bool projects_queries_first =
       precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
       (simd::uses_dsp<typename Target::Int8Element, Simd> || simd::uses_thumb1<typename Target::Int8Element, Simd> ||
        simd::uses_helium<typename Target::Int8Element, Simd>);
 
-  // Whether attention computes with integers, on a target without an FPU. The error of a value is then relative to the
-  // largest feature of the value, and not to each feature. With int8 weights, the output projection quantises the
-  // output of the heads, and the error of this quantisation is larger.
+  // Whether attention computes with integers, on a target without an FPU. The features of a value then have one common
+  // exponent, so the error of a feature is relative to the largest feature of the value. With int8 weights, this error
+  // is acceptable: the output projection quantises the output of the heads, and the error of this quantisation is
+  // larger.
   static constexpr bool uses_block_floats =
       Target::uses_block_floats && precision::is_int8<typename Weights::Precision>;
-  // Whether the keys and values that attend_layer projects may become words (detail/attention/block_floats.hpp).
+  // Whether the keys and values that attend_layer projects may be stored as words. detail/attention/block_floats.hpp
+  // defines words.
   static constexpr bool may_use_words = uses_block_floats && q.width() == 4 && k.width() == 4 &&
                                         S.head_width <= block_floats::most_width &&
                                         block_floats::has_words<S.head_width> && block_floats::has_words<S.value_width>;
 
-  // How many query heads attend_heads computes at the same time. If heads_together is 1, attend_head computes each
-  // head.
+  // How many query heads of a group attend_heads computes at the same time. If the number is 1, attend_head computes
+  // one head after another.
   static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
 
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
 
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
-  // the projections take quantised or bfloat16 panels, query_input and context_in also convert the panels
-  // (detail/memory/linear_input.hpp).
+  // the projections take quantised or bfloat16 panels, query_input converts the panels of queries_in, and context_in
+  // converts its own panels (detail/memory/linear_input.hpp).
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, part);
@@ -167,7 +167,7 @@ struct MultiHeadSteps {
   }
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
   // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
-  // words (detail/attention/block_floats.hpp), which only the query blocks of this shape can read.
+  // stored as words (detail/attention/block_floats.hpp). Only the query blocks of this shape can read words.
   template <bool MayUseWords = false, class Call, class Context, class Part, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                                 Part part, Attend attend) noexcept {
@@ -183,8 +183,9 @@ struct MultiHeadSteps {
       attend(bound, GroupKeys<const float*>{g, keys, values, finite, words});
     }
   }
-  // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true, projected
-  // keys and values, which lie in `scratch`, are first rounded in place.
+  // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true and the
+  // keys and values are not in a cache, the function first rounds them in place to pairs of bfloat16 numbers
+  // (rounded_keys).
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
                                      Scratch& scratch) noexcept {
@@ -339,7 +340,8 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Returns which of the first `active` tokens the `count` panels from panel `first` on hold.
+  // Returns the range of the tokens in `count` panels. `first` is the number of the first of these panels. The range
+  // ends before token `active`.
   template <Tiling T>
   static constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
     return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
@@ -389,8 +391,8 @@ struct MultiHeadSteps {
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
-  // Replaces the keys and values of the active tokens by words, and returns true, if they have integers
-  // (detail/attention/block_floats.hpp).
+  // If integers can represent the keys and values of all active tokens, replaces the keys and values by words
+  // (detail/attention/block_floats.hpp) and returns true. Otherwise returns false.
   static constexpr bool to_words([[maybe_unused]] float* keys, [[maybe_unused]] float* values,
                                  [[maybe_unused]] std::size_t active) noexcept {
     if constexpr (may_use_words) {
@@ -404,8 +406,8 @@ struct MultiHeadSteps {
     return false;
   }
 
-  // Rounds the keys and values of one head to pairs of bfloat16 numbers, in place. If TestsFinite is true, the function
-  // also finds out whether all values are finite.
+  // Rounds the keys and values of one head to pairs of bfloat16 numbers, in place. If TestsFinite is true, the member
+  // values_finite of the result says whether all values are finite. Otherwise values_finite is true.
   template <bool TestsFinite>
   static constexpr GroupKeys<PairPanels> rounded_keys(std::size_t g, float* keys, float* values,
                                                       std::size_t active) noexcept {
@@ -487,7 +489,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of a single query in Heads consecutive heads of a group.
+  // Computes the attention of a single query in Heads consecutive query heads of a group. `first` is the first of these
+  // heads.
   template <bool Projected, std::size_t Heads, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_heads(const Call& call, const Queries& bound, const GroupKeys<View>& group,
                                      std::size_t first, Scratch& scratch) noexcept {

@@ -25,7 +25,7 @@ struct Head {
   bool values_finite;  // whether no value is infinite or NaN
   std::size_t index;   // index of the query head
   float sink;          // the head's sink as an exponent of two; read only if the score has sinks
-  bool words;          // whether keys and values are words (detail/attention/block_floats.hpp)
+  bool words = false;  // whether keys and values are words (detail/attention/block_floats.hpp)
 };
 template <class View>
 Head(View, View, bool, std::size_t, float, bool) -> Head<View>;
@@ -37,7 +37,7 @@ struct QueryBlock {
   float* scores;       // scratch [keys of a key block][query width]: first the scores S^T, then the weights P^T
   float* out;          // O^T [value width][query width]: the output
   float* widened;      // scratch: keys, then values, of a key block as floats; only for a bfloat16 or int8 cache
-  bool words;          // whether keys and values are words (detail/attention/block_floats.hpp)
+  bool words = false;  // whether keys and values are words (detail/attention/block_floats.hpp)
 };
 
 // The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The number of
@@ -60,7 +60,7 @@ struct QueryBlockForm {
   static constexpr bool uses_block_floats = BlockFloats;  // detail/attention/block_floats.hpp
   static constexpr bool uses_pairs = UsesPairs;           // detail/attention/bfloat16_attention.hpp
 
-  // A step of a product handles this many features of a key, or this many keys.
+  // How many features of a key one step of a score adds, and how many keys one step of a weighted sum adds.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
   static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
   static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
@@ -68,12 +68,13 @@ struct QueryBlockForm {
   template <std::size_t Rows, std::size_t TilePacks>
   using Kernel = MicroKernel<Pack, Rows, TilePacks, Operation>;
 
-  // Returns the steps that handle the keys `keys`. `keys` begins at a multiple of `step`.
+  // Returns the steps of a weighted sum that add the keys `keys`. `keys` begins at a multiple of `step`.
   static constexpr Range steps_of(Range keys) noexcept {
     return uses_pairs ? Range{keys.begin / step, (keys.end + step - 1) / step} : keys;
   }
 
-  // Returns the key at which the arrays of keys and values begin. The keys of the current key block begin at `begin`.
+  // Returns the number of the key at which the arrays of keys and values begin. The current key block begins at key
+  // `begin`.
   static constexpr std::size_t first_key(std::size_t begin) noexcept { return Widened ? begin : 0; }
 };
 

@@ -21,7 +21,6 @@ constexpr double exp_double(double x) noexcept {
 }
 
 // Returns ln x. Precondition: x is positive and normal. With x = m * 2^n and m in [1, 2):
-//
 //     ln x = 2 artanh((m - 1) / (m + 1)) + n ln 2
 constexpr double log_double(double x) noexcept {
   const auto bits = ladon::bit_cast<std::uint64_t>(x);

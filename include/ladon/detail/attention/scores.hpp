@@ -94,15 +94,15 @@ struct ScoreTile {
     if constexpr (Form::uses_block_floats) {
       if (!std::is_constant_evaluated()) return compute_with_integers(keys, query, unmasked, running);
     }
-    Products products([](std::size_t, std::size_t) LADON_TILE_LAMBDA { return Pack::broadcast(0.0f); });
+    Products products([](std::size_t, std::size_t) LADON_SUM_LAMBDA { return Pack::broadcast(0.0f); });
     multiply(products, keys, query);
     if constexpr (Function::capped) cap_products(products);
     Maximum maximum(opaque(running));
     if (unmasked) {
       products.finish([&](std::size_t r, std::size_t v, const Pack& product)
-                          LADON_TILE_LAMBDA { keep(r, v, score_of(r, v, product), maximum); });
+                          LADON_SUM_LAMBDA { keep(r, v, score_of(r, v, product), maximum); });
     } else {
-      products.finish([&](std::size_t r, std::size_t v, const Pack& product) LADON_TILE_LAMBDA {
+      products.finish([&](std::size_t r, std::size_t v, const Pack& product) LADON_SUM_LAMBDA {
         if (key + r < end) keep(r, v, hide(r, v, score_of(r, v, product)), maximum);
       });
     }
@@ -193,7 +193,7 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
   const Range range = scored.keys;
-  // Either a pointer to floats, or the integers of the queries.
+  // The queries: a pointer to floats, or an object with the integers of the queries (block_floats::Queries).
   using Query = std::conditional_t<Form::uses_block_floats, block_floats::Queries<Form::head_width>, const float*>;
   const Query query = [&] {
     if constexpr (Form::uses_block_floats)

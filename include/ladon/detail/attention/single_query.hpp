@@ -120,9 +120,9 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// Returns how many of `most` things the kernels for several heads compute at the same time, if each thing has `sums`
-// packs of sums. The number is `most`, or a half, a quarter and so on, so that the sums fit into registers. For one
-// head the number is `most`.
+// Returns how many packs of keys, streams or rows a kernel computes at the same time. Each pack, stream or row needs
+// `sums` packs of sums for each of `heads` heads. With one head, the result is `most`. With several heads, `most` is
+// halved until all sums fit into registers (single_query_sums in detail/target).
 constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
   while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
   return most;
@@ -339,7 +339,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
       for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = stream_sum[i] + block_sum[i];
     }
   }
-  // Adds the other keys to the sums of Rows rows, which are sum[h * Rows + r].
+  // Adds the keys that the streams have not added to the sums of Rows rows. sum[h * Rows + r] is the sum of head h and
+  // row `row` + r.
   const auto add_rest = [&]<std::size_t Rows>(std::size_t row, auto& sum) LADON_INLINE_LAMBDA {
     if constexpr (streamed) {
       add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start,
@@ -361,7 +362,7 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
       }
     }
   };
-  // Returns the sums of the streams for a row and a head.
+  // Returns the sum of the streams for one row and one head, or 0 if there is only one stream.
   const auto begin = [&](std::size_t row, std::size_t h) LADON_INLINE_LAMBDA {
     return streamed ? stream_sum[streamed ? row * Heads + h : 0] : Pack::broadcast(0.0f);
   };

@@ -25,8 +25,8 @@ struct RunningSoftmax {
   Pack sum[Packs];
   Pack correction[Packs];  // factors that convert the sums of the earlier key blocks to the new maximum
 
-  // The maximum and the sum include `sink` (score.hpp), which has no value vector. A sink of -inf has no effect, so a
-  // score policy without sinks starts with -inf.
+  // The maximum and the sum include `sink` (score.hpp), which has no value vector. A sink of -inf has no effect, so the
+  // caller passes -inf if the score policy has no sinks.
   constexpr explicit RunningSoftmax(float sink) noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
@@ -63,7 +63,6 @@ struct RunningSoftmax {
   // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
   // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with
   // g++ on AVX-512, for (tokens,features,heads):
-  //
   //                              inlined   separate function
   //     (64,128,4), two packs      88%           91%
   //     (16,32,4), one pack        69%           61%
@@ -101,8 +100,9 @@ struct RunningSoftmax {
     for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift_[v], total[v]);
   }
 
-  // The next three functions replace scores [keys][Width] by rounded weights, in pairs of neighbouring keys
-  // [(keys + 1) / 2][Width] (detail/attention/bfloat16_attention.hpp). The functions add the rounded weights to a sum.
+  // The next three functions replace scores [keys][Width] by weights, rounded to bfloat16 and stored as pairs of
+  // neighbouring keys [(keys + 1) / 2][Width] (detail/attention/bfloat16_attention.hpp). The functions add the rounded
+  // weights to a sum.
   //
   // weights_of_pair computes the weights of two keys and all packs.
   template <std::size_t Width>
@@ -112,7 +112,7 @@ struct RunningSoftmax {
       weights_of_pair<Width>(scores + v * Pack::lanes, pairs + v * Pack::lanes, shift[v], total[v]);
     }
   }
-  // Computes the weights of the pairs from `first` on, for the last pack of queries only.
+  // Computes the weights of pairs of keys, from pair `first` on, for the last pack of queries only.
   template <std::size_t Width>
   LADON_INLINE constexpr void weights_of_last_pack(float* scores, std::size_t first, std::size_t pairs,
                                                    Pack (&total)[Packs]) const noexcept {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds the weighted values of the keys of one key block, for the queries of one query block:
-//
 //     O^T[value][query] += sum over keys of V^T[value][key] * P^T[key][query]
 //
 //     values  V^T [panels][value width][key width]    the micro-kernel broadcasts each value; from Form::first_key on
@@ -36,17 +35,18 @@ struct Rescale {
   const Pack (&after)[Packs];
 };
 
-// An argument `work` of weighted_sum_tile. With NoInterleavedWork, the tile computes nothing else between its steps.
+// Pass NoInterleavedWork as `work` to weighted_sum_tile if the tile should do no other work between its steps.
 struct NoInterleavedWork {
   static constexpr std::size_t keys_ahead = 0;
   constexpr void last_pack(std::size_t, std::size_t) noexcept {}
   constexpr void end() noexcept {}
 };
 
-// An argument `work` of weighted_sum_tile. With InterleavedExponentials, the tile also computes the exponentials of the
-// scores between its steps. The exponentials of a key are the weights of the key. The weights of a key are computed
-// `keys_ahead` keys before the tile uses them. The sums of the weights are complete only after the last exponential, so
-// only `end` stores these sums in softmax.sum and sets `after`. detail/target/avx512.hpp has the measurements.
+// Pass InterleavedExponentials as `work` to weighted_sum_tile if the tile should compute the exponentials of the scores
+// between its steps. The exponentials of a key are the weights of the key. The weights of a key are computed
+// `keys_ahead` steps before the tile uses these weights. The sums of the weights are complete only after the last
+// exponential, so only `end` stores these sums in softmax.sum and sets `after`. detail/target/avx512.hpp has the
+// measurements.
 template <class Form>
 struct InterleavedExponentials {
   using Pack = typename Form::Pack;
@@ -85,8 +85,8 @@ struct InterleavedExponentials {
 
 // Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. The values of
 // the keys `range` are added for all packs of queries. The values of the keys from `range.end` to `last_pack_end` - 1
-// are added for the last pack only. `work` is called between the steps of the tile. If the kernels use pairs, this
-// function counts pairs of keys instead of keys (QueryBlockForm::steps_of).
+// are added for the last pack only. `work` is called between the steps of the tile. If the kernels compute with pairs
+// of bfloat16 numbers, `range` and `last_pack_end` count pairs of keys instead of keys (QueryBlockForm::steps_of).
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
@@ -192,8 +192,8 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
 // Computes the weighted sum if a value may be infinite or NaN and a key is hidden from some query. A weight of 0 times
 // an infinite or NaN value would be NaN. A lane therefore adds a key's value only if the lane's query may see the key.
 // This case is rare, so the function is written for small size. The function computes one row and one pack at a time,
-// and calls the mask again for each row and pack. The keys are added in the same order as in weighted_sum. If a lane
-// may see only one key of a pair, the value of the other key is replaced by 0.
+// and calls the mask again for each row and pack. The keys are added in the same order as in weighted_sum. With pairs
+// of bfloat16 numbers, a lane may see only one key of a pair. The value of the hidden key is then replaced by 0.
 template <class Form, class BoundMask>
 LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,

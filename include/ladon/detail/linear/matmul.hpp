@@ -195,7 +195,8 @@ LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, 
           tile.template accumulate<T.width()>(Inner, rows, panel);
         }
 #if defined(LADON_TILE_HELIUM)
-        // A copy, because at -O2, g++ 12 would read the members of `epilogue` again after each store.
+        // Copies `epilogue`. Without the copy, g++ 12 at -O2 would read the members of `epilogue` again after each
+        // store.
         const Epilogue store = epilogue;
 #else
         const Epilogue& store = epilogue;

@@ -25,13 +25,13 @@
 #include <ladon/detail/simd/vectors.hpp>
 
 // With LADON_SUMS_WITHOUT_LOOPS, the functions of a tile name each sum instead of looping over the sums. g++ 12 keeps
-// the sums of unrolled loops in memory on Helium. Code for size has loops. The lambdas of a tile then also have the
-// attribute LADON_TILE_LAMBDA.
+// the sums of unrolled loops in memory on Helium. LADON_SUM_LAMBDA is the attribute of lambdas that compute with one
+// sum: on Helium, they are always inlined. Code for size keeps the loops and has no attribute.
 #if defined(LADON_TILE_HELIUM) && !defined(LADON_SMALL)
 #define LADON_SUMS_WITHOUT_LOOPS 1
-#define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
+#define LADON_SUM_LAMBDA LADON_INLINE_LAMBDA
 #else
-#define LADON_TILE_LAMBDA
+#define LADON_SUM_LAMBDA
 #endif
 
 namespace ladon::inline LADON_ABI::detail {
@@ -178,7 +178,8 @@ struct MicroKernel {
       }
     }
 #endif
-    // If g++ 12 knows the number of steps, g++ copies each accumulator of vdpbf16ps in each iteration, and spills some.
+    // `opaque` hides the number of steps from the compiler. If g++ 12 knew the number, g++ 12 would copy each
+    // accumulator of vdpbf16ps in each iteration, and spill some accumulators.
     if constexpr (std::is_same_v<Operation, PairProducts>) inner = opaque(inner);
     if constexpr (target::Current::steps_per_iteration(Pack::lanes, Packs) == 2) {
 #if defined(__GNUC__)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bfloat16 panels are the input of products with bfloat16 weights, on targets that multiply bfloat16 numbers
 // (detail/simd/bfloat16_dot.hpp). Two features of a token share a 32-bit lane:
-//
 //     data   [panels][(features + 1) / 2][width][2]    0 for a feature that is missing from the last pair
 //
 // Each feature is rounded to the nearest bfloat16, and to the even bfloat16 if two are equally near. The relative error

@@ -3,7 +3,6 @@
 // elements are float32, bfloat16 or int8 numbers.
 //
 // Kernels read the panels of a head through a view:
-//
 //     const float*       float32
 //     const BFloat16*    bfloat16
 //     Int8Tokens         int8: the integers, and the scale of each token

@@ -32,15 +32,15 @@ struct TeamWorkspace {
 };
 
 // The scratch memory of one thread. A thread computes one head after another, and every head overwrites the memory of
-// the previous head.
-//
-// Up to HeadsTogether heads are computed at the same time (PanelLayout::heads_together).
+// the previous head. With a single query, the thread computes HeadsTogether heads of a group at the same time
+// (PanelLayout::heads_together). `query` and `scores` then hold the numbers of all these heads.
 template <Shape S, class Target, std::size_t HeadsTogether>
 struct ScratchOfHeads {
   using L = detail::PanelLayout<S, Target>;
   Panels<S.keys, S.head_width, L::keys> keys;     // keys K^T of one head
   Panels<S.keys, S.value_width, L::keys> values;  // values V^T of one head
-  // Queries Q^T of one panel, and scores S^T, then weights P^T, of one key block.
+  // `query` holds the queries Q^T of one panel. `scores` first holds the scores S^T of one key block, and later the
+  // weights P^T of the key block.
   Panels<L::queries.width(), HeadsTogether * S.head_width, L::queries> query;
   Panels<L::queries.width(), HeadsTogether * L::block, L::queries> scores;
 };
@@ -61,7 +61,8 @@ struct CachedScratch {
   using Widened = Panels<L::widened_block, widest, L::keys>;
   Panels<L::queries.width(), widest, L::queries>
       projected;  // new K^T or V^T of one head, before scatter() writes it into the cache
-  // Queries Q^T of one panel, and scores S^T, then weights P^T, of one key block.
+  // `query` holds the queries Q^T of one panel. `scores` first holds the scores S^T of one key block, and later the
+  // weights P^T of the key block.
   Panels<L::queries.width(), L::heads_together * S.head_width, L::queries> query;
   Panels<L::queries.width(), L::heads_together * L::block, L::queries> scores;
   [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Widened> widened;

@@ -2,7 +2,6 @@
 // One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. An instruction
 // multiplies a pair of features by a pair of weights, and adds both products to a float32 sum. The instructions round
 // in different ways:
-//
 //     vdpbf16ps   AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
 //     BFDOT       FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
 //

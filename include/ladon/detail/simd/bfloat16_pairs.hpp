@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs of bfloat16 pairs: each lane holds two bfloat16 numbers instead of a float. The first number of a pair is in
+// Packs of pairs of bfloat16 numbers. Each lane holds one pair instead of one float. The first number of a pair is in
 // the low half of the lane, and the second number is in the high half. Attention stores queries, keys, values and
-// weights as pairs (detail/attention/bfloat16_attention.hpp). The pairs lie in arrays of floats, so the kernels for
-// floats also move pairs. Only the functions of this file compute with pairs:
-//
+// weights as pairs (detail/attention/bfloat16_attention.hpp). The pairs are stored in arrays of floats, so the kernels
+// load and store pairs like floats. Only the functions of this file compute with pairs:
 //     to_pairs(first, second)     rounds two packs of floats to bfloat16, and returns the pairs (first[i], second[i])
-//     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 to the pair to[i]
-//     add_products(sum, a, b)     adds the two products of each lane: the first numbers' and the second numbers'
+//     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 of x to bfloat16, and stores them as the pair to[i]
+//     add_products(sum, a, b)     adds two products to each lane: first number of a * first number of b, and the same
+//                                 for the second numbers
 //
 // add_products rounds like GroupDot<BFloat16, Pack> (bfloat16_dot.hpp).
 #pragma once
@@ -25,17 +25,18 @@ LADON_INLINE constexpr float to_pair(float first, float second) noexcept {
   const std::uint32_t low = to_bfloat16(first).bits, high = to_bfloat16(second).bits;
   return ladon::bit_cast<float>(high << 16 | low);
 }
-// Returns the pair without its second number, or without its first number. The missing number is 0.
+// only_first returns a pair with the second number replaced by 0. only_second returns a pair with the first number
+// replaced by 0.
 LADON_INLINE constexpr float only_first(float pair) noexcept {
   return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffffu);
 }
 LADON_INLINE constexpr float only_second(float pair) noexcept {
   return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffff0000u);
 }
-// The pair of two ones.
+// A pair whose two numbers are 1.
 inline constexpr float pair_of_ones = to_pair(1, 1);
 
-// The implementation for plain arrays.
+// The implementation for packs that are plain arrays. The specialisation below is for vector registers.
 template <class Pack>
 struct BFloat16Pairs {
   static LADON_INLINE constexpr Pack to_pairs(const Pack& first, const Pack& second) noexcept {

@@ -108,7 +108,7 @@ LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
 
-// Further constants of exp2_of_nonpositive.
+// The constants of exp2_of_nonpositive that are not coefficients of its polynomial.
 inline constexpr float exp2_constants[] = {rounding_magic, -127, 1};
 
 // Coefficients of 2^f - 1 for f in [-1/16, 1/16]: a minimax (Remez) polynomial. The relative error of 2^f

@@ -6,7 +6,6 @@
 // This file multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z, where q is the quantised
 // feature (detail/memory/int8_panels.hpp). The number z depends on the zero point `zero` of the token, so that s fits
 // into 8 bits with a sign:
-//
 //     8 bits of activations   z = zero - 128
 //     7 bits of activations   z = zero
 //
@@ -72,8 +71,9 @@ struct Range {
     high = vmaxq_s32(high, bits);
     low = vmaxq_u32(low, vreinterpretq_u32_s32(bits));
   }
-  // Adds 8 * eights features of four tokens, which are `Width` floats apart. Precondition: eights > 0. g++ 12 stores
-  // the range in each iteration: its loop takes 33 instructions for eight features, and the assembly 26.
+  // Extends the range by 8 * eights features of four tokens. The features of a token are `Width` floats apart.
+  // Precondition: eights > 0. g++ 12 stores the range in each iteration. The loop of g++ 12 takes 33 instructions for
+  // eight features, and the assembly takes 26.
   template <std::size_t Width>
   LADON_INLINE void add_eights(const float* features, std::size_t eights) noexcept {
     asm("dls lr, %[eights]\n"
@@ -111,7 +111,6 @@ LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* ze
 }
 
 // Quantises `blocks` blocks of 16 features of four tokens. Precondition: blocks > 0. The registers hold:
-//
 //     q0 - q3   four features of each token, one token in each lane
 //     q6, q7    the reciprocals, and z
 //     r12       round_to_low_bits
@@ -222,7 +221,6 @@ struct SumsArguments {
 };
 
 // Computes the sums of two rows and all packs of four tokens:
-//
 //     sums[pack][r][t] = sum over i of x[pack][i / 16][t][i % 16] * row[r][i]      i = 0 .. Inner - 1
 //
 //     r0, r2, r4, r6      the sums of row 0
@@ -230,9 +228,10 @@ struct SumsArguments {
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// For 16 features, this tile takes 14 instructions for 8 sums: 1.75 per sum. If the weights of 32 features stay in
-// registers, the tile takes 12 instructions, and 2.5 to load and store the sums. The low-overhead loop (dls, le) was
-// rejected, because it needs lr. A tile with this loop has only 6 sums, and takes 12 instructions: 2 per sum.
+// For 16 features, this tile takes 14 instructions for 8 sums: 1.75 per sum. Two of the 14 instructions load weights.
+// If the weights of 32 features stay in registers, 12 instructions remain, and loading and storing the sums takes
+// another 2.5. The low-overhead loop (dls, le) was rejected, because it needs lr. A tile with this loop would have only
+// 6 sums, and would take 12 instructions: 2 per sum.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {
@@ -243,8 +242,9 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   "vldrb.u8 q3, [r1], #16\n\tvmladava.s8 r12, q1, q2\n\tvmladava.s8 r6, q0, q3\n\tvmladava.s8 lr, q1, q3\n\t"
 #define LADON_HELIUM_ALL(q, row) "vldrb.u8 " q ", [" row "], #16\n\t"
 #define LADON_HELIUM_SOME(q, row) "vpst\n\tvldrbt.u8 " q ", [" row "]\n\t"
-// Computes the products of 32 weights of each row, or 16 in the last pass, and the features of four tokens. `first` is
-// the instruction for the first 16 weights: vmladav starts at 0, and vmladava adds to the sums.
+// LADON_HELIUM_TOKEN computes the products of one token's features and 32 weights of each row. If only 16 weights are
+// left, it computes the products of these 16 weights. `first` is the instruction for the first 16 weights: vmladav
+// starts a sum at 0, and vmladava adds to a sum. LADON_HELIUM_32 computes four tokens.
 #define LADON_HELIUM_TOKEN(first, sum0, sum1, offset)      \
   "vldrb.u8 q4, [r1, #" offset "]\n\t" first " " sum0      \
   ", q0, q4\n\t"                                           \
@@ -263,8 +263,8 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // Rows of at most 64 weights. q0 - q3 hold 32 weights of each row for all packs. If there are more weights, a
-    // second pass over the packs adds the products of the last weights.
+    // This loop is for rows of at most 64 weights. q0 - q3 hold 32 weights of each row during a pass over all packs. If
+    // a row has more than 32 weights, a second pass adds the products of the other weights.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"

@@ -83,16 +83,16 @@ struct Avx512 : X86 {
   // The projection has 12288 weights: 32 x 384, for one of 12 heads. With a threshold of 8192, this accumulator stays
   // in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not measured.
   static constexpr std::size_t separate_function_weights = 8192;
-  // Attention of a single query, 4 heads of which share 1024 keys and values of 64 features. The figures are
-  // percentages of the rate of a plain read of the keys and values, for 1, 2 and 4 heads at the same time (Zen 4):
-  //
+  // The table compares 1, 2 and 4 query heads at the same time (three columns for each place of the cache). The 4 query
+  // heads share 1024 keys and values of 64 features. The figures are the bytes of keys and values per second, as
+  // percentages of the rate of a plain read of these bytes (Zen 4):
   //     cache      in the L3 cache       from memory
   //     float32    24.5   40.2   50.6    36    53    48
   //     bfloat16   18.4   25.0   26.6    23    31    32
   //     int8       7.3    10.7   12.7    8.0   11.8  13.7
   //
-  // With 4 heads, each number of the cache takes 4 multiply-adds. The throughput of multiply-adds then limits float32
-  // caches in the L3 cache to about 60%, bfloat16 caches to 30%, and int8 caches to 15%.
+  // With 4 heads, each number of the cache takes 4 multiply-adds. If the cache is in the L3 cache, the throughput of
+  // multiply-adds therefore limits the figures to about 60 for float32, 30 for bfloat16, and 15 for int8.
   static constexpr std::size_t single_query_heads = 4;
   static constexpr std::size_t single_query_sums = 16;
   // With 8 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 27% less time.
@@ -113,9 +113,8 @@ struct Avx512 : X86 {
   static constexpr bool multiplies_bfloat16 = true;
 #if !LADON_DETERMINISTIC
   // Attention of several queries multiplies pairs of bfloat16 numbers, too. The table has the time with pairs, divided
-  // by the time with floats (Zen 4, g++ 12, medians of interleaved runs). The column int8 of the layers has rotated
-  // int8 weights:
-  //
+  // by the time with floats (Zen 4, g++ 12, medians of interleaved runs). The int8 weights of the encoder layers are
+  // rotated:
   //                                     int8   bfloat16
   //   (512,256,8)                       0.67   0.71
   //   (128,384,12)                      0.84   0.89

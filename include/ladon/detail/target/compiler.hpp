@@ -69,12 +69,11 @@
 #define LADON_UNROLL
 #endif
 
-// A target may define four further macros:
-//
-//   LADON_UNROLL_COEFFICIENTS   before the loop over the coefficients of polynomials (elementary.hpp)
+// A target may define four further macros. The definitions below are the defaults.
+//   LADON_UNROLL_COEFFICIENTS   the pragma before the loop over the coefficients of polynomials (elementary.hpp)
 //   LADON_TILE_LAMBDA           the attribute of the lambda that computes a tile (matmul.hpp)
-//   LADON_PRODUCT               the attribute of the product of several tokens (matmul.hpp)
-//   LADON_ARGUMENT              empty, or const&: behind the type of a struct that a kernel takes
+//   LADON_PRODUCT               the attribute of matmul_panels, the product of several tokens (matmul.hpp)
+//   LADON_ARGUMENT              how a kernel takes a struct: by value if the macro is empty, by reference if const&
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
 #endif
@@ -124,7 +123,8 @@ LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
   return pointer;
 }
 
-// Returns `count` and hides its value from the optimiser.
+// Returns `count` and hides the value from the optimiser. The optimiser then compiles a loop of `count` iterations
+// without knowing their number.
 LADON_INLINE constexpr std::size_t opaque(std::size_t count) noexcept {
 #if defined(__GNUC__)
   if (!__builtin_is_constant_evaluated()) asm volatile("" : "+r"(count));

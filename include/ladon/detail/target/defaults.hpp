@@ -13,8 +13,7 @@
 // Tests compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the constants that
 // depend on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
 // single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs, softmax_chains, exponentials_beside_values and
-// attends_in_pairs.
-// Kernels read all other constants from target::Current.
+// attends_in_pairs. Kernels read all other constants from target::Current.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,8 @@
 #define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
 // Kernels take structs by reference. A copy of a struct of two pointers would be a load of 64 bits just after two
 // stores of 32 bits. The processor cannot forward two stores to one load, so the load would wait for the stores.
-// matmul_panels is part of matmul_separate, which takes its operands by reference.
+// matmul_panels takes structs by value, so LADON_PRODUCT makes it a part of matmul_separate, which takes structs by
+// reference.
 #define LADON_ARGUMENT const&
 #define LADON_PRODUCT LADON_INLINE
 
@@ -30,14 +31,13 @@ struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
   // Throughput of attention in % of the peak of 42 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
   // Measured with relaxed SIMD in Chromium 156 on a Xeon, when the body of a tile was still a separate function:
-  //
   //   % of peak   (128,384,12)   (512,256,8)   (128,768,12)
   //   2 x 4       76             66            76
   //   2 x 5       79             68            83
   //   2 x 6       79             67            73
   //
-  // Measured in Chromium 156 on Zen 4, in % of the peak of 58 GFLOP/s:
-  //
+  // The same throughput in % of the peak of 58 GFLOP/s, measured in Chromium 156 on Zen 4, with the body of a tile
+  // inlined:
   //   % of peak   (64,128,4)   (128,384,12)   (512,256,8)   (128,768,12)
   //   2 x 4       80           -              -             -
   //   2 x 5       84           81             80            89
@@ -48,7 +48,6 @@ struct Wasm : Defaults {
 #else
   // Throughput of attention in % of the peak of 22 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
   // Measured without relaxed SIMD in Chromium 156 on a Xeon:
-  //
   //   % of peak   (128,384,12)   (512,256,8)
   //   2 x 4       97             84
   //   2 x 5       98             85            540 more bytes of code

@@ -64,8 +64,8 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 // How many steps of the inner index one iteration of the loop computes.
 inline constexpr std::size_t steps = 4;
 
-// The floats that a loop reads, as an operand of the assembly. A clobber of all memory would also cover the sums, so
-// that g++ 12 would store the sums before and after the loop.
+// LADON_HELIUM_FLOATS is an operand that tells the compiler which floats the assembly reads. The alternative is a
+// clobber of all memory. g++ 12 would then also store the sums before and after the loop.
 typedef float AnyFloat __attribute__((may_alias));
 #define LADON_HELIUM_FLOATS(pointer) "m"(*reinterpret_cast<const AnyFloat(*)[]>(pointer))
 
