@@ -27,6 +27,7 @@ class Check {
   constexpr void writes(const T*, std::size_t) {}
   template <class T>
   constexpr void reads(const T*, std::size_t) {}
+  constexpr void reads_weights(const void*, std::size_t) {}
   constexpr void reads_x(const float*, std::size_t) {}
 };
 #else
@@ -60,6 +61,12 @@ class Check {
   template <class T>
   void reads(const T* memory, std::size_t count) {
     if (memory != nullptr) expect(apart(piece_of(memory, count)), LADON_OVERLAP);
+  }
+  // Like `reads`, but for a tensor of the weights, which must not be null. A separate function, because kernels with
+  // int8 weights have many tensors.
+  LADON_NOINLINE void reads_weights(const void* memory, std::size_t bytes) {
+    expect(memory != nullptr, LADON_NULL_WEIGHTS);
+    reads(static_cast<const std::byte*>(memory), bytes);
   }
   // Checks that `x` does not overlap with written memory. There is one exception: `x` may begin at the same address as
   // `y`. `y` must be the first piece of memory that was registered with `writes`.

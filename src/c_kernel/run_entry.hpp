@@ -73,7 +73,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     std::size_t workspace_bytes;
   };
 
-  static LADON_NOINLINE ladon_status prepare(const Given& given, const O& options, Prepared& call) {
+  static LADON_COLD ladon_status prepare(const Given& given, const O& options, Prepared& call) {
     typename Prepared::Checked check;
     check.expect(given.x != nullptr && (!takes_context<Settings> || given.context != nullptr), LADON_NULL_INPUT);
     check.expect(given.y != nullptr, LADON_NULL_OUTPUT);

@@ -22,8 +22,7 @@ struct WeightsReader {
 
   template <class Element, class Tensor>
   void tensor(const Element* from, Tensor& to) const {
-    check.expect(from != nullptr, LADON_NULL_WEIGHTS);
-    check.reads(from, Tensor::size);
+    check.reads_weights(from, Tensor::size * sizeof(Element));
     if constexpr (std::is_same_v<decltype(to.data), const ladon::BFloat16*>) {
       static_assert(sizeof(Element) == sizeof(ladon::BFloat16));
       to = Tensor(reinterpret_cast<const ladon::BFloat16*>(from));

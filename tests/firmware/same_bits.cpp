@@ -7,6 +7,7 @@
 #include "board.hpp"
 #include "f_same_bits.h"
 #include "f_same_int8.h"
+#include "f_same_long.h"
 #include "f_same_mask.h"
 
 namespace {
@@ -20,7 +21,7 @@ void fill(std::span<float> values, std::uint32_t seed, float size) {
 }
 
 // `numbers` is the memory for weights and inputs. take() fills its next `count` elements, and returns their address.
-float numbers[8192];
+float numbers[40960];
 std::size_t taken = 0;
 const float* take(std::size_t count, float size = 0.5f) {
   const std::span<float> values(numbers + taken, count);
@@ -43,8 +44,8 @@ void print_hash(const char* name, std::span<const float> values) {
 }
 
 alignas(64) unsigned char workspace[F_SAME_BITS_WORKSPACE_BYTES + F_SAME_MASK_WORKSPACE_BYTES +
-                                    F_SAME_INT8_WORKSPACE_BYTES];
-float y[1024];
+                                    F_SAME_INT8_WORKSPACE_BYTES + F_SAME_LONG_WORKSPACE_BYTES];
+float y[F_SAME_INT8_QUERIES * F_SAME_INT8_MODEL];
 
 bool encoder() {
   constexpr std::size_t model = F_SAME_BITS_MODEL, hidden = 16;
@@ -100,6 +101,30 @@ bool int8_attention() {
   return true;
 }
 
+// Computes an encoder layer with int8 weights, and prints the hash of y. Returns false if a call fails.
+bool int8_layer() {
+  constexpr std::size_t model = F_SAME_LONG_MODEL, hidden = 300;
+  alignas(F_SAME_LONG_QUANTISED_ALIGN) static unsigned char memory[F_SAME_LONG_QUANTISED_BYTES];
+  const f_same_long_float_weights weights{.attention = {.in_proj_weight = take(3 * model * model),
+                                                        .in_proj_bias = take(3 * model),
+                                                        .out_proj_weight = take(model * model),
+                                                        .out_proj_bias = take(model)},
+                                          .linear1_weight = take(hidden * model),
+                                          .linear1_bias = take(hidden),
+                                          .linear2_weight = take(model * hidden),
+                                          .linear2_bias = take(model),
+                                          .norm1_weight = take(model, 1),
+                                          .norm1_bias = take(model),
+                                          .norm2_weight = take(model, 1),
+                                          .norm2_bias = take(model)};
+  f_same_long_weights int8_weights{};
+  if (f_same_long_quantise(&weights, &int8_weights, memory) != LADON_OK) return false;
+  const float* const x = take(F_SAME_LONG_QUERIES * model, 3);
+  if (f_same_long_run(x, &int8_weights, y, workspace) != LADON_OK) return false;
+  print_hash("int8 layer", {y, F_SAME_LONG_QUERIES * model});
+  return true;
+}
+
 }  // namespace
 
-int main() { return encoder() && attention() && int8_attention() ? 0 : 1; }
+int main() { return encoder() && attention() && int8_attention() && int8_layer() ? 0 : 1; }

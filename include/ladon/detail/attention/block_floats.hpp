@@ -63,7 +63,7 @@ inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 // Returns the exponent of the block of a token: the largest stored exponent of its features, but at least
 // least_exponent. The features are four floats apart.
 template <std::size_t Features>
-LADON_INLINE std::int32_t token_exponent(const float* features) noexcept {
+LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   std::uint32_t largest = static_cast<std::uint32_t>(least_exponent) << 24;
   for (std::size_t i = 0; i < Features; ++i) {
     const std::uint32_t magnitude = bits_of(features[4 * i]) << 1;
@@ -110,13 +110,25 @@ struct Split {
   }
 };
 
+// Splits the features of a token. The features are four floats apart, and the integers `step` words. A separate
+// function for queries and keys, without unrolled loops, so that the code stays small.
+LADON_NOINLINE inline void split_token(const float* features, std::size_t count, std::int32_t exponent,
+                                       std::int32_t* high, std::int32_t* low, std::size_t step) noexcept {
+#pragma GCC unroll 1
+  for (const float* const end = features + 4 * count; features != end; features += 4, high += step, low += step) {
+    const Split split(bits_of(*features), exponent);
+    *high = split.high;
+    *low = split.low;
+  }
+}
+
 // Whether tokens with this number of features can be replaced by words.
 template <std::size_t Width>
 inline constexpr bool has_words = Width >= 2;
 
 // Returns whether the first `tokens` tokens of `panels` [panels][Width][4] have integers.
 template <std::size_t Width>
-LADON_NOINLINE bool fits_words(const float* panels, std::size_t tokens) noexcept {
+LADON_COLD bool fits_words(const float* panels, std::size_t tokens) noexcept {
   std::int32_t exponents[4];
   for (std::size_t token = 0; token < tokens; ++token) {
     if (token % 4 == 0) token_exponents<Width>(panels + token * Width, exponents);
@@ -130,6 +142,7 @@ LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
   for (std::size_t token = 0; token < (tokens + 3) / 4 * 4; ++token) {
     float* const features = panels + token / 4 * 4 * Width + token % 4;
     if (token >= tokens) {
+#pragma GCC unroll 1
       for (std::size_t i = 0; i < Width; ++i) features[4 * i] = 0;
     }
     const std::int32_t exponent = token_exponent<Width>(features);
@@ -149,7 +162,8 @@ LADON_INLINE float float_of_word(float word, std::int32_t exponent) noexcept {
   return static_cast<float>(split.high * 4096 + split.low) * unit;
 }
 // Reads the exponents of the tokens of a panel of words.
-LADON_INLINE void exponents_of_words(const float* panel, std::int32_t* exponents) noexcept {
+LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* exponents) noexcept {
+#pragma GCC unroll 1
   for (std::size_t t = 0; t < 4; ++t) {
     exponents[t] = static_cast<std::int32_t>((bits_of(panel[t]) & 15) | (bits_of(panel[4 + t]) & 15) << 4);
   }
@@ -187,39 +201,16 @@ class Queries {
   }
   LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
 
-  // Computes the products of four keys K^T [Width][4] and the first Count queries. Returns false if a key or a query is
-  // infinite or NaN, and in constant evaluation. The caller then computes the products with floats.
+  // Computes the products of four keys K^T [Width][4] and the first Count queries. If a key or a query is infinite or
+  // NaN, the products are computed with floats. Not for constant evaluation.
   template <std::size_t Count>
-  LADON_INLINE constexpr bool multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
-    return !std::is_constant_evaluated() && multiply_integers(keys, sum);
-  }
-
- private:
-  LADON_INLINE void load() noexcept {
-    const float* const query = floats_;
-    token_exponents<Width>(query, exponents_);
-    for (; usable_ < 4 && exponents_[usable_] <= most_exponent; ++usable_) {}
-    for (std::size_t i = 0; i < 4 * Width; ++i) {
-      const Split split(bits_of(query[i]), exponents_[i % 4]);
-      integers_[i] = split.high;
-      integers_[4 * Width + i] = split.low;
-    }
-  }
-  template <std::size_t Count>
-  LADON_NOINLINE bool multiply_integers(const float* keys, Pack (&sum)[4][Count]) const noexcept {
+  LADON_NOINLINE void multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
     std::int32_t exponents[4], row[2 * Width];
-    if (words_) {
-      exponents_of_words(keys, exponents);
-    } else {
-      token_exponents<Width>(keys, exponents);
-      for (const std::int32_t exponent : exponents) {
-        if (exponent > most_exponent) return false;
-      }
-    }
-    if (usable_ < Count) {
-      if (words_) multiply_floats(keys, exponents, sum);
-      return words_;
-    }
+    words_ ? exponents_of_words(keys, exponents) : token_exponents<Width>(keys, exponents);
+    bool finite = usable_ >= Count;
+#pragma GCC unroll 1
+    for (const std::int32_t exponent : exponents) finite = finite && exponent <= most_exponent;
+    if (!finite) return multiply_floats(keys, exponents, sum);
 #pragma GCC unroll 1
     for (std::size_t r = 0; r < 4; ++r) {
       const float* const key = keys + r;
@@ -231,24 +222,28 @@ class Queries {
           row[Width + i] = split.high;
         }
       } else {
-        for (std::size_t i = 0; i < Width; ++i) {
-          const Split split(bits_of(key[4 * i]), exponents[r]);
-          row[i] = split.low;
-          row[Width + i] = split.high;
-        }
+        split_token(key, Width, exponents[r], row + Width, row, 1);
       }
       const Products<Width> products(row, integers_, Width);
-      float results[Count];
-      soft::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], results);
-      for (std::size_t t = 0; t < Count; ++t) sum[r][t] = {results[t]};
+      soft::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], &sum[r][0].lane[0]);
     }
-    return true;
   }
 
-  // Computes the products of `multiply` with floats. The keys are words.
+ private:
+  LADON_INLINE void load() noexcept {
+    const float* const query = floats_;
+    token_exponents<Width>(query, exponents_);
+    for (; usable_ < 4 && exponents_[usable_] <= most_exponent; ++usable_) {}
+#pragma GCC unroll 1
+    for (std::size_t t = 0; t < usable_; ++t) {
+      split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
+    }
+    // The integers of the other queries stay uninitialised: `multiply` computes with floats.
+  }
+  // Computes the products of `multiply` with floats.
   template <std::size_t Count>
-  LADON_NOINLINE void multiply_floats(const float* keys, const std::int32_t* exponents,
-                                      Pack (&sum)[4][Count]) const noexcept {
+  LADON_COLD void multiply_floats(const float* keys, const std::int32_t* exponents,
+                                  Pack (&sum)[4][Count]) const noexcept {
 #pragma GCC unroll 1
     for (std::size_t r = 0; r < 4; ++r) {
 #pragma GCC unroll 1
@@ -256,7 +251,8 @@ class Queries {
         float product = 0;
 #pragma GCC unroll 1
         for (std::size_t i = 0; i < Width; ++i) {
-          product += float_of_word(keys[4 * i + r], exponents[r]) * floats_[4 * i + t];
+          const float key = keys[4 * i + r];
+          product += (words_ ? float_of_word(key, exponents[r]) : key) * floats_[4 * i + t];
         }
         sum[r][t] = {product};
       }
@@ -288,23 +284,28 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
   return entry + soft::multiply_high(entry, growth >> 4);
 }
 
+// Computes exponentials with floats.
+LADON_COLD inline float exponential_of_floats(float score, float largest) noexcept {
+  return exp2_of_nonpositive(Pack{score - largest}).lane[0];
+}
+
 // Replaces each score s of one query by the weight 2^(s - largest), and returns the sum of the weights. The scores are
 // `width` floats apart.
 LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
   // A float whose magnitude is below 64 fits into 32 bits as an integer in units of 2^-24.
-  const auto is_small = [](std::uint32_t bits) LADON_INLINE_LAMBDA { return bits << 1 < (127u + 6) << 24; };
+  std::uint32_t small = (127u + 6) << 24;
+  if (bits_of(largest) << 1 >= small) small = 0;  // no score is small
   const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
     const std::int32_t shift = 134 - soft::exponent_of(bits);
     const std::uint32_t magnitude = shift < 32 ? soft::mantissa_of(bits) >> shift : 0;
     return static_cast<std::int32_t>((bits >> 31) != 0 ? 0u - magnitude : magnitude);
   };
-  const bool small = is_small(bits_of(largest));
-  const std::int32_t most = small ? in_fixed_point(bits_of(largest)) : 0;
+  const std::int32_t most = small != 0 ? in_fixed_point(bits_of(largest)) : 0;
   std::uint32_t total = 0;  // in units of 2^-22
   float rest = 0;           // the weights of scores that are not small
   for (std::size_t k = 0; k < keys; ++k, scores += width) {
     const std::uint32_t bits = bits_of(*scores);
-    if (small && is_small(bits)) {
+    if (bits << 1 < small) {
       const std::int32_t x = in_fixed_point(bits) - most, exponent = x >> 24;
       if (exponent < -126) {
         *scores = 0;
@@ -317,11 +318,13 @@ LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::
     } else if (bits == 0xff800000u && largest == largest) {
       *scores = 0;
     } else {
-      *scores = exp2_of_nonpositive(Pack{*scores - largest}).lane[0];
+      *scores = exponential_of_floats(*scores, largest);
       rest += *scores;
     }
   }
-  const float sum = soft::to_float(total, 0, 136);
+  // `total` in units of 2^-22 becomes a float.
+  const std::uint32_t in_units = bits_of(static_cast<float>(total));
+  const float sum = total == 0 ? 0 : ladon::bit_cast<float>(in_units - (22u << 23));
   return rest == 0 ? sum : sum + rest;
 }
 
@@ -337,19 +340,23 @@ class Weights {
   LADON_INLINE bool load(const float* values, const float* p, std::size_t keys, bool words) noexcept {
     terms_ = (keys + 3) / 4 * 4;
     words_ = words;
+#pragma GCC unroll 1
     for (std::size_t k = 0; k < keys; k += 4) {
       const float* const panel = values + k * ValueWidth;
       words ? exponents_of_words(panel, exponents_ + k) : token_exponents<ValueWidth>(panel, exponents_ + k);
     }
+#pragma GCC unroll 1
     for (std::size_t k = 0; k < keys; ++k) {
       if (exponents_[k] > most_exponent) return false;
     }
+#pragma GCC unroll 1
     for (std::size_t t = 0; t < 4; ++t) {
       largest_[t] = least_exponent;
       if (t < Count) {
         if (!find_largest(p + t, keys, largest_[t])) return false;
         split_weights(p + t, keys, t);
       }
+#pragma GCC unroll 1
       for (std::size_t k = t < Count ? keys : 0; k < terms_; ++k)
         integers_[4 * k + t] = integers_[4 * (terms_ + k) + t] = 0;
     }
@@ -371,20 +378,24 @@ class Weights {
       }
       return Products<step_keys>(row, integers_, terms_);
     }
-    for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_;) {
-      for (std::size_t i = 0; i < 4; ++i) {
-        const Split split(bits_of(values[i]), *exponent++);
-        *low++ = split.low;
-        *high++ = split.high;
-      }
-      values += 4 * ValueWidth;
-    }
+    split_values<ValueWidth>(values, low, high);
     return Products<step_keys>(row, integers_, terms_);
   }
   LADON_INLINE const std::int32_t* exponents() const noexcept { return largest_; }
   LADON_INLINE const std::int32_t* value_exponents() const noexcept { return exponents_; }
 
  private:
+  // Splits one feature of the values, which are floats.
+  template <std::size_t ValueWidth>
+  LADON_COLD void split_values(const float* values, std::int32_t* low, std::int32_t* high) const noexcept {
+    for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_; values += 4 * ValueWidth) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        const Split split(bits_of(values[i]), *exponent++);
+        *low++ = split.low;
+        *high++ = split.high;
+      }
+    }
+  }
   // Finds the largest exponent of a weight times the values of its key. A weight of 0 has no exponent.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
@@ -414,17 +425,36 @@ class Weights {
   std::int32_t integers_[8 * step_keys];
 };
 
-// Computes the weighted sum of one row of values for one query with floats, for weights and values that integers cannot
-// represent. If the values are words, `exponents` are the exponents of the keys, otherwise null.
-template <std::size_t ValueWidth>
-LADON_NOINLINE float sum_of_floats(const float* values, const float* p, std::size_t keys,
-                                   const std::int32_t* exponents) noexcept {
-  float sum = 0;
-  for (std::size_t k = 0; k < keys; ++k) {
-    const float value = values[k / 4 * 4 * ValueWidth + k % 4];
-    sum += (exponents != nullptr ? float_of_word(value, exponents[k]) : value) * p[4 * k];
+// Computes the weighted sums of one row of values for the first Count queries with floats, for weights and values that
+// integers cannot represent. If the values are words, `exponents` are the exponents of the keys, otherwise null.
+template <std::size_t ValueWidth, std::size_t Count>
+LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t keys, const std::int32_t* exponents,
+                               float* sums) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < Count; ++t) {
+    float sum = 0;
+    for (std::size_t k = 0; k < keys; ++k) {
+      const float value = values[k / 4 * 4 * ValueWidth + k % 4];
+      sum += (exponents != nullptr ? float_of_word(value, exponents[k]) : value) * p[4 * k + t];
+    }
+    sums[t] = sum;
   }
-  return sum;
+}
+
+// Adds the sums of one row of values to `out`. `begins` and `ends` say whether the keys are the first and the last keys
+// of the key block.
+template <std::size_t Count, class Rescale>
+LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, bool ends, float* out) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < Count; ++t) {
+    float result = sum[t];
+    if (!begins) {
+      result += out[t];
+    } else if (!rescale.first) {
+      result += out[t] * rescale.before[t].lane[0];
+    }
+    out[t] = ends ? result * rescale.after[t].lane[0] : result;
+  }
 }
 
 // Adds the weighted values of the keys `range` (detail/attention/weighted_sum.hpp). `rescale` is a Rescale of
@@ -432,12 +462,12 @@ LADON_NOINLINE float sum_of_floats(const float* values, const float* p, std::siz
 template <std::size_t ValueWidth, std::size_t Count, class Rescale>
 LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale, float* out,
                                  bool words) noexcept {
-  float before[Count], after[Count];
+  const float* const after = &rescale.after[0].lane[0];
   bool fast = rescale.first && range.end - range.begin <= step_keys;
+#pragma GCC unroll 1
   for (std::size_t t = 0; t < Count; ++t) {
-    before[t] = rescale.before[t].lane[0];
-    after[t] = rescale.after[t].lane[0];
-    fast = fast && after[t] > 0 && soft::is_normal(bits_of(after[t]));
+    const std::uint32_t bits = bits_of(after[t]);
+    fast = fast && bits >> 31 == 0 && soft::is_normal(bits);
   }
   std::size_t first = range.begin;
   do {  // without keys, runs once with a sum of 0
@@ -445,27 +475,20 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
     const float* const weight = p + 4 * (first - range.begin);
     Weights weights;
     const bool finite = weights.template load<ValueWidth, Count>(values + first * ValueWidth, weight, keys, words);
-    for (std::size_t row = 0; row < ValueWidth; ++row) {
-      const float* const value = values + first * ValueWidth + 4 * row;
+    const float* value = values + first * ValueWidth;
+    for (float* to = out; to != out + 4 * ValueWidth; to += 4, value += 4) {
       const auto products = weights.template multiply<ValueWidth>(value);
-      float* const to = out + 4 * row;
       if (fast && finite) {
         soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, after, to);
         continue;
       }
       float sum[Count];
-      soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
-#pragma GCC unroll 1
-      for (std::size_t t = 0; t < Count; ++t) {
-        if (!finite)
-          sum[t] = sum_of_floats<ValueWidth>(value, weight + t, keys, words ? weights.value_exponents() : nullptr);
-        if (first != range.begin) {
-          to[t] = to[t] + sum[t];
-        } else {
-          to[t] = rescale.first ? sum[t] : to[t] * before[t] + sum[t];
-        }
-        if (left <= step_keys) to[t] = to[t] * after[t];
+      if (finite) {
+        soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
+      } else {
+        sums_of_floats<ValueWidth, Count>(value, weight, keys, words ? weights.value_exponents() : nullptr, sum);
       }
+      combine<Count>(sum, first == range.begin, rescale, left <= step_keys, to);
     }
     first += step_keys;
   } while (first < range.end);

@@ -27,7 +27,7 @@ namespace ladon::inline LADON_ABI::detail {
 // The running maxima of a tile's queries. Each query has Chains independent maxima, and `store` combines these maxima
 // into one. With a single maximum per query, each max instruction of a tile of one pack would wait for the previous max
 // instruction.
-template <class Pack, std::size_t Packs, std::size_t Chains, bool BlockFloats>
+template <class Pack, std::size_t Packs, std::size_t Chains>
 struct TileMaximum {
   Pack largest[Chains][Packs];
 
@@ -40,11 +40,7 @@ struct TileMaximum {
   }
   LADON_INLINE constexpr void take(std::size_t row, std::size_t v, const Pack& score) noexcept {
     Pack& running = largest[row % Chains][v];
-    if constexpr (BlockFloats) {
-      running = {block_floats::larger(running.lane[0], score.lane[0])};
-    } else {
-      running = max(running, score);
-    }
+    running = max(running, score);
   }
   LADON_INLINE constexpr void store(Pack* running) noexcept {
     LADON_UNROLL
@@ -83,8 +79,7 @@ struct ScoreTile {
   using Pack = typename Form::Pack;
   static constexpr std::size_t packs = Form::packs - FirstPack, width = Form::query_width;
   using Products = typename Form::template Kernel<Rows, packs>;
-  using Maximum =
-      TileMaximum<Pack, packs, target::Current::score_maxima(Form::packs, Form::tile_rows), Form::uses_block_floats>;
+  using Maximum = TileMaximum<Pack, packs, target::Current::score_maxima(Form::packs, Form::tile_rows)>;
 
   const Lanes& lanes;
   std::size_t key;
@@ -92,13 +87,17 @@ struct ScoreTile {
   float* scores;  // address of the tile's first score
 
   // `query` points to the queries. If the tile computes with integers, `query` is a block_floats::Queries.
+  // `running` has the maxima of the queries.
   template <class Query>
   LADON_INLINE constexpr void compute(const float* keys, const Query& query, bool unmasked,
                                       Pack* running) const noexcept {
+    if constexpr (Form::uses_block_floats) {
+      if (!std::is_constant_evaluated()) return compute_with_integers(keys, query, unmasked, running);
+    }
     Products products([](std::size_t, std::size_t) LADON_SUM_LAMBDA { return Pack::broadcast(0.0f); });
     multiply(products, keys, query);
-    Maximum maximum(opaque(running));
     if constexpr (Function::capped) cap_products(products);
+    Maximum maximum(opaque(running));
     if (unmasked) {
       products.finish([&](std::size_t r, std::size_t v, const Pack& product)
                           LADON_SUM_LAMBDA { keep(r, v, score_of(r, v, product), maximum); });
@@ -120,7 +119,32 @@ struct ScoreTile {
   }
   LADON_INLINE static constexpr void multiply(Products& products, const float* keys,
                                               const block_floats::Queries<Form::head_width>& query) noexcept {
-    if (!query.multiply(keys, products.sum)) multiply(products, keys, query.floats());
+    multiply(products, keys, query.floats());
+  }
+  // Like `compute`, at run time. The loops stay loops, because without an FPU, unrolled loops are hardly faster.
+  template <class Query>
+  LADON_INLINE void compute_with_integers(const float* keys, const Query& query, bool unmasked,
+                                          Pack* running) const noexcept {
+    Pack sum[Rows][packs];
+    query.multiply(keys, sum);
+    const std::size_t rows = end - key < Rows ? end - key : Rows;
+    if constexpr (Function::capped) {
+#pragma GCC unroll 1
+      for (std::size_t r = 0; r < rows; ++r) {
+        for (std::size_t v = 0; v < packs; ++v) sum[r][v].store(at(r, v));
+      }
+      cap<Function, Pack, packs, width>(scores, rows);
+    }
+#pragma GCC unroll 1
+    for (std::size_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 1
+      for (std::size_t v = 0; v < packs; ++v) {
+        Pack score = score_of(r, v, sum[r][v]);
+        if (!unmasked) score = hide(r, v, score);
+        running[v] = {block_floats::larger(running[v].lane[0], score.lane[0])};
+        score.store(at(r, v));
+      }
+    }
   }
   LADON_INLINE constexpr void cap_products(const Products& products) const noexcept {
     products.finish([&](std::size_t r, std::size_t v, const Pack& product) {

@@ -28,6 +28,11 @@ inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std:
 
 namespace thumb1 {
 
+// Like simd::quantised_feature, but a separate function, because few features need floats.
+LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, std::int32_t most) noexcept {
+  return quantised_feature(x, reciprocal, most);
+}
+
 // The arguments of `quantised` for one token. `reciprocal` holds the upper 16 bits of the mantissa of 1 / scale.
 // `shift` is 284 - 8 minus the stored exponent of 1 / scale.
 struct Quantisation {
@@ -39,20 +44,20 @@ struct Quantisation {
 //
 // The product of the upper 16 bits of both mantissas is too small by less than 2^-14 of the product. If the smallest
 // and the largest possible product are rounded to the same integer, this integer is q. Otherwise, for less than 1% of
-// the features, quantised_feature computes q.
+// the features, quantised_with_floats computes q.
 LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
                                     std::int32_t most) noexcept {
   const std::int32_t exponent = soft::exponent_of(bits);
   const std::uint32_t shift = static_cast<std::uint32_t>(how.shift - exponent);
   if (shift > 31) {
     if (exponent != 0 || bits << 1 == 0) return 0;
-    return quantised_feature(ladon::bit_cast<float>(bits), reciprocal, most);
+    return quantised_with_floats(ladon::bit_cast<float>(bits), reciprocal, most);
   }
   // `magnitude` is 256 |q|, not yet rounded.
   const std::uint32_t magnitude = ((soft::mantissa_of(bits) >> 16) * how.reciprocal) >> shift;
   const std::uint32_t integer = (magnitude + 127) >> 8;
   if ((magnitude + (magnitude >> 14) + 130) >> 8 != integer) {
-    return quantised_feature(ladon::bit_cast<float>(bits), reciprocal, most);
+    return quantised_with_floats(ladon::bit_cast<float>(bits), reciprocal, most);
   }
   const auto q = static_cast<std::int32_t>(integer);
   if ((bits >> 31) != 0) return -q;
@@ -78,7 +83,7 @@ LADON_NOINLINE void quantise_panel(const float* panel, std::int32_t* to, float* 
       }
     } else {
       for (std::size_t i = 0; i < Features; ++i) {
-        to[i * Width + t] = quantised_feature(panel[i * Width + t], reciprocal, most);
+        to[i * Width + t] = thumb1::quantised_with_floats(panel[i * Width + t], reciprocal, most);
       }
     }
   }

@@ -95,12 +95,14 @@ struct Affine {
 //
 //     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
 //
-// The sum is not normalised. The error of a result is therefore at most 2^-28 of the result of the largest possible
-// sum. A float32 product of as many features has a larger error, because each of its additions is rounded.
+// The product of a sum and its factors is truncated to 31 bits. A sum of less than 28 bits is therefore first shifted
+// to the left, by a multiple of 4 bits. In 32 x 64 results, with dense or sparse weights, the error was at most 0.45 *
+// 2^-24 of 3 |product| + |result|, which is less than the three roundings of floats may take. Without the shift, the
+// error of sparse rows was up to 2^-10 of the result. The shift takes 8 instructions on average.
 //
 // Precondition: Affine::takes the rows. Returns 0, or another number if a factor or a result is 0, subnormal, infinite,
 // NaN or out of range. The results are then incomplete. g++ 12 keeps the operands in memory: its code takes more than
-// 126 instructions for each result, and the assembly 77.
+// 126 instructions for each result, and the assembly 93.
 //
 //     r4            |sum|, then the product and the result
 //     r6            0, or -1 if r4 belongs to a negative number
@@ -130,6 +132,11 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       "mov r0, r11\n\tldmia r0!, {r4}\n\tmov r11, r0\n\t"
       "asrs r6, r4, #31\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
       "mov r2, r12\n\tldmia r2!, {r1, r3, r5, r7}\n\tlsls r4, r3\n\tadd r7, r10\n\t"
+      // Shift a small sum to the left, because the product is truncated.
+      "lsrs r0, r4, #27\n\tbne 7f\n"
+      "6:\n\t"
+      "subs r7, #4\n\tlsls r4, r4, #4\n\tbeq 7f\n\tlsrs r0, r4, #27\n\tbeq 6b\n"
+      "7:\n\t"
       // r1 = the upper 32 bits of the product of the two factors
       "mov r0, r9\n\tmuls r0, r1, r0\n\tmov r3, r8\n\tmuls r5, r3, r5\n\tadds r0, r0, r5\n\tlsrs r0, r0, #8\n\t"
       "muls r1, r3, r1\n\tadds r1, r1, r0\n\t"

@@ -32,6 +32,8 @@
 #else
 #define LADON_NOINLINE __attribute__((noinline, noclone))
 #endif
+// LADON_COLD compiles a function for size. The attribute is for functions that are called rarely or take little time.
+#define LADON_COLD LADON_NOINLINE __attribute__((cold))
 #define LADON_RESTRICT __restrict
 // The attribute of a lambda that must be inlined: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. Without the
 // attribute, g++ at -Os did not inline the lambda in the function `fma` of ArrayPack. A Cortex-M7 then called a
@@ -40,6 +42,7 @@
 #else
 #define LADON_INLINE inline
 #define LADON_NOINLINE
+#define LADON_COLD
 #define LADON_RESTRICT
 #define LADON_INLINE_LAMBDA
 #endif

@@ -22,6 +22,12 @@
 #define LADON_KERNEL LADON_NOINLINE
 #endif
 
+// Without an FPU, kernels take structs by reference. A copy for each call makes the code larger: int8 attention of 32
+// tokens with 64 features in 4 heads has 10,330 bytes with copies and 10,198 bytes with references (Cortex-M0+, -O3).
+#if !defined(__ARM_FP)
+#define LADON_ARGUMENT const&
+#endif
+
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct CortexM : Defaults {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels on Cortex-M0+ (detail/simd/int8_thumb1.hpp). `w`, `in`, `panels` and
 // `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). A tile of three rows or one row converts
-// its weights to 32 bits, on the stack, once for all panels. detail/memory/panels.hpp defines packs and tiles.
+// its weights to 32 bits, on the stack, once for all panels. All products of a program share the code of `multiply`,
+// which takes the sizes as arguments. detail/memory/panels.hpp defines packs and tiles.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <ladon/detail/linear/epilogue.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
@@ -32,143 +34,233 @@ inline constexpr std::uint32_t sum_shift = [] {
   return shift;
 }();
 
+// Computes out = integer * scale of the token * scale of the row + bias with floats, for numbers that
+// soft::multiply_add does not take, and in deterministic builds. `sum` is the integer.
+LADON_COLD inline float result_of_floats(std::int32_t sum, float token_scale, float scale, float bias) noexcept {
+  using Pack = simd::ArrayPack<1>;
+  const Pack both = Pack::broadcast(token_scale) * Pack::broadcast(scale);
+  return fma(Pack::broadcast(static_cast<float>(sum)), both, Pack::broadcast(bias)).lane[0];
+}
+
+// A product for panels of four tokens. All products share one function, `multiply`, so that the code stays small.
+struct Product {
+  // Weights, as in Int8Rows. `bias` may be null.
+  const std::int8_t* weight;
+  std::size_t row_stride;
+  const float *scale, *bias;
+  float factor;             // scales and biases are multiplied by `factor`
+  std::uint32_t sum_shift;  // thumb1::sum_shift
+  std::size_t rows, inner;
+  std::size_t tokens;  // how many tokens of a panel are computed
+  Int8PanelsView<std::int32_t> in;
+  std::size_t panels;
+  // The results of a tile [rows][4] go to `out`, which is a panel, if `finish` is null. Otherwise, `out` is a buffer,
+  // and `finish` passes the buffer to the epilogue.
+  float* out;
+  std::size_t panel_stride;
+  void (*finish)(const void* epilogue, const float* results, std::size_t panel, std::size_t row, std::size_t rows);
+  const void* epilogue;
+  // Memory for converted weights: a block has at most `block` features.
+  std::int32_t* words;
+  std::size_t block;
+};
+
+// Three or fewer rows of a product. `scale` and `bias` include the factor.
+struct TileRows {
+  std::size_t count;
+  float scale[3], bias[3];
+  soft::Affine affine[3];
+  bool usable;  // whether soft::multiply_add takes the rows
+
+  LADON_NOINLINE TileRows(const Product& product, std::size_t first, std::size_t rows) noexcept : count(rows) {
+    usable = !LADON_DETERMINISTIC;
+#pragma GCC unroll 1
+    for (std::size_t r = 0; r < rows; ++r) {
+      scale[r] = product.scale[first + r];
+      bias[r] = product.bias != nullptr ? product.bias[first + r] : 0;
+      if (product.factor != 1.0f) {
+        scale[r] *= product.factor;
+        bias[r] *= product.factor;
+      }
+      affine[r] = soft::Affine(scale[r], bias[r], product.sum_shift);
+      usable = usable && soft::Affine::takes(scale[r], bias[r]);
+    }
+  }
+  // Writes results[4 * row + token].
+  LADON_INLINE void finish(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
+                           float* results) const noexcept {
+    if (!usable || soft::multiply_add(sums, token_scale, affine, results, affine + count, token_scale + tokens) != 0) {
+      finish_with_floats(sums, token_scale, tokens, results);
+    }
+  }
+  LADON_COLD void finish_with_floats(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
+                                     float* results) const noexcept {
+#pragma GCC unroll 1
+    for (std::size_t t = 0; t < tokens; ++t) {
+#pragma GCC unroll 1
+      for (std::size_t r = 0; r < count; ++r) {
+        results[4 * r + t] = result_of_floats(*sums++, token_scale[t], scale[r], bias[r]);
+      }
+    }
+  }
+};
+
+// Converts `count` weights of each row of a tile from `weight` on to words. Three rows are packed into two words for
+// each feature (detail/simd/integer_products.hpp). A single row has one word for each feature.
+LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
+                                   std::size_t count, std::int32_t* words) noexcept {
+  if (rows == 1) {
+#pragma GCC unroll 1
+    for (std::size_t i = 0; i < count; ++i) words[i] = weight[i];
+    return;
+  }
+  while (count > 0) {
+    const std::size_t block = count < instructions::packed_block ? count : instructions::packed_block;
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < block; ++i, ++weight, ++words) {
+      const std::int32_t row2 = weight[2 * row_stride];
+      words[0] = instructions::packed_a(weight[0], row2);
+      words[block] = instructions::packed_b(weight[row_stride], row2);
+    }
+    words += block;
+    count -= block;
+  }
+}
+
+// Adds the products of `rows` rows of converted weights and the tokens of a panel to the sums.
+LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::int32_t* x, std::size_t count,
+                      std::int32_t (&sums)[12]) noexcept {
+  if (rows == 3) {
+    instructions::add_3_packed_rows(words, x, count, reinterpret_cast<std::int32_t(*)[3]>(sums));
+  } else {
+    instructions::add_4_tokens(words, x, count, sums);
+  }
+}
+// Like `add`, for rows of more features than a block has. Converts the weights, one block after another.
+LADON_COLD inline void add_blocks(const Product& product, const std::int8_t* weight, std::size_t rows,
+                                  const std::int32_t* x, std::int32_t (&sums)[12]) noexcept {
+  for (std::size_t left = product.inner; left != 0;) {
+    const std::size_t count = left < product.block ? left : product.block;
+    convert(weight, product.row_stride, rows, count, product.words);
+    add(product.words, rows, x, count, sums);
+    weight += count;
+    x += 4 * count;
+    left -= count;
+  }
+}
+
+// Computes the product, three rows at a time. The last rows are computed one at a time.
+LADON_NOINLINE inline void multiply(const Product& product) noexcept {
+  const std::size_t inner = product.inner;
+  std::size_t rows;
+  for (std::size_t row = 0; row < product.rows; row += rows) {
+    rows = product.rows - row >= 3 ? 3 : 1;
+    const TileRows tile(product, row, rows);
+    const std::int8_t* const weight = product.weight + row * product.row_stride;
+    std::size_t one_block = inner <= product.block;
+    if (one_block != 0) convert(weight, product.row_stride, rows, inner, product.words);
+    const std::int32_t* panel = product.in.data;
+    float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
+    for (std::size_t p = 0; p < product.panels; ++p) {
+      // `zero` hides the constant, because g++ would call memset. The other operands keep g++ from compiling the loop
+      // several times.
+      std::int32_t sums[12], zero = 0;
+      asm("" : "+l"(zero), "+l"(rows), "+l"(one_block));
+      for (std::int32_t& sum : sums) sum = zero;
+      if (one_block != 0) {
+        add(product.words, rows, panel, inner, sums);
+      } else {
+        add_blocks(product, weight, rows, panel, sums);
+      }
+      tile.finish(sums, product.in.template scale<4>(p), product.tokens, out);
+      if (product.finish != nullptr) product.finish(product.epilogue, out, p, row, rows);
+      panel += product.in.stride;
+      out += product.panel_stride;
+    }
+  }
+}
+
 // Whether the epilogue only stores the results into panels of four tokens.
 template <class Epilogue>
 inline constexpr bool only_stores = false;
 template <>
 inline constexpr bool only_stores<Epilogue<4, Unchanged, Combine::replace>> = true;
 
-// Converts the integer sums of Rows rows to results, and passes the results to the epilogue.
-template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Epilogue>
-class Finish {
-  using Pack = simd::ArrayPack<1>;
-
- public:
-  template <class Weights>
-  LADON_INLINE Finish(const Weights& w, std::size_t first_row, const Epilogue& epilogue) noexcept
-      : split_(epilogue), first_row_(first_row) {
-    const auto bias = w.bias.from(first_row);
+// Passes results[4 * row + token] to the epilogue.
+template <std::size_t Packs, class Epilogue>
+LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size_t panel, std::size_t row,
+                           std::size_t rows) noexcept {
+  const Epilogue& to = *static_cast<const Epilogue*>(epilogue);
 #pragma GCC unroll 1
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const float scale = w.scale[first_row + r];
-      scale_[r] = split_.factor == 1.0f ? scale : scale * split_.factor;
-      bias_[r] = split_.factor == 1.0f ? bias[r] : bias[r] * split_.factor;
-      affine_[r] = soft::Affine(scale_[r], bias_[r], sum_shift<Inner>);
-      usable_ = usable_ && soft::Affine::takes(scale_[r], bias_[r]);
-    }
-  }
-  LADON_INLINE void operator()(std::size_t panel, const float* token_scale,
-                               const std::int32_t (&sums)[Width][Rows]) const noexcept {
-    if constexpr (only_stores<decltype(split_.epilogue)> && !LADON_DETERMINISTIC) {
-      float* const out = split_.epilogue.out + panel * split_.epilogue.panel_stride + 4 * first_row_;
-      if (!multiply_add(token_scale, sums, out)) compute(token_scale, sums, out);
-    } else {
-      float results[4 * Rows];
-      if (!multiply_add(token_scale, sums, results)) compute(token_scale, sums, results);
-      for (std::size_t r = 0; r < Rows; ++r) {
-        for (std::size_t t = 0; t < Packs; ++t) split_.epilogue(panel, first_row_ + r, t, Pack{results[4 * r + t]});
-      }
-    }
-  }
-
- private:
-  // Writes results[4 * row + token]. Returns false if the results need the arithmetic of floats (`compute`).
-  LADON_INLINE bool multiply_add(const float* token_scale, const std::int32_t (&sums)[Width][Rows],
-                                 float* results) const noexcept {
-    return !LADON_DETERMINISTIC && usable_ &&
-           soft::multiply_add(sums[0], token_scale, affine_, results, affine_ + Rows, token_scale + Packs) == 0;
-  }
-  LADON_NOINLINE void compute(const float* token_scale, const std::int32_t (&sums)[Width][Rows],
-                              float* results) const noexcept {
+  for (std::size_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 1
-    for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 1
-      for (std::size_t t = 0; t < Packs; ++t) {
-        const Pack scale = Pack::broadcast(token_scale[t]) * Pack::broadcast(scale_[r]);
-        const Pack integer = Pack::broadcast(static_cast<float>(sums[t][r]));
-        results[4 * r + t] = fma(integer, scale, Pack::broadcast(bias_[r])).lane[0];
-      }
-    }
+    for (std::size_t t = 0; t < Packs; ++t) to(panel, row + r, t, simd::ArrayPack<1>{results[4 * r + t]});
   }
+}
 
-  SplitEpilogue<Epilogue> split_;
-  std::size_t first_row_;
-  float scale_[Rows], bias_[Rows];
-  soft::Affine affine_[Rows];
-  bool usable_ = true;
-};
-
-// Converts `count` weights of a tile from `first` on to words. Three rows are packed into two words for each feature
-// (detail/simd/integer_products.hpp).
-template <std::size_t Rows, std::size_t RowStride>
-LADON_INLINE void convert(const std::int8_t* first, std::size_t count, std::int32_t* words) noexcept {
-  if constexpr (Rows == 1) {
-    for (std::size_t i = 0; i < count; ++i) words[i] = first[i];
-  } else {
-    for (std::size_t begin = 0; begin < count; begin += instructions::packed_block) {
-      const std::size_t left = count - begin,
-                        block = left < instructions::packed_block ? left : instructions::packed_block;
-      for (std::size_t i = 0; i < block; ++i, ++first, ++words) {
-        const std::int32_t row2 = first[2 * RowStride];
-        words[0] = instructions::packed_a(first[0], row2);
-        words[block] = instructions::packed_b(first[RowStride], row2);
-      }
-      words += block;
+// Computes the rows of a product for panels of a single token.
+template <std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
+LADON_INLINE void multiply_one_token(const Weights& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
+                                     Epilogue epilogue) noexcept {
+  const SplitEpilogue split(epilogue);
+#pragma GCC unroll 1
+  for (std::size_t row = 0; row < Rows; ++row) {
+    const std::int8_t* const weight = w.weight.rows_from(row).data;
+    const auto bias = w.bias.from(row);
+#pragma GCC unroll 1
+    for (std::size_t p = 0; p < panels; ++p) {
+      const std::int32_t* const x = in.data + p * in.stride;
+      std::int32_t sum = 0;
+#pragma GCC unroll 4
+      for (std::size_t i = 0; i < Inner; ++i) sum = simd::wrapping_sum(sum, x[i] * weight[i]);
+      split.epilogue(p, row, 0,
+                     simd::ArrayPack<1>{result_of_floats(sum, in.template scale<1>(p)[0], w.scale[row] * split.factor,
+                                                         bias[0] * split.factor)});
     }
   }
 }
 
-// Computes Rows rows (1 or 3) for all panels. A panel has room for Width tokens, 4 or 1. The epilogue gets the results
-// of the first Packs tokens. Three rows need a width of 4.
+// Computes the product of the first Packs tokens of each panel. A panel has room for Width tokens, 4 or 1.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
-LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_row, Int8PanelsView<std::int32_t> in,
-                       std::size_t panels, Epilogue epilogue) noexcept {
-  constexpr std::size_t words_of_feature = Rows == 1 ? 1 : 2, most = most_words / words_of_feature;
-  constexpr std::size_t block = Inner < most ? Inner : most;
-  std::int32_t words[words_of_feature * block];
-  const std::int8_t* const rows = w.weight.rows_from(first_row).data;
-  const auto add = [&](const std::int32_t* x, std::size_t count, std::int32_t(&sums)[Width][Rows]) LADON_INLINE_LAMBDA {
-    if constexpr (Rows == 3) return instructions::add_3_packed_rows(words, x, count, sums);
-    if constexpr (Width == 4) return instructions::add_4_tokens(words, x, count, sums[0]);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t t = 0; t < Packs; ++t) {
-        sums[t][0] = simd::wrapping_sum(sums[t][0], x[i * Width + t] * words[i]);
-      }
-    }
-  };
-  const Finish<Width, Packs, Rows, Inner, Epilogue> finish(w, first_row, epilogue);
-  if constexpr (block == Inner) convert<Rows, RowStride>(rows, Inner, words);
-  for (std::size_t p = 0; p < panels; ++p) {
-    const std::int32_t* const x = in.data + p * in.stride;
-    std::int32_t sums[Width][Rows];
-    // `zero` hides the constant, because g++ would call memset.
-    std::int32_t zero = 0;
-    asm("" : "+l"(zero));
-    for (std::size_t i = 0; i < Width * Rows; ++i) sums[i / Rows][i % Rows] = zero;
-    if constexpr (block == Inner) {
-      add(x, Inner, sums);
-    } else {
-      for (std::size_t i = 0; i < Inner; i += block) {
-        const std::size_t count = Inner - i < block ? Inner - i : block;
-        convert<Rows, RowStride>(rows + i, count, words);
-        add(x + i * Width, count, sums);
-      }
-    }
-    finish(p, in.template scale<Width>(p), sums);
-  }
-}
-
-// Computes the product. Panels of four tokens take three rows at a time.
-template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
-LADON_INLINE void product(const Weights& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
+LADON_INLINE void product(const Int8Rows<RowStride, Biases>& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
                           Epilogue epilogue) noexcept {
-  std::size_t row = 0;
-  if constexpr (Width == 4) {
-    for (; row + 3 <= Rows; row += 3) tile<Width, Packs, 3, Inner>(w, row, in, panels, epilogue);
-  }
-  if constexpr (Width != 4 || Rows % 3 != 0) {
-    for (; row < Rows; ++row) tile<Width, Packs, 1, Inner>(w, row, in, panels, epilogue);
+  if constexpr (Width == 1) {
+    multiply_one_token<Rows, Inner>(w, in, panels, epilogue);
+  } else {
+    static_assert(Width == 4);
+    constexpr std::size_t most = most_words / 2, block = Inner < most ? Inner : most;
+    std::int32_t words[2 * block];
+    const SplitEpilogue split(epilogue);
+    using Split = decltype(split.epilogue);
+    Product product{.weight = w.weight.data,
+                    .row_stride = RowStride,
+                    .scale = w.scale,
+                    .bias = nullptr,
+                    .factor = split.factor,
+                    .sum_shift = sum_shift<Inner>,
+                    .rows = Rows,
+                    .inner = Inner,
+                    .tokens = Packs,
+                    .in = in,
+                    .panels = panels,
+                    .out = nullptr,
+                    .panel_stride = 0,
+                    .finish = nullptr,
+                    .epilogue = &split.epilogue,
+                    .words = words,
+                    .block = block};
+    if constexpr (std::is_same_v<Biases, BiasVector>) product.bias = w.bias.data;
+    if constexpr (only_stores<std::remove_const_t<Split>>) {
+      product.out = split.epilogue.out;
+      product.panel_stride = split.epilogue.panel_stride;
+      multiply(product);
+    } else {
+      float results[12];
+      product.out = results;
+      product.finish = &finish<Packs, std::remove_const_t<Split>>;
+      multiply(product);
+    }
   }
 }
 
