@@ -25,7 +25,7 @@ struct Head {
   bool values_finite;  // whether no value is infinite or NaN
   std::size_t index;   // index of the query head
   float sink;          // the head's sink as an exponent of two; read only if the score has sinks
-  bool words;          // whether keys and values are words (detail/attention/block_floats.hpp)
+  bool words = false;  // whether keys and values are words (detail/attention/block_floats.hpp)
 };
 template <class View>
 Head(View, View, bool, std::size_t, float, bool) -> Head<View>;
@@ -37,7 +37,7 @@ struct QueryBlock {
   float* scores;       // scratch [keys of a key block][query width]: first the scores S^T, then the weights P^T
   float* out;          // O^T [value width][query width]: the output
   float* widened;      // scratch: keys, then values, of a key block as floats; only for a bfloat16 or int8 cache
-  bool words;          // whether keys and values are words (detail/attention/block_floats.hpp)
+  bool words = false;  // whether keys and values are words (detail/attention/block_floats.hpp)
 };
 
 // The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The number of
