@@ -75,12 +75,7 @@ class StackOf final : public Stack, Wired<Capacity, ladon::mask::None, AnyDense>
   }
 
   void run_layer(std::size_t layer, const float* x, float* y, std::size_t tokens) noexcept override {
-    // The workspace of a stack contains the memory of a layer, but is another type than the workspace of a layer.
-    using Layer = typename Encoder::Layer;
-    for (std::size_t phase = 0; phase < Layer::phases; ++phase) {
-      Layer::run_phase(phase, {}, x, weights_.layers[layer], y, workspace_->shared, workspace_->scratch,
-                       {.tokens = tokens});
-    }
+    Encoder::Layer::run(x, weights_.layers[layer], y, *workspace_, {.tokens = tokens});
   }
 
  private:

@@ -127,7 +127,7 @@ struct DecoderLayer {
   // The workspace of project_memory.
   using MemoryWorkspace = KeyWorkspace<cross, Target, Precision>;
   // The workspaces of extend and extend_phase.
-  using ExtendShared = EncoderShared<shape, Config, Target, Precision>;
+  using ExtendShared = LayerPanels<shape, Config, Target, Precision>;
   using ExtendScratch = DecoderScratch<shape, Memory, Config, Target, Precision, CachedScratch>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>

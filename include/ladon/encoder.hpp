@@ -40,7 +40,7 @@ struct Encoder {
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
   using Weights = StackWeights<Layers, typename Layer::Weights, LayerNormOf<shape, Config>, Final>;
-  using Shared = StackShared<shape, Config, Target, typename Layer::Precision>;
+  using Shared = typename Layer::Shared;
   using Scratch = typename Layer::Scratch;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
@@ -72,7 +72,8 @@ struct Encoder {
   //
   // The last layer computes only the active queries. Every earlier layer computes all active tokens, because the next
   // layer needs all of these tokens as keys. If token 0 is the only active query, for example the class token of a
-  // classifier, the last layer uses the kernels for a single token (detail/layer/first_token.hpp).
+  // classifier, the last layer uses the kernels for a single token on AVX2 and AVX-512, unless the shape has thousands
+  // of keys (detail/layer/first_token.hpp).
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);

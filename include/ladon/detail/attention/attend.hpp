@@ -319,7 +319,7 @@ constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[
   if constexpr (Capture::scores) {
     using Form = AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, 1, KeyPack, View, false>;
     for (std::size_t h = 0; h < Heads; ++h) {
-      const Head head{heads.keys, heads.values, heads.values_finite, heads.head + h, heads.sink[h]};
+      const Head<View> head{heads.keys, heads.values, heads.values_finite, heads.head + h, heads.sink[h]};
       const QueryBlock block{heads.query + h * S.head_width, {0, 1}, heads.scores, nullptr, widened};
       capture_scores<Form>(head, block, active_keys, mask, capture[h]);
     }

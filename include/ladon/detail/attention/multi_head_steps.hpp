@@ -60,8 +60,8 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// The keys and values of one group of query heads, in panels. `View` is a view of floats, or of the elements of a cache
-// (detail/memory/cache_panels.hpp).
+// The keys and values of one group of query heads, in panels. `View` is a view of floats, of pairs of bfloat16 numbers
+// (PairPanels), or of the elements of a cache (detail/memory/cache_panels.hpp).
 template <class View>
 struct GroupKeys {
   std::size_t group;

@@ -29,7 +29,7 @@ namespace ladon::inline LADON_ABI {
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct DecoderShared {
   static constexpr detail::Tiling keys = detail::PanelLayout<memory_shape<S, Memory>(), Target>::keys;
-  EncoderShared<S, Config, Target, Precision> tokens;
+  LayerPanels<S, Config, Target, Precision> tokens;
   Panels<Memory, S.model, keys> memory;
   [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;
 };
@@ -62,7 +62,7 @@ struct DecoderSteps {
   using Self = MultiHeadSteps<S, decltype(Layer::self_attention), Score, Position, Target, Simd>;
   using Cross = MultiHeadSteps<cross, decltype(Layer::cross_attention), Score, position::None, Target, Simd>;
   using Precision = typename decltype(Layer::self_attention)::Precision;
-  using Shared = EncoderShared<S, Config, Target, Precision>;
+  using Shared = LayerPanels<S, Config, Target, Precision>;
   static constexpr Tiling q = Self::q;
   using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
   static constexpr bool post = Config.norm == NormOrder::post;

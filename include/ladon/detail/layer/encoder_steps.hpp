@@ -26,10 +26,10 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The part of the workspace that all threads share: the tokens `x`, the output `heads` of all heads, and, in pre-LN
-// only, `normed`.
+// The panels of a layer, which all threads share: the tokens `x`, the output `heads` of all heads, and, in pre-LN only,
+// `normed`. first_token.hpp adds the memory that only encoders need.
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
-struct EncoderShared {
+struct LayerPanels {
   using L = detail::PanelLayout<S, Target>;
   struct Nothing {};
   using Normed = Panels<S.queries, S.model, L::queries>;
@@ -91,10 +91,6 @@ struct EncoderScratch {
   }
 };
 
-template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
-using EncoderWorkspace =
-    Workspace<EncoderShared<S, Config, Target, Precision>, EncoderScratch<S, Config, Target, Precision>>;
-
 namespace detail {
 
 // The steps of one encoder layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
@@ -104,7 +100,7 @@ struct EncoderSteps {
   static constexpr Tiling q = Attention::q;
   using Precision = typename decltype(Layer::attention)::Precision;
   using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
-  using Shared = EncoderShared<S, Config, Target, Precision>;
+  using Shared = LayerPanels<S, Config, Target, Precision>;
 
   // Computes the input of attention for the first `active` tokens. In pre-LN, the input is normed = norm1(x). In
   // post-LN, the input is x.

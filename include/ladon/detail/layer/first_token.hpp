@@ -46,17 +46,22 @@ template <Shape S, LayerConfig Config, class Target, class Precision>
 struct FirstToken {
   static constexpr Shape one = one_query<S>();
   static constexpr detail::Tiling row = detail::PanelLayout<one, Target>::queries;
-  EncoderShared<one, Config, Target, Precision> shared;
+  LayerPanels<one, Config, Target, Precision> shared;
   [[no_unique_address]] detail::LinearInput<Precision, Target, 1, Config.feed_forward, row> hidden_input;
 };
 
-// The part of the workspace of a stack that all threads share.
-template <Shape S, LayerConfig Config, class Target, class Precision>
-struct StackShared : EncoderShared<S, Config, Target, Precision> {
-  struct Nothing {};
+// The part of an encoder's workspace that all threads share. A single layer does not use `first`, but has the workspace
+// of a stack, so that the workspace of a stack also serves its layers.
+template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
+struct EncoderShared : LayerPanels<S, Config, Target, Precision> {
+  struct NoFirst {};
   using First = FirstToken<S, Config, Target, Precision>;
-  [[no_unique_address]] std::conditional_t<has_first_token<S, Target>, First, Nothing> first;
+  [[no_unique_address]] std::conditional_t<has_first_token<S, Target>, First, NoFirst> first;
 };
+
+template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
+using EncoderWorkspace =
+    Workspace<EncoderShared<S, Config, Target, Precision>, EncoderScratch<S, Config, Target, Precision>>;
 
 namespace detail {
 
@@ -65,7 +70,7 @@ struct FirstTokenSteps {
   using All = EncoderSteps<S, Config, Layer, Score, Position, Target, Simd>;
   static constexpr Shape one = one_query<S>();
   using One = EncoderSteps<one, Config, Layer, Score, Position, Target, Simd>;
-  using Shared = StackShared<S, Config, Target, typename All::Precision>;
+  using Shared = EncoderShared<S, Config, Target, typename All::Precision>;
 
   // Whether FirstTokenSteps can compute the last layer. In constant evaluation, the last layer is computed in panels.
   static constexpr bool exist = has_first_token<S, Target> && Simd::lanes > 1;
@@ -109,7 +114,7 @@ struct FirstTokenSteps {
       All::Attention::template attend_group<false>(call, bound, group, scratch.attention);
     };
     const bool rounds = All::Attention::uses_pairs && !(exist && first);
-    All::Attention::for_groups(call, in, scratch.attention, part, attend_group, rounds);
+    All::Attention::template for_groups<!exist>(call, in, scratch.attention, part, attend_group, rounds);
   }
 
   // Computes the steps of the layer after the attention of the heads.

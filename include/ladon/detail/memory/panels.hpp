@@ -84,8 +84,13 @@ struct PanelLayout {
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
   // How many query heads of a group are computed at the same time (detail/attention/single_query.hpp). Each of these
-  // heads has its own query and its own scores in the workspace.
-  static constexpr std::size_t most_heads_together = all_at_once ? target::Current::single_query_heads : 1;
+  // heads has its own query and its own scores in the workspace, and its own sums on the stack. At most 256 sums per
+  // lane keep the stack of the call below 40 KB, and the sums in the L1 cache.
+  static constexpr std::size_t allowed_heads = 256 / S.value_width;
+  static constexpr std::size_t most_heads_together = !all_at_once || allowed_heads == 0 ? 1
+                                                     : allowed_heads < target::Current::single_query_heads
+                                                         ? allowed_heads
+                                                         : target::Current::single_query_heads;
   static constexpr std::size_t heads_together =
       S.heads_per_group() < most_heads_together ? S.heads_per_group() : most_heads_together;
   // `widened_block` is the number of keys in a key block whose keys and values come from a bfloat16 or int8 cache, and
