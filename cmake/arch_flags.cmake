@@ -7,7 +7,7 @@
 #   avx_vnni     x86-64-v3 with AVX-VNNI
 #   avx512       x86-64-v4
 #   avx512_vnni  x86-64-v4 with AVX-512 VNNI
-#   avx512_bf16  x86-64-v4 with AVX512_BF16
+#   avx512_bf16  x86-64-v4 with AVX512_BF16 and AVX-512 VNNI; every processor with AVX512_BF16 has both
 #   neon         64-bit Arm
 #   neon_dot     64-bit Arm with dot product
 #   neon_i8mm    64-bit Arm with dot product and I8MM
@@ -25,7 +25,7 @@ function(ladon_arch_flags out arch)
   set(march_neon_i8mm armv8.2-a+dotprod+i8mm)
   set(march_neon_bf16 armv8.2-a+bf16)
   set(added_avx512_vnni -mavx512vnni)
-  set(added_avx512_bf16 -mavx512bf16)
+  set(added_avx512_bf16 -mavx512vnni -mavx512bf16)
   set(added_avx_vnni -mavxvnni)
   set(flags "")
   if(MSVC)
@@ -79,18 +79,22 @@ function(ladon_link_flags out)
   set(${out} ${flags} ${options} PARENT_SCOPE)
 endfunction()
 
-# ladon_dispatched_isas(<variable> <precision>): sets <variable> to the list of the instruction sets for which DISPATCH
-# compiles on CMAKE_SYSTEM_PROCESSOR. The order is that of the enumeration ladon_isa (src/c_kernel/kernel.h.in). Every
-# machine supports the first instruction set. The list is empty if DISPATCH does not support the processor. VNNI, and
-# the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit integers.
-# AVX512_BF16 and FEAT_BF16 of Arm are only for bfloat16 weights.
-function(ladon_dispatched_isas out precision)
+# ladon_dispatched_isas(<variable> <precision> <pairs>): sets <variable> to the list of the instruction sets for which
+# DISPATCH compiles on CMAKE_SYSTEM_PROCESSOR. The order is that of the enumeration ladon_isa (src/c_kernel/kernel.h.in).
+# Every machine supports the first instruction set. The list is empty if DISPATCH does not support the processor. VNNI,
+# and the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit integers.
+# FEAT_BF16 of Arm is only for bfloat16 weights. AVX512_BF16 is for bfloat16 weights, and if <pairs> is true, also for
+# int8 weights. <pairs> says whether attention of the kernel can multiply pairs of bfloat16 numbers.
+function(ladon_dispatched_isas out precision pairs)
   foreach(list isas float32_isas bfloat16_isas int8_isas)
     set(${list} "")
   endforeach()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     set(isas sse2 avx2 avx512)
     set(int8_isas avx512_vnni avx_vnni)
+    if(pairs)
+      list(APPEND int8_isas avx512_bf16)
+    endif()
     set(bfloat16_isas avx512_bf16)
   elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     set(isas neon)

@@ -65,9 +65,10 @@
 #                      The default is none with CACHE and FEED_FORWARD together, and otherwise weights
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|avx512_bf16|neon|neon_dot|neon_i8mm|neon_bf16|<-march>
 #   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. With PRECISION int8 also AVX-512 VNNI and
-#                      AVX-VNNI, which need g++ 11 or clang++ 12. With PRECISION bfloat16 also AVX512_BF16. For 64-bit
-#                      Arm with Linux: NEON, with PRECISION int8 also dot product and I8MM, and with PRECISION
-#                      bfloat16 also BFDOT; the library calls getauxval
+#                      AVX-VNNI, which need g++ 11 or clang++ 12, and AVX512_BF16, except with DETERMINISTIC, CACHE or
+#                      QUERIES 1. With PRECISION bfloat16 also AVX512_BF16. For 64-bit Arm with Linux: NEON, with
+#                      PRECISION int8 also dot product and I8MM, and with PRECISION bfloat16 also BFDOT; the library
+#                      calls getauxval
 #   DETERMINISTIC      results have the same bits on every target
 #   KEY_BLOCK <n>      the largest number of keys that are scored at a time: a multiple of 32, by default 256. A smaller
 #                      number needs less workspace
@@ -108,7 +109,7 @@ function(ladon_add_kernel NAME)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_kernel)
   set(isas default)
   if(arg_DISPATCH)
-    ladon_dispatched_isas(isas ${arg_PRECISION})
+    ladon_kernel_isas(isas)
     if(isas MATCHES "avx_vnni")
       check_cxx_compiler_flag(-mavxvnni LADON_COMPILER_KNOWS_AVX_VNNI)
       ladon_kernel_refuse("DISPATCH with PRECISION int8 compiles for AVX-VNNI, and this compiler does not know \

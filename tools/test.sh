@@ -83,7 +83,7 @@ runs_here() {
     avx2) grep -qsw avx2 /proc/cpuinfo ;;
     avx512) grep -qsw avx512dq /proc/cpuinfo ;;
     avx512-vnni) grep -qsw avx512_vnni /proc/cpuinfo ;;
-    avx512-bf16) grep -qsw avx512_bf16 /proc/cpuinfo ;;
+    avx512-bf16) grep -qsw avx512_vnni /proc/cpuinfo && grep -qsw avx512_bf16 /proc/cpuinfo ;;
     avx-vnni) grep -qsw avx_vnni /proc/cpuinfo ;;
     aarch64*) [ "$(uname -sm)" = 'Linux x86_64' ] ;;
   esac

@@ -341,8 +341,18 @@ function(ladon_kernel_check_score)
   endif()
 endfunction()
 
+# ladon_kernel_isas(<variable>): sets <variable> to the list of the instruction sets for which DISPATCH compiles the
+# kernel. With int8 weights, AVX512_BF16 accelerates only attention of several queries to projected keys and values
+# (attends_in_pairs in ladon/detail/attention/multi_head_steps.hpp). Kernels with DETERMINISTIC, with CACHE or with a
+# single query do not compute such attention with bfloat16 numbers, so their int8 libraries omit AVX512_BF16.
+function(ladon_kernel_isas out)
+  ladon_kernel_truth(pairs NOT arg_DETERMINISTIC AND NOT arg_CACHE AND S_QUERIES GREATER 1)
+  ladon_dispatched_isas(isas ${arg_PRECISION} ${pairs})
+  set(${out} ${isas} PARENT_SCOPE)
+endfunction()
+
 function(ladon_kernel_check_build)
-  ladon_dispatched_isas(dispatched ${arg_PRECISION})
+  ladon_kernel_isas(dispatched)
   ladon_kernel_value(key_block KEY_BLOCK 256)
   math(EXPR rest "${key_block} % 32")
   ladon_kernel_refuse("KEY_BLOCK is ${key_block}; allowed: a multiple of 32" rest)

@@ -44,8 +44,8 @@ static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == 
 // Returns the instruction sets that the machine and the operating system support. AVX2 code is compiled for the level
 // x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). In
 // addition, the operating system must save the registers that the extensions use. The levels do not contain
-// AVX512_VNNI, AVX512_BF16 and AVX-VNNI, so the function checks each of these extensions separately. The arguments of
-// cpuid are a leaf and a subleaf.
+// AVX512_VNNI, AVX512_BF16 and AVX-VNNI, so the function checks each of these extensions separately. Code for
+// AVX512_BF16 also uses AVX512_VNNI. The arguments of cpuid are a leaf and a subleaf.
 static unsigned detected_isas() {
   const unsigned sse2 = bits(LADON_ISA_SSE2);
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -70,7 +70,7 @@ static unsigned detected_isas() {
   // AVX512_BF16.
   if (a < 1 || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return found;
   if (has(a, bits(4))) found |= bits(LADON_ISA_AVX_VNNI);
-  if (has(found, bits(LADON_ISA_AVX512)) && has(a, bits(5))) found |= bits(LADON_ISA_AVX512_BF16);
+  if (has(found, bits(LADON_ISA_AVX512_VNNI)) && has(a, bits(5))) found |= bits(LADON_ISA_AVX512_BF16);
   return found;
 }
 #endif
@@ -95,7 +95,7 @@ static unsigned supported_isas() {
 //     any other value                          LADON_ISA_CHOSEN, which here means "not available"
 constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   constexpr ladon_isa fastest_first[] = {
-      LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512_BF16, LADON_ISA_AVX512,   LADON_ISA_AVX_VNNI,  LADON_ISA_AVX2,
+      LADON_ISA_AVX512_BF16, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512,   LADON_ISA_AVX_VNNI,  LADON_ISA_AVX2,
       LADON_ISA_SSE2,        LADON_ISA_NEON_I8MM,   LADON_ISA_NEON_DOT, LADON_ISA_NEON_BF16, LADON_ISA_NEON};
   for (const ladon_isa isa : fastest_first) {
     if ((wanted == LADON_ISA_CHOSEN || wanted == isa) && (available & bits(isa)) != 0) return isa;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include "c_subject.hpp"
@@ -23,6 +24,13 @@ template <auto Run, class W, class O, int Isa>
 bool runs_here() {
   const O options{};
   return by<Run, W, O, Isa>(nullptr, nullptr, nullptr, nullptr, &options) != LADON_UNSUPPORTED_ISA;
+}
+
+// Returns whether a call with the instruction set `isa` runs the code for `Isa`, the first in the order of preference
+// of DISPATCH (src/c_kernel/cpu.hpp). The kernel must have the option `isa`.
+template <auto Run, class W, class O, int Isa>
+bool calls_preferred(int isa) {
+  return isa == Isa || (isa == LADON_ISA_CHOSEN && runs_here<Run, W, O, Isa>());
 }
 
 // Calls f.operator()<Isa>() for each instruction set of DISPATCH.
@@ -54,7 +62,7 @@ void each_isa(std::size_t layers, Check check) {
     CAPTURE(Isa);
     ++found;
     const Subject subject = c_subject<S, WorkspaceBytes, W, O, by<Run, W, O, Isa>>(layers);
-    if constexpr (requires { check(subject, Isa); }) {
+    if constexpr (std::is_invocable_v<Check, const Subject&, int>) {
       check(subject, Isa);
     } else {
       check(subject);

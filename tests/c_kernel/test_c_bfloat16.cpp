@@ -19,8 +19,7 @@ TEST_CASE("bfloat16, every instruction set: an encoder layer") {
         int activation_bits = ladon_test::activation_bits<ladon::precision::BFloat16>;
         if constexpr (requires(c_bfloat16_layer_options options) { options.isa; }) {
           const auto calls = [&]<int Isa>() {
-            return isa == Isa || (isa == LADON_ISA_CHOSEN &&
-                                  runs_here<run, c_bfloat16_layer_weights, c_bfloat16_layer_options, Isa>());
+            return calls_preferred<run, c_bfloat16_layer_weights, c_bfloat16_layer_options, Isa>(isa);
           };
           activation_bits = calls.template operator()<LADON_ISA_AVX512_BF16>() ? bfloat16_products
                             : calls.template operator()<LADON_ISA_NEON_BF16>() ? bfloat16_products_to_odd

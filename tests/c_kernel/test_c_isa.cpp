@@ -21,6 +21,8 @@ TEST_CASE("dispatch: the fastest instruction set that is available") {
   CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX_VNNI)) ==
         LADON_ISA_AVX512_VNNI);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX512_BF16)) == LADON_ISA_AVX512_BF16);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512_BF16)) ==
+        LADON_ISA_AVX512_BF16);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON)) == LADON_ISA_NEON);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_DOT)) == LADON_ISA_NEON_DOT);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_DOT, LADON_ISA_NEON_I8MM)) ==
@@ -53,6 +55,8 @@ TEST_CASE("dispatch: the instruction sets of this machine") {
   const unsigned found = c_kernel::detected_isas();
   CHECK((found & ~all) == 0);
   CHECK((found & bits(least)) != 0);
+  // Code for AVX512_BF16 also uses AVX512_VNNI.
+  if ((found & bits(LADON_ISA_AVX512_BF16)) != 0) CHECK((found & bits(LADON_ISA_AVX512_VNNI)) != 0);
   CHECK(c_kernel::usable(LADON_ISA_CHOSEN, bits(least)) == least);
   CHECK(c_kernel::usable(next, bits(least)) == LADON_ISA_CHOSEN);
   CHECK(c_kernel::usable(LADON_ISA_CHOSEN, all) == chosen_isa(LADON_ISA_CHOSEN, found));

@@ -13,6 +13,10 @@ endfunction()
 add_test(NAME ladon.kernel_arguments.enumerators
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_enumerators.cmake)
 
+# Tests which instruction sets DISPATCH compiles for.
+add_test(NAME ladon.kernel_arguments.isas
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_isas.cmake)
+
 # Tests how ladon_add_kernel escapes a path in a string of the assembler.
 add_test(NAME ladon.kernel_arguments.assembler_string
   COMMAND ${CMAKE_COMMAND} -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake

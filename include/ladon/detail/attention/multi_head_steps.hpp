@@ -167,10 +167,12 @@ struct MultiHeadSteps {
   }
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
   // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
-  // stored as words (detail/attention/block_floats.hpp). Only the query blocks of this shape can read words.
+  // stored as words (detail/attention/block_floats.hpp). Only the query blocks of this shape can read words. `rounds`
+  // says whether `attend` rounds the values to pairs of bfloat16 numbers. rounded_keys then tests whether the pairs are
+  // finite, so for_groups does not test the floats, and values_finite is true.
   template <bool MayUseWords = false, class Call, class Context, class Part, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
-                                                Part part, Attend attend) noexcept {
+                                                Part part, Attend attend, bool rounds = uses_pairs) noexcept {
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
     float *const keys = scratch.keys.data, *const values = scratch.values.data;
@@ -178,7 +180,8 @@ struct MultiHeadSteps {
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
-      const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+      const bool finite =
+          !bound.mask.hides_keys || rounds || all_finite<KeyPack, k.width(), S.value_width>(values, active);
       const bool words = MayUseWords && to_words(keys, values, active);
       attend(bound, GroupKeys<const float*>{g, keys, values, finite, words});
     }

@@ -113,7 +113,8 @@ struct FirstTokenSteps {
       if (exist && first) return attend_first(w, lengths, options, shared, scratch, capture_of, bound, group);
       All::Attention::template attend_group<false>(call, bound, group, scratch.attention);
     };
-    All::Attention::template for_groups<!exist>(call, in, scratch.attention, part, attend_group);
+    const bool rounds = All::Attention::uses_pairs && !(exist && first);
+    All::Attention::template for_groups<!exist>(call, in, scratch.attention, part, attend_group, rounds);
   }
 
   // Computes the steps of the layer after the attention of the heads.
