@@ -192,14 +192,13 @@ struct MultiHeadSteps {
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
                                      Scratch& scratch) noexcept {
+    [[maybe_unused]] const std::size_t first = group.group * S.heads_per_group();
     if constexpr (uses_pairs && std::is_same_v<View, const float*> && std::is_same_v<Scratch, HeadScratch<S, Target>>) {
       constexpr bool hides_keys = decltype(Queries::mask)::hides_keys;
       const auto rounded =
           rounded_keys<hides_keys>(group.group, scratch.keys.data, scratch.values.data, call.lengths.keys);
-      return attend_group<Projected>(call, bound, rounded, scratch);
-    }
-    const std::size_t first = group.group * S.heads_per_group();
-    if constexpr (heads_together > 1) {
+      attend_group<Projected>(call, bound, rounded, scratch);
+    } else if constexpr (heads_together > 1) {
       if (call.lengths.queries == 0) return;
       for_row_tiles<S.heads_per_group(), heads_together>([&]<std::size_t Heads>(std::size_t h) LADON_INLINE_LAMBDA {
         attend_heads<Projected, Heads>(call, bound, group, first + h, scratch);
