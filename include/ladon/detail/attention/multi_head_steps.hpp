@@ -107,10 +107,9 @@ struct MultiHeadSteps {
   // to 32 bits. On Helium, a pass loads the weights into registers. One pass for all panels therefore takes fewer
   // instructions than one pass per panel. The projected queries of the head are stored in the memory that the head's
   // output will overwrite, so head_width must equal value_width.
-  static constexpr bool projects_queries_first =
-      precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
-      (simd::uses_dsp<typename Target::Int8Element, Simd> || simd::uses_thumb1<typename Target::Int8Element, Simd> ||
-       simd::uses_helium<typename Target::Int8Element, Simd>);
+  static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
+                                                 S.head_width == S.value_width &&
+                                                 simd::prepares_weights<typename Target::Int8Element, Simd>;
 
   // Whether attention computes with integers, on a target without an FPU. The features of a value then have one common
   // exponent, so the error of a feature is relative to the largest feature of the value. With int8 weights, this error

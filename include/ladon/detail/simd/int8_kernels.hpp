@@ -21,4 +21,9 @@ template <class Element, class Simd>
 inline constexpr bool quantises_panels =
     uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd> || uses_one_lane<Element, Simd>;
 
+// Whether each pass over int8 weights converts the weights to wider integers, or loads the weights into registers.
+template <class Element, class Simd>
+inline constexpr bool prepares_weights =
+    uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd>;
+
 }  // namespace ladon::inline LADON_ABI::detail::simd
