@@ -76,8 +76,8 @@ class ModelServer {
     return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
   }
 
-  // Measures the peak after two probes, and discards the first probe. Another process may have used this core before,
-  // so the caches are not warm at the first probe.
+  // Probes the core twice, then measures the FMA peak. `quiet` is the result of the second probe. The first probe only
+  // warms the caches, because another process may have used this core before.
   static json peak() {
     ladon::bench::quiet().now_quiet();
     const bool quiet = ladon::bench::quiet().now_quiet();

@@ -1,9 +1,12 @@
-// Detects whether another process uses the core. On a virtual machine, another guest may use the other hyperthread of
-// the core, for milliseconds or minutes. Sums in registers are hardly slower then, because one of two busy hyperthreads
-// still starts the two instructions per cycle that the sums need. Work with loads needs more instructions per cycle,
-// and takes up to twice as long. The probe therefore resembles the work: it runs the micro-kernel of the library with
-// data in the L1 cache, which reaches the peak only on an undisturbed core. The system itself reports whether another
-// process of this machine took the core.
+// Detects whether another process uses the core.
+//
+// On a virtual machine, another guest may use the other hyperthread of the core, for milliseconds or minutes. Kernels
+// then take up to twice as long. Therefore, `probe` runs the micro-kernel of the library with data in the L1 cache. The
+// micro-kernel has loads, so it needs more than two instructions per cycle, and reaches the peak only if the other
+// hyperthread is idle. Sums in registers would not reveal the guest: they need only two instructions per cycle, which a
+// hyperthread starts even if the other hyperthread is busy.
+//
+// The system counts how often another process of this machine takes the core. `interruptions` returns this count.
 #pragma once
 
 #include <algorithm>

@@ -81,9 +81,9 @@ struct OptionsReader {
     check.reads(from, Tensor::size);
     to = Tensor(from);
   }
-  // Converts and checks an array with an element for each pair of a query and a key. `columns` is the number of keys in
-  // a row of the array: 0 stands for all keys of the shape, and LADON_NONE stands for no keys. Sets `keys` to this
-  // number.
+  // Converts and checks an array with an element for each pair of a query and a key. Sets `keys` to the number of keys
+  // in a row of the array. `columns` is the option that states this number: 0 stands for all keys of the shape, and
+  // LADON_NONE stands for no keys.
   template <class T, class Tensor>
   void pairs(const T* from, std::size_t columns, Tensor& to, std::size_t& keys) const {
     const std::size_t count = columns == 0 ? S.keys : columns == LADON_NONE ? 0 : columns;

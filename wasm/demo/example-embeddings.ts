@@ -21,7 +21,10 @@ export const questions: readonly string[] = [
   "what's for dinner?",
 ];
 
-/** Of each sentence, then of each question: 384 int8 integers in the direction of the embedding, as base64. */
+/**
+ * One string for each text: first the sentences, then the questions. A string has 384 int8 integers, encoded in base64.
+ * The integers are a vector in the direction of the text's embedding.
+ */
 export const directions: readonly string[] = [
   "2wxB+Pn3yccKMSQy99bgyfML6/f31/4KKiy3COi79g336wzY28ohCN4P7x/49fP6NUgG/b8w4RcJDQT2H8vOGefp9OoP3jnTFykCSB/23wuw9yH/Q+YXLRMmBeoQ2Nv1HBT/DQwr4usTzQcZ5/TGBCn/ACD07hiB9W4P3sfwJADQRfjOKhA87eMH9SQowLQSLyTwzwa/7/sIxNMvKQYKLgr8/wks8t3t/BTW/QTlJRsS3fQ6Cw3tARzu6v1L3hYP3NcD6dYJESQr5R7s+twHu/TL9ysRExr8FubnxDQUOQAY79Yx+OH4cf8DAgg0ExwYMdL87S33JhjTPSXb5uEc1a4hPdzZ9hwqIwYCHxnUIqv+8t37BA3kLUTvGxXuHAr5ABo3BEsW+Aff/S8FHQQACE8LBhwO6QHsCy0G1UU3GAAKB05lEeMJN+nlHBD2AgvRJuHu4MoSHvbjEUI8+A7kHAgG0LcK8/3x+gD78SL7p+sLGuf1Ah4D5ur90OTztv/Z",
   "7OoPCQwjBgXICAozzh7dAQznyQ4NQtIP9CnUxv3Y8g7XOxwcLQFU7QbM/Tbx0i8hRgv9+Os45X8V+BUQyt8UFe/o6Ozd1/wgAzoZxiDg4wXxAu089yHkaR/0/uYB/bzT5dn8HCJF6dQf5Mbv4hj8A+z8vivj+fW3EA4V8N0SUgCg9iAIJLkB5/bvt+ABRrrI8+gDHA3H3+bize41CgsU/hUfA/Ll9fz4H+fcKPItQOxR/AAVMQrn0BLlE+op/xsTIrfP1PnlIGQa4TUS1QM9EvcJHP1VB/Eg4+303Or9VwD1C+U/8RgKFv0ujTf+30sAH+Q+FuDq5PD2IzUHwuzn8v4Y8RwHFlUV5QwOKuD59yocD/ZQFQksW8Dt+gXwFfDpFOr85ukv4dPfuhkCKC3mF/bm9BUGnRbgFBTgHtgT4AAqzOvcRPAfJfP//uy/JQDw6dbNwPnENwn6Feb6Qgr4Ncr6+uoU+Sf/Kr7jAhkHnuX4APXM/CgLBO26TiLBMvUP",

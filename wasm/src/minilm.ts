@@ -79,7 +79,10 @@ export class SentenceEncoder {
     return this.ids(text).map((id) => this.vocabulary.pieces[id]!);
   }
 
-  /** Returns a vector of unit length. With `attention`, attention() then returns the attention of this text. */
+  /**
+   * Returns the embedding of a text, a vector of unit length. If the option `attention` is true, the encoder also keeps
+   * the attention weights of this text. The method attention() then returns these weights.
+   */
   embed(text: string, { attention = false }: { readonly attention?: boolean } = {}): Float32Array {
     const ids = this.ids(text);
     const y = this.encoder.run(this.#lookUp(ids), { tokens: ids.length, attention });

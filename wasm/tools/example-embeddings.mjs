@@ -50,7 +50,10 @@ export const sentences: readonly string[] = ${list(sentences)};
 
 export const questions: readonly string[] = ${list(questions)};
 
-/** Of each sentence, then of each question: 384 int8 integers in the direction of the embedding, as base64. */
+/**
+ * One string for each text: first the sentences, then the questions. A string has 384 int8 integers, encoded in base64.
+ * The integers are a vector in the direction of the text's embedding.
+ */
 export const directions: readonly string[] = ${list(rows)};
 `;
 writeFileSync(new URL("../demo/example-embeddings.ts", import.meta.url), text);

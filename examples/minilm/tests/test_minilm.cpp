@@ -186,7 +186,8 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
     CAPTURE(i);
     CHECK(same(i, together[i], encoder.embed(texts[i])));
   }
-  // Computes the texts in reverse order, so that each text has a different position in its run of SharedStack.
+  // Computes the texts again in reverse order. A text that shares a run with other texts now begins at another token of
+  // the run than in `together`. The embedding must not depend on where the text begins.
   std::ranges::reverse(texts);
   const std::vector<Embedding> reversed = encoder.embed(texts);
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -182,9 +182,10 @@ inline constexpr std::size_t last_rows = 4;
 // Computes the scores of the keys `scored.keys` and updates `maximum`. `keys` begins at Form::first_key. Every query
 // sees every key in `unmasked`, so may_see() is not called for these keys.
 //
-// If Halves is true, keys from `first_pack_end` on are hidden from the first pack of queries. If the second half of a
-// panel of keys begins at `first_pack_end` or later, the second half is computed for the second pack only. Under a
-// causal mask, `Halves` saves a quarter of the products of the panel on the diagonal.
+// If Halves is true, the caller guarantees that no query of the first pack may see a key of `scored.keys` at or after
+// `first_pack_end`. If the second half of a panel of keys begins at `first_pack_end` or later, the function computes no
+// scores of this half for the first pack. Under a causal mask, this saves a quarter of the products of the panel on the
+// diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                    Range LADON_ARGUMENT unmasked, const BoundMask& mask,

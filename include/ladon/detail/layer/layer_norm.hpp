@@ -10,9 +10,9 @@
 // from the deviations from the mean. The formula (mean of squares) - mean^2 would be less accurate, because the
 // subtraction cancels digits.
 //
-// Special cases: a panel (detail/memory/panels.hpp) holds whole packs, so every load and store is a whole pack. The
-// last panel of a shape may have fewer tokens than the other panels, so its tokens may fill fewer packs. `Packs` is the
-// number of packs that the panel's tokens fill. Lanes without a token are computed and ignored.
+// A panel (detail/memory/panels.hpp) holds whole packs, so every load and store is a whole pack. `Packs` is the number
+// of packs that the panel's tokens fill. Special case: the last panel of a shape may have fewer tokens than the other
+// panels, so its tokens may fill fewer packs. Lanes without a token are computed and ignored.
 //
 // All loops are in one function, normalize_panel. The alternative, an always-inline function for each loop, was
 // rejected: g++ 12 then makes different inlining decisions in the whole layer. Seven encoder layers on AVX-512 consist

@@ -140,7 +140,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       // r1 = the upper 32 bits of the product of the two factors
       "mov r0, r9\n\tmuls r0, r1, r0\n\tmov r3, r8\n\tmuls r5, r3, r5\n\tadds r0, r0, r5\n\tlsrs r0, r0, #8\n\t"
       "muls r1, r3, r1\n\tadds r1, r1, r0\n\t"
-      // r4 = the upper 32 bits of r4 * r1, divided by 2, with the sign
+      // Set r4 to the upper 32 bits of r4 * r1. Then halve r4, and give r4 the sign of the sum (r6).
       "uxth r0, r4\n\tlsrs r4, r4, #16\n\tuxth r3, r1\n\tlsrs r1, r1, #16\n\t"
       "muls r3, r4, r3\n\tmuls r0, r1, r0\n\tmuls r4, r1, r4\n\t"
       "lsrs r3, r3, #16\n\tlsrs r0, r0, #16\n\tadds r4, r4, r3\n\tadds r4, r4, r0\n\t"

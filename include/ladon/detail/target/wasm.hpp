@@ -15,10 +15,10 @@
 // If the body of a tile were a separate function, all its operands would be in memory. The function would load the
 // operands again after each store.
 #define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
-// Kernels take structs by reference. A copy of a struct of two pointers would be a load of 64 bits just after two
-// stores of 32 bits. The processor cannot forward two stores to one load, so the load would wait for the stores.
-// matmul_panels takes structs by value, so LADON_PRODUCT makes it a part of matmul_separate, which takes structs by
-// reference.
+// Kernels take structs by reference, because copies of structs are slow. For a struct of two pointers, the copy would
+// be one load of 64 bits just after two stores of 32 bits. The processor cannot forward two stores to one load, so the
+// load would wait for the stores. matmul_panels takes structs by value, so LADON_PRODUCT inlines matmul_panels into its
+// callers.
 #define LADON_ARGUMENT const&
 #define LADON_PRODUCT LADON_INLINE
 
