@@ -64,11 +64,11 @@
 #                      scores after the scale, the softcap or the mask. With none, there is no options.attention.
 #                      The default is none with CACHE and FEED_FORWARD together, and otherwise weights
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|avx512_bf16|neon|neon_dot|neon_i8mm|neon_bf16|<-march>
-#   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. With PRECISION int8 also AVX-512 VNNI and
-#                      AVX-VNNI, which need g++ 11 or clang++ 12, and AVX512_BF16, except with DETERMINISTIC, CACHE or
-#                      QUERIES 1. With PRECISION bfloat16 also AVX512_BF16. For 64-bit Arm with Linux: NEON, with
-#                      PRECISION int8 also dot product and I8MM, and with PRECISION bfloat16 also BFDOT; the library
-#                      calls getauxval
+#   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. PRECISION int8 adds AVX-512 VNNI and
+#                      AVX-VNNI, which need g++ 11 or clang++ 12. PRECISION int8 also adds AVX512_BF16, unless
+#                      DETERMINISTIC, CACHE or QUERIES 1 is given. PRECISION bfloat16 adds AVX512_BF16. For 64-bit Arm
+#                      with Linux: NEON. PRECISION int8 adds dot product and I8MM, PRECISION bfloat16 adds BFDOT, and
+#                      the library calls getauxval
 #   DETERMINISTIC      results have the same bits on every target
 #   KEY_BLOCK <n>      the largest number of keys that are scored at a time: a multiple of 32, by default 256. A smaller
 #                      number needs less workspace
