@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "board.hpp"
 #include "f_same_bits.h"
@@ -47,22 +48,28 @@ alignas(64) unsigned char workspace[F_SAME_BITS_WORKSPACE_BYTES + F_SAME_MASK_WO
                                     F_SAME_INT8_WORKSPACE_BYTES + F_SAME_LONG_WORKSPACE_BYTES];
 float y[F_SAME_INT8_QUERIES * F_SAME_INT8_MODEL];
 
+// Returns the weights of an encoder layer, whose feed-forward network has `hidden` hidden features.
+template <class Layer>
+Layer take_layer(std::size_t model, std::size_t hidden) {
+  return {.attention = {.in_proj_weight = take(3 * model * model),
+                        .in_proj_bias = take(3 * model),
+                        .out_proj_weight = take(model * model),
+                        .out_proj_bias = take(model)},
+          .linear1_weight = take(hidden * model),
+          .linear1_bias = take(hidden),
+          .linear2_weight = take(model * hidden),
+          .linear2_bias = take(model),
+          .norm1_weight = take(model, 1),
+          .norm1_bias = take(model),
+          .norm2_weight = take(model, 1),
+          .norm2_bias = take(model)};
+}
+
 bool encoder() {
   constexpr std::size_t model = F_SAME_BITS_MODEL, hidden = 16;
   f_same_bits_weights weights{};
   for (auto& layer : weights.layers) {
-    layer = {.attention = {.in_proj_weight = take(3 * model * model),
-                           .in_proj_bias = take(3 * model),
-                           .out_proj_weight = take(model * model),
-                           .out_proj_bias = take(model)},
-             .linear1_weight = take(hidden * model),
-             .linear1_bias = take(hidden),
-             .linear2_weight = take(model * hidden),
-             .linear2_bias = take(model),
-             .norm1_weight = take(model, 1),
-             .norm1_bias = take(model),
-             .norm2_weight = take(model, 1),
-             .norm2_bias = take(model)};
+    layer = take_layer<std::remove_reference_t<decltype(layer)>>(model, hidden);
   }
   const float* const x = take(F_SAME_BITS_QUERIES * model, 3);
   if (f_same_bits_run(x, &weights, y, workspace) != LADON_OK) return false;
@@ -105,18 +112,7 @@ bool int8_attention() {
 bool int8_layer() {
   constexpr std::size_t model = F_SAME_LONG_MODEL, hidden = 300;
   alignas(F_SAME_LONG_QUANTISED_ALIGN) static unsigned char memory[F_SAME_LONG_QUANTISED_BYTES];
-  const f_same_long_float_weights weights{.attention = {.in_proj_weight = take(3 * model * model),
-                                                        .in_proj_bias = take(3 * model),
-                                                        .out_proj_weight = take(model * model),
-                                                        .out_proj_bias = take(model)},
-                                          .linear1_weight = take(hidden * model),
-                                          .linear1_bias = take(hidden),
-                                          .linear2_weight = take(model * hidden),
-                                          .linear2_bias = take(model),
-                                          .norm1_weight = take(model, 1),
-                                          .norm1_bias = take(model),
-                                          .norm2_weight = take(model, 1),
-                                          .norm2_bias = take(model)};
+  const auto weights = take_layer<f_same_long_float_weights>(model, hidden);
   f_same_long_weights int8_weights{};
   if (f_same_long_quantise(&weights, &int8_weights, memory) != LADON_OK) return false;
   const float* const x = take(F_SAME_LONG_QUERIES * model, 3);
