@@ -61,7 +61,7 @@ struct AttendForm {
   using View = ViewType;
   // Whether the keys and values come from a bfloat16 or int8 cache. The keys and values of each key block are then
   // converted to floats.
-  static constexpr bool widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
+  static constexpr bool widened = is_widened<View>;
   static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
   // Whether the kernels compute with integers. These kernels cannot read a bfloat16 or int8 cache.
   static constexpr bool uses_block_floats = BlockFloats && !widened && !uses_pairs && T.width() == 4 &&

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/simd/bfloat16_pairs.hpp>
 
@@ -31,6 +32,11 @@ namespace ladon::inline LADON_ABI::detail {
 struct PairPanels {
   const float* data;
 };
+
+// Whether `View` is a view of a bfloat16 or int8 cache. Kernels for several queries convert the elements to floats
+// (`widen`, detail/memory/cache_panels.hpp).
+template <class View>
+inline constexpr bool is_widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
 
 // How many pairs hold `count` numbers.
 LADON_INLINE constexpr std::size_t pairs_of(std::size_t count) noexcept { return (count + 1) / 2; }

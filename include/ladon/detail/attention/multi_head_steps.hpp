@@ -513,7 +513,7 @@ struct MultiHeadSteps {
       captures[h] = call.capture_of(first + h, Range{0, 1});
     }
     float* widened = nullptr;
-    if constexpr (!std::is_same_v<View, const float*>) widened = scratch.widened.data;
+    if constexpr (is_widened<View>) widened = scratch.widened.data;
     attend_query_of_heads<S, Score, Target, Simd, q>(heads, widened, call.lengths.keys, bound.mask, captures);
   }
 
@@ -541,9 +541,7 @@ struct MultiHeadSteps {
                                     Scratch& scratch) noexcept {
     const std::size_t h = head.index;
     float* widened = nullptr;
-    if constexpr (!std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>) {
-      widened = scratch.widened.data;
-    }
+    if constexpr (is_widened<View>) widened = scratch.widened.data;
     float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
     const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       if constexpr (!Projected && projects_queries_first) project_queries<P, Packs>(call, h, first, count);
