@@ -8,7 +8,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The default of every length in the options: `all` means the length in the shape.
+// The default of every length in the options: all queries or keys of the shape are active.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
 // The precision of the keys and values in a cache (key_value_cache.hpp):
@@ -44,8 +44,9 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Returns the same shape, but with one query, one key and a float32 cache. The types of weights contain this shape.
-  // Shapes that differ only in `queries`, `keys` and `cache_precision` therefore have weights of the same type.
+  // Returns the same shape, but with one query, one key and a float32 cache. The types of weights contain this shape
+  // instead of the complete one. Shapes that differ only in `queries`, `keys` and `cache_precision` can therefore share
+  // weights.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
@@ -82,13 +83,12 @@ constexpr bool valid() noexcept {
 }
 
 // How many queries and keys of a call are active: the first `queries` queries and the first `keys` keys. The call
-// neither reads the rows of inactive tokens nor writes rows of `y` for inactive queries. The addresses of rows and
-// heads depend on the shape, and not on the lengths.
+// neither reads the rows of inactive tokens nor writes rows of `y` for inactive queries. Lengths do not move data: the
+// distance from head to head in an array depends on the shape only.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;
-  // Returns how many rows of `x` self-attention reads. Queries and keys come from `x`, so the number is the greater of
-  // `queries` and `keys`.
+  // Returns how many rows of `x` self-attention reads: the greater of `queries` and `keys`, because both come from `x`.
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 

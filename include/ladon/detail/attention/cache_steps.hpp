@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Additional steps of `extend` (multi_head_steps.hpp), which appends tokens to a cache of keys and values and attends
-// to the cache (key_value_cache.hpp). bind_behind returns the mask of a call. `scatter` writes new keys and values into
-// the cache. stored_finite checks whether new values are finite. detail/memory/panels.hpp defines panels.
+// to the cache (key_value_cache.hpp):
+//     bind_behind     returns the mask of a call
+//     scatter         writes new keys and values into the cache
+//     stored_finite   checks whether new values are finite
+// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>
