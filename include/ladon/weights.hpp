@@ -5,10 +5,11 @@
 //
 // A layout determines the precision of the weights and the strides with which matrix products read the weights. If the
 // numbers of queries and keys are multiples of 16, all layouts of float32 weights give bit-identical results. With
-// other numbers, sums may be added in a different order for each layout, so the last bits of a result may differ: - A
-// single token: the lanes of a register hold contiguous weights. In some layouts, these weights belong to one sum, in
-// others to different sums. - A few tokens, or the last few tokens of a sequence: the tokens do not fill the lanes of a
-// register. If a row of weights is contiguous, the idle lanes hold partial sums.
+// other numbers, sums may be added in a different order for each layout, so the last bits of a result may differ:
+// - A single token: the lanes of a register hold contiguous weights. In some layouts, these weights belong to one sum,
+//   in others to different sums.
+// - A few tokens, or the last few tokens of a sequence: the tokens do not fill the lanes of a register. If a row of
+//   weights is contiguous, the idle lanes hold partial sums.
 //
 // The results of int8 weights never depend on the layout, because their integer sums are exact.
 //

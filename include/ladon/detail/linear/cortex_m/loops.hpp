@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops. A target with
-// a loop defines LADON_TILE_ASSEMBLY. The constant `assembly::has_loop` is true for the tiles that the loop computes.
+// Includes the micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops, and
+// then defines LADON_TILE_ASSEMBLY. `assembly::has_loop` is true for the tiles that the loop can compute.
 // detail/memory/panels.hpp defines tiles.
 #pragma once
 
