@@ -21,8 +21,8 @@ LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
   return Pack::load(from);
 }
 
-// Returns `loaded`, and keeps the pack in a register. g++ 12 would otherwise make a load the memory operand of each
-// multiply-add that uses the pack, and several multiply-adds would load the same bytes.
+// Returns `loaded`, and forces the compiler to keep the pack in a register. Otherwise, g++ 12 would load the same bytes
+// again for each multiply-add that uses the pack.
 template <class Pack>
 LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
 #if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && defined(__SSE2__)
