@@ -70,9 +70,9 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
     if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
       const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 #if defined(__AVX512BW__)
-      // One vpermw replaces vpmovzxwd and vpslld: word i of `bits` becomes the upper word of lane i. The time of
-      // attention of one token is 0.83 times the time with the two instructions (Zen 4). In this measurement, 4 query
-      // heads share 1024 bfloat16 keys and values in the L2 cache.
+      // One vpermw replaces vpmovzxwd and vpslld: word i of `bits` becomes the upper word of lane i. Attention of one
+      // token then takes 0.83 times as long as with the two instructions (Zen 4; 4 query heads share 1024 bfloat16 keys
+      // and values in the L2 cache).
       const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
       return typename Pack::Batch(_mm512_castsi512_ps(
           _mm512_maskz_permutexvar_epi16(0xaaaaaaaau, _mm512_slli_epi32(lane, 16), _mm512_castsi256_si512(bits))));
