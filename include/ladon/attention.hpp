@@ -36,8 +36,8 @@ struct Attention {
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The workspaces of run and run_phase. With several threads, each thread has its own Scratch. Other attentions also
-  // have a workspace Shared for all threads. This attention needs no such workspace.
+  // The workspaces of run and run_phase. With several threads, each thread has its own Scratch. MultiHeadAttention also
+  // has a workspace Shared for all threads of a call. This attention needs none.
   using Workspace = AttentionWorkspace<shape, detail::WholePacks<Target>>;
   using Scratch = Workspace;
   template <std::size_t Threads>

@@ -226,9 +226,9 @@ struct DecoderLayer {
   // - Lengths: options.self.tokens sets how many tokens `x` has, at most shape.queries. The cache has room for
   //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
   //   of the memory.
-  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. The mask of the
-  //   attention to the memory uses another position: t + Memory - shape.keys for token t of the text. If
-  //   options.memory.mask sets an offset, the position of token i of `x` is i + this offset.
+  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. In the attention
+  //   to the memory, the mask gives token t of the text the position t + Memory - shape.keys. If options.memory.mask
+  //   sets an offset, token i of `x` has the position i + this offset instead.
   // - Maps: a row of DecoderMaps::self has shape.keys elements, one for each token that the cache has room for.
   // - Errors: more tokens than the cache has room for, or more memory tokens than `memory` holds, break a precondition
   //   (checks.hpp).

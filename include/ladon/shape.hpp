@@ -14,7 +14,8 @@ inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 // The precision of the keys and values in a cache (key_value_cache.hpp):
 //     float32    floats
 //     bfloat16   a new key or value is rounded to the nearest bfloat16 (bfloat16.hpp)
-//     int8       the key of a token in a head becomes integers from -127 to 127 and one scale; so does the value
+//     int8       the key of a token in a head becomes integers from -127 to 127 with one scale; the value becomes
+//                integers with another scale
 //
 // The precision of the cache does not change the precision of projections and sums, which are float32.
 enum class CachePrecision { float32, bfloat16, int8 };

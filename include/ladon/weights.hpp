@@ -271,8 +271,8 @@ struct PerProjection {
 // one tensor, in_proj_bias.
 using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
 
-// Separate tensors for queries, keys, values and output, each [in][out]. Keras has this layout: the shape of its
-// kernels is (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.
+// Separate tensors for queries, keys, values and output, each [in][out]. Keras has this layout: its weights have the
+// shape (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.
 using InOut = PerProjection<Order::in_out, Bias::with, Bias::with>;
 
 // The layout of textbooks. Each head has a separate matrix [in][out] for queries, keys and values. One matrix Wo

@@ -213,8 +213,8 @@ struct QueryBlockAttention {
       if (keys % 2 != 0) hide_key(block.scores + keys * BlockForm::query_width);
     }
   }
-  // Sets the scores of one key to -inf, so that its weight is 0. If a key block has an odd number of keys, the last
-  // pair of keys is incomplete. The function fills this place.
+  // If a key block has an odd number of keys, the second key of the last pair is missing. The function gives the
+  // missing key the score -inf, so that its weight is 0.
   static LADON_INLINE constexpr void hide_key(float* scores) noexcept {
     for (std::size_t v = 0; v < Form::packs; ++v) {
       Pack::broadcast(-std::numeric_limits<float>::infinity()).store(scores + v * Pack::lanes);

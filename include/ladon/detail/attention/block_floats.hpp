@@ -11,16 +11,16 @@
 //
 //     scores         The features of a key have one exponent, and so have the features of a query.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
-//     weighted sum   The features of a value have one exponent. The kernel shifts this exponent into the weight of the
-//                    key, so that all products of a query have one exponent. A hidden key has the weight 0, so its
+//     weighted sum   The features of a value have one exponent. The weight of the key is multiplied by this power of
+//                    two, so that all products of a query have one exponent. A hidden key has the weight 0, so its
 //                    value has no influence on the exponent.
 //
 // Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats.
 //
 // Each query block reads all keys and values of a head. to_words therefore replaces the floats of keys and values once
 // for each head: a word of 32 bits holds both integers of a mantissa. Two cases keep the floats: a cache, and a head
-// with a very large, infinite or NaN feature. A token's exponent lies in the lowest 4 bits of its first two words:
-//
+// with a very large, infinite or NaN feature. The first two words of a token also hold the token's exponent, 4 bits
+// each:
 //     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
 //
 // detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].

@@ -92,7 +92,6 @@ struct MultiHeadSteps {
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
   // Whether `extend` projects a single token for all heads in one product. Such a product reads the weights from memory
   // faster than one product for each head. The conditions are:
-  //
   // - The target reads memory in several streams (detail/linear/matrix_vector.hpp).
   // - The weights of all heads are contiguous (heads_adjacent).
   // - head_width equals value_width, because the product is stored in the array of the concatenated heads.
@@ -130,8 +129,8 @@ struct MultiHeadSteps {
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
 
   // queries_in and context_in convert rows [tokens][features] into panels of floats. queries_out converts panels into
-  // rows. Some projections need quantised or bfloat16 panels as input. context_in also makes these panels. For the
-  // panels of queries_in, query_input makes them (detail/memory/linear_input.hpp).
+  // rows. Some projections need quantised or bfloat16 panels as input (detail/memory/linear_input.hpp). context_in
+  // makes such panels itself. After queries_in, query_input makes them.
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, part);
@@ -265,8 +264,8 @@ struct MultiHeadSteps {
     cache.length = past + tokens;
   }
   // Computes the attention of every head to all active tokens in the cache. If projects_all_heads is true, the function
-  // first projects the query of the single token for all heads in one product. attend_cache projects each head
-  // separately.
+  // first projects the query of the single token for all heads in one product. Otherwise, attend_cache projects each
+  // head separately.
   template <class Call, class Queries, class Cache, class Part = WholeCall>
   static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
                                       CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
@@ -341,7 +340,7 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Returns the tokens in `count` panels from panel `first` on, without inactive tokens (`active` and later).
+  // Returns the tokens in `count` panels from panel `first` on. Inactive tokens, from number `active` on, are left out.
   template <Tiling T>
   static constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
     return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};

@@ -24,8 +24,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The maxima of the scores so far, one maximum for each query. The code keeps Chains separate maxima for each query,
-// and `store` combines them at the end. With only one maximum, each max instruction would wait for the previous one.
+// The maxima of the scores so far, for the queries of a tile. Each query has Chains separate maxima, which `store`
+// combines at the end. With only one maximum per query, each max instruction would wait for the previous one.
 template <class Pack, std::size_t Packs, std::size_t Chains>
 struct TileMaximum {
   Pack largest[Chains][Packs];

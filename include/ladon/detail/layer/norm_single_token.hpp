@@ -31,8 +31,8 @@ LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   return reduce_add(sum);
 }
 
-// Writes out[i] = f(in[i], load) for all features, one pack after another. `f` may call load(w) for an array `w`
-// [Features]. load(w) returns the pack of `w` for the features that the current pack of `in` holds.
+// Writes out[i] = f(in[i], load) for all features, one pack at a time. `load` is a function that `f` may call: load(w)
+// returns the elements of the array `w` [Features] for the same features.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;

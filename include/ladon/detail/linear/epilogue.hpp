@@ -43,8 +43,8 @@ struct Epilogue {
   std::size_t panel_stride;
   Transform transform{};
 
-  // Stores the sums of row `row` for the tokens of pack `pack` of panel `panel`. If there is a single token, Width is
-  // 1, and lane i of `sum` belongs to row `row` + i.
+  // Stores the sums of row `row` for one pack of tokens: pack number `pack` of panel `panel`. If there is a single
+  // token, Width is 1, and lane i of `sum` belongs to row `row` + i.
   template <class Pack>
   LADON_INLINE constexpr void operator()(std::size_t panel, std::size_t row, std::size_t pack,
                                          const Pack& sum) const noexcept {

@@ -5,7 +5,7 @@
 //     vdpbf16ps   AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
 //     BFDOT       FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
 //
-// The roundings of both instructions:
+// How the sums are rounded:
 //     vdpbf16ps   Each fma is rounded to the nearest float: the error is at most 2^-24 of the sum.
 //     BFDOT       Each addition is rounded to odd: an inexact sum becomes the neighbouring float whose last bit is 1.
 //                 The error is less than 2^-23 of the sum.

@@ -169,6 +169,7 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
 // Computes the sums of the products of two rows and four tokens:
 //     sums[r][t] = sum over p of x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1]      p = 0 .. pairs - 1
 //
+// Registers of the loop:
 //     r4 - r11   the sums
 //     r12, lr    a pair of weights of each row
 //     r0, r3     a pair of features of two tokens

@@ -221,6 +221,7 @@ struct SumsArguments {
 // Computes the sums of two rows and all packs of four tokens:
 //     sums[pack][r][t] = sum over i of x[pack][i / 16][t][i % 16] * row[r][i]      i = 0 .. Inner - 1
 //
+// Registers of the loop:
 //     r0, r2, r4, r6      the sums of row 0
 //     r8, r10, r12, lr    the sums of row 1; VMLADAVA adds to registers with an even number only
 //     q0, q1              16 weights of each row

@@ -14,6 +14,7 @@ namespace ladon::inline LADON_ABI::detail::simd::thumb1 {
 // Adds the products of one row and four tokens to the sums:
 //     sums[t] += sum over i of x[i][t] * row[i]      i = 0 .. count - 1
 //
+// Registers of the loop:
 //     r8 - r11   the sums
 //     r2, r3     two weights
 //     r4 - r7    a feature of each token; a multiplication overwrites the feature
@@ -68,27 +69,25 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
 }
 
 // To save multiplications, three rows of int8 weights are packed into two rows `a` and `b` of 32-bit words:
-//
 //     a[i] = row[0][i] + 2^11 row[2][i]        b[i] = row[1][i] + 2^22 row[2][i]
 //
 // In a block of 32 features q with -255 <= q <= 255, the sums S[0], S[1] and S[2] of the three rows have 20 bits and a
 // sign. Let A and B be the sums of the word rows `a` and `b`, modulo 2^32. They determine all three sums:
-//
 //     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are the lower 10 bits c of S[2]
 //     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits d are the upper bits of S[2]
 //     S[2] = c + 2^10 d
 //
-// `packed_block` is the number of features of such a block. The last block may be shorter.
-//
-//     words   [blocks][2][features of the block]   for each block first `a`, then `b`
+// `packed_block` is the number of features of such a block. The last block may be shorter. The words are stored block
+// by block: first `a`, then `b`:
+//     words   [blocks][2][features of the block]
 inline constexpr std::size_t packed_block = 32;
 LADON_INLINE std::int32_t packed_a(std::int32_t row0, std::int32_t row2) noexcept { return row0 + row2 * 2048; }
 LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcept { return row1 + row2 * 4194304; }
 
 // Adds the products of three packed rows and four tokens to the sums. Precondition: count > 0.
-//
 //     sums[t][r] += sum over i of x[i][t] * row[r][i]      i = 0 .. count - 1
 //
+// Registers of the loop:
 //     r0, r1     the addresses of the next words and of the next features
 //     r2 - r12   as in add_4_tokens
 //     stack      the features left and the features of the block, then the address of the sums

@@ -57,7 +57,7 @@ struct IntegerSums {
   }
 };
 
-// Test for WebAssembly first: Emscripten can also define the macros of SSE.
+// WebAssembly is tested first, because Emscripten can also define the macros of SSE.
 #if LADON_HAS_XSIMD && defined(__wasm_simd128__)
 template <>
 struct IntegerSums<XsimdPack<4>> {

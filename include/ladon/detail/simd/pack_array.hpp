@@ -126,10 +126,9 @@ struct ArrayPack {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return sqrt_scalar(a.lane[i]); });
   }
   // Returns a > b ? a : b. If an operand is NaN, the result depends on the pack:
-  //   result if             only a is NaN   b is NaN
-  //   NEON vectors          NaN             NaN
-  //   WebAssembly vectors   NaN             a
-  //   all other packs       b               NaN
+  //       result if          only a is NaN   b is NaN
+  //       NEON vectors       NaN             NaN
+  //       all other packs    b               NaN
   friend LADON_INLINE constexpr ArrayPack max(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return max_scalar(a.lane[i], b.lane[i]); });
   }

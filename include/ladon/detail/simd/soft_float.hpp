@@ -92,7 +92,6 @@ struct Affine {
 
 #if LADON_THUMB1
 // Computes, for each token t until `factors_end` and each row r until `rows_end`:
-//
 //     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
 //
 // The product of a sum and its factors is truncated to 31 bits, so a sum of less than 28 bits is first shifted to the
@@ -104,6 +103,7 @@ struct Affine {
 // leaves the results incomplete, if a factor or a result is 0, subnormal, infinite, NaN or out of range. g++ 12 would
 // keep the operands in memory and take more than 126 instructions for each result. The assembly takes 93.
 //
+// Registers of the loop, and the stack:
 //     r4            |sum|, then the product and the result
 //     r6            0, or -1 if r4 belongs to a negative number
 //     r7            the exponent of r4: the number is r4 * 2^(r7 - 127 - 29)

@@ -19,7 +19,6 @@ struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
   // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads), on
   // Zen 5:
-  //
   //   % of peak   (128,384,12)   (512,256,8)
   //   2 x 12      94             87
   //   3 x 8       84             87
@@ -43,7 +42,6 @@ struct Avx512 : X86 {
   //
   // For Zen 4, the table has the time with three packs, divided by the time with two packs. For Zen 5, the table has
   // two throughputs in % of peak FMA throughput: first with two packs, then with three packs.
-  //
   //                               Zen 4: time         Zen 5: % of peak
   //   (tokens,features,heads)     float32   int8      float32
   //   (24,384,12)                 0.79      0.81      71%, 87%
@@ -73,10 +71,9 @@ struct Avx512 : X86 {
   // 1024 features in 8 heads reaches 68% of peak FMA throughput with inlined products, and 94% with separate functions
   // (Zen 5). For smaller shapes, separate functions are a little slower, as a comparison of two thresholds shows (% of
   // peak FMA throughput):
-  //
-  //   threshold               32768 weights   4096 weights
-  //   (64,128,4)              93.1%           92.0%
-  //   (128,384,12), causal    93.3%           92.8%
+  //       threshold               32768 weights   4096 weights
+  //       (64,128,4)              93.1%           92.0%
+  //       (128,384,12), causal    93.3%           92.8%
   //
   // Even with a threshold of 32768 weights, g++ 12 (-mtune=generic) keeps an accumulator of a projection in memory if
   // scores have a softcap. This projection has 12288 weights: 32 x 384, for one of 12 heads. With a threshold of 8192,

@@ -9,9 +9,8 @@
 
 // LADON_SMALL selects code for size, with loops that are not unrolled. It is defined if -Os is given and one of these
 // conditions holds:
-//
-//   - The tile's loop is written in assembly.
-//   - Every multiplication calls a library function.
+// - The tile's loop is written in assembly.
+// - Every multiplication calls a library function.
 //
 // In all other cases, code for size would be half as large, but a call would take 20 times as long.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))

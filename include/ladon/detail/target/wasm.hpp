@@ -35,8 +35,8 @@ struct Wasm : Defaults {
   //   2 x 5       79             68            83
   //   2 x 6       79             67            73
   //
-  // The same throughput in % of the peak of 58 GFLOP/s, measured in Chromium 156 on Zen 4, with the body of a tile
-  // inlined:
+  // Throughput of attention in % of the peak of 58 GFLOP/s, measured with relaxed SIMD in Chromium 156 on Zen 4, with
+  // the body of a tile inlined:
   //   % of peak   (64,128,4)   (128,384,12)   (512,256,8)   (128,768,12)
   //   2 x 4       80           -              -             -
   //   2 x 5       84           81             80            89

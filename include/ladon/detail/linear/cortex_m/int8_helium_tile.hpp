@@ -41,6 +41,7 @@ struct RowNumbers {
 // Converts the integer sums of two rows and `panels` panels to floats, and stores the floats. `tokens` holds the scales
 // and zero points of the tokens (detail/simd/int8_helium.hpp). Precondition: panels > 0.
 //
+// Registers of the loop:
 //     q0, q1   the sums of the two rows
 //     q4, q5   zero points and scales of the tokens, then the scales of the results
 //

@@ -44,7 +44,7 @@ LADON_COLD inline float result_of_floats(std::int32_t sum, float token_scale, fl
 
 // The arguments of `multiply`: a product for panels of four tokens.
 struct Product {
-  // Weights, as in Int8Rows. `bias` may be null.
+  // The weights, their scales and their biases, as in Int8Rows. `bias` may be null.
   const std::int8_t* weight;
   std::size_t row_stride;
   const float *scale, *bias;
@@ -86,7 +86,7 @@ struct TileRows {
       usable = usable && soft::Affine::takes(scale[r], bias[r]);
     }
   }
-  // Writes results[4 * row + token].
+  // Converts the integer sums of the tile to floats, and writes them to results[4 * row + token].
   LADON_INLINE void finish(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
                            float* results) const noexcept {
     if (!usable || soft::multiply_add(sums, token_scale, affine, results, affine + count, token_scale + tokens) != 0) {
