@@ -36,6 +36,7 @@ constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t
 
 // Stores the new tokens of one panel in a cache, and rounds the tokens to the precision of the cache.
 //
+// The arguments:
 //     panel   [features][Width]; the first `tokens` lanes have one token each
 //     to      CachePanels with Slots slots (detail/memory/cache_panels.hpp)
 //

@@ -8,8 +8,7 @@
 //
 // The output projection is a separate step, `output`. Encoder and decoder layers use these steps, too.
 //
-// An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats).
-//
+// An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats):
 //     x       [64][128]      the caller's rows
 //     x       [2][128][32]   queries_in: 2 panels of 32 tokens
 //     K^T     [2][32][32]    attend_layer: keys of one head, x times rows of the weights; 32 rows for each head

@@ -2,6 +2,7 @@
 // Computes the scores of one query block and a range of keys: S^T[key][query] = exponent(K Q^T), with the mask applied.
 // Also updates the running maximum of each query.
 //
+// The arrays and their shapes:
 //     keys    K^T [panels][head width][key width]    the micro-kernel broadcasts keys, so each row of S^T is a key
 //     query   Q^T [head width][query width]          scaled by ScoreFunction::query_scale
 //     scores  S^T [keys of the range][query width]

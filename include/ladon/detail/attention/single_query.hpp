@@ -4,6 +4,7 @@
 // sums of the lanes are added only once, at the end. detail/attention/attend.hpp computes the attention of several
 // queries.
 //
+// The arrays and their shapes:
 //     query   [heads][head width]        scores  [heads][keys], scratch        out  [heads][value width]
 //
 // The heads of a group share keys and values. A kernel for several heads loads each pack of keys or values once, and

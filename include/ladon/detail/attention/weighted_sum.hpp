@@ -2,6 +2,7 @@
 // Adds the weighted values of the keys of one key block, for the queries of one query block:
 //     O^T[value][query] += sum over keys of V^T[value][key] * P^T[key][query]
 //
+// The arrays and their shapes:
 //     values  V^T [panels][value width][key width]    the micro-kernel broadcasts each value; from Form::first_key on
 //     p       P^T [keys of the block][query width]    the weights
 //     out     O^T [value width][query width]          multiplied by factors before and after the addition (Rescale)

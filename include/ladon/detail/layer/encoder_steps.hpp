@@ -5,6 +5,7 @@
 //     post-LN    x = norm1(x + attention(x));     x = norm2(x + feed_forward(x))
 //     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
 //
+// The arrays and their shapes:
 //     x         [panels][model][width]          tokens, updated in place
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after the output projection
 //     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer

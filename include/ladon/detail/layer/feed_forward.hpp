@@ -5,6 +5,7 @@
 //
 // Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202, defines the gated network.
 //
+// The arrays and their shapes:
 //     in       [panels][Model][width]   tokens, or their norms, as the input of a product
 //     hidden   [panels][Chunk][width]   scratch: the hidden features of one chunk
 //     sums     [panels][Model][width]   scratch: W2 times the earlier chunks of `hidden`; unused with a single chunk

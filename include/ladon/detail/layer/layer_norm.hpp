@@ -2,6 +2,7 @@
 // The LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) of one panel, with one token t in each lane:
 //     out[i][t] = (in[i][t] - mean[t]) / sqrt(variance[t] + epsilon) * weight[i] + bias[i]
 //
+// The arrays and their shapes:
 //     in, out         [Features][T.width()]; `in` and `out` may be the same array
 //     weight, bias    [Features]; without a bias, bias[i] is 0
 //     mean, scale     [Packs] packs in registers, one number per token; scale is 1 / sqrt(variance + epsilon)

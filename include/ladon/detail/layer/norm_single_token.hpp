@@ -2,6 +2,7 @@
 // LayerNorm and RMSNorm of a single token, with one feature in each lane. layer_norm.hpp and rms_norm.hpp have the
 // formulas.
 //
+// The arrays and their shapes:
 //     in, out, weight, bias    [Features]; `in` and `out` may be the same array
 //
 // Special cases: the last Features % lanes features do not fill a pack. sum_of and for_features read these features

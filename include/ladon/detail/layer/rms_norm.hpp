@@ -2,6 +2,7 @@
 // The RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel, with one token t in each lane:
 //     out[i][t] = in[i][t] / sqrt(mean of squares[t] + epsilon) * weight[i]
 //
+// The arrays and their shapes:
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //     weight     [Features]
 //     scale      [Packs] packs in registers, one number per token: 1 / sqrt(mean of squares + epsilon)

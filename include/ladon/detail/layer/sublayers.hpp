@@ -2,6 +2,7 @@
 // The parts of encoder and decoder layers other than attention: output projection, residual connections, norms and
 // feed-forward network. Each call handles a few panels.
 //
+// The arrays and their shapes:
 //     x         [panels][model][width]          residual, updated in place
 //     normed    [panels][model][width]          input of the next sublayer; in post-LN, normed and x are the same array
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention

@@ -3,6 +3,7 @@
 // packs: for each panel, row and pack of tokens, the product calls epilogue(panel, row, pack, sum). Lane i of `sum` is
 // the result of this row for token i of this pack, including the bias.
 //
+// The arguments of the product:
 //     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases
 //     in        the panels: a PanelsView [panels][inner][width], or a BFloat16PanelsView
 //     epilogue  stores the sums (detail/linear/epilogue.hpp)

@@ -5,6 +5,7 @@
 //     scale     scale of the token * scale of the row
 //     result    integer * scale + bias[row]            one fma
 //
+// The arguments of the product:
 //     weight    int8 [rows][inner], without any alignment
 //     q         quantised panels (detail/memory/int8_panels.hpp)
 //

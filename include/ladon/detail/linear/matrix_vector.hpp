@@ -4,6 +4,7 @@
 //     rows of W are contiguous      each lane sums different elements of one row; the lanes are added at the end
 //     columns of W are contiguous   each lane sums a different row
 //
+// The arguments of the product:
 //     in                         [inner] floats, or [inner] bfloat16 numbers
 //     epilogue(0, row, 0, pack)  stores the results of the rows from `row` on; each lane of `pack` belongs to one row
 //

@@ -4,6 +4,7 @@
 // for one value of k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
 //
+// The arguments of the product:
 //     a      a WeightMatrix; the micro-kernel reads a(r, k) in place and broadcasts it
 //     panel  [inner][Width] floats; the micro-kernel reads Packs packs of each row
 //

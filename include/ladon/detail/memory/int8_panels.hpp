@@ -214,9 +214,8 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = simd::least_feature<Element>() - low;
   const auto added = simd::adds_zero<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // `low` may exceed the smallest product by one: without -ffp-contract=off, scale_of_range may compute `low` by an
-  // fma, which rounds once, and the product below is rounded before the addition. The loop therefore also needs the
-  // lower limit.
+  // Without -ffp-contract=off, scale_of_range may compute `low` by an fma, which does not round the product. The
+  // product below is rounded, so its integer may be less than `low`. The loop therefore also needs the lower limit.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

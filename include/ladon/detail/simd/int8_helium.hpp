@@ -9,6 +9,7 @@
 //     8 bits of activations   z = zero - 128
 //     7 bits of activations   z = zero
 //
+// The arrays of a quantised panel:
 //     data     [packs][features / 16][4 tokens][16]   all packs of a panel have equally many bytes
 //     tokens   [2][width]                             scale as a float; z as an integer of 32 bits
 //

@@ -186,8 +186,8 @@ struct XsimdPack {
   }
 
   // If `b` is NaN, max and min return NaN. If only `a` is NaN, the result depends on the target:
-  //   x86          The intrinsics return `b`. max and min call the intrinsics, because the order of the operands depends
-  //                on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
+  //   x86          The intrinsics return `b`. max and min call the intrinsics, because the order of the operands
+  //                depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
   //   Arm          The result is NaN.
   //   WebAssembly  The instructions pmax and pmin with swapped operands return `b`. V8 compiles each of them to one
   //                instruction on x86. Emscripten's _mm_max_ps compiles to a comparison and a selection, which are four
