@@ -16,10 +16,10 @@ endif()
 
 # The functions below share their state in global properties, because each CMake function has its own scope of
 # variables:
-#   body      the text of the output so far, without the standard headers at the top
-#   standard  the standard headers at the top
-#   done      the headers of Ladon that are in the body outside of any #if
-#   within    the headers of Ladon that are in the body under an #if
+#   body      the text of the output so far, without the #include lines of standard headers
+#   standard  the standard headers that the output includes at its top
+#   done      the headers of Ladon whose text is in `body` outside of any #if
+#   within    the headers of Ladon whose text is in `body` only under an #if
 
 # open_conditions(<out> <text>): sets <out> to the number of #if in <text> minus the number of #endif in <text>.
 function(open_conditions out text)
@@ -32,7 +32,7 @@ function(open_conditions out text)
 endfunction()
 
 # add_header(<name> <condition>): appends the header <name> of Ladon to `body`, unless `body` already contains this
-# header. If another header includes <name> under an #if, <condition> is the name of the other header. Otherwise,
+# header. <condition> names the header that includes <name> under an #if. If no header includes <name> under an #if,
 # <condition> is empty.
 function(add_header name condition)
   get_property(done GLOBAL PROPERTY done)

@@ -38,10 +38,10 @@ function(ladon_emscripten_setting out name)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# ladon_find_relaxed(<variable>): sets <variable> to the LLVM for relaxed SIMD: `own` if em++'s LLVM is new enough, the
-# folder of a newer LLVM, or an empty value. The LLVM must be 17 or later: LLVM 16 was the first with the final opcodes
-# of relaxed SIMD, and LLVM 17 with the final names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, also works
-# with the clang of LLVM 19.
+# ladon_find_relaxed(<variable>): sets <variable> to the LLVM that compiles relaxed SIMD: `own` if em++'s LLVM has at
+# least version 17, or else the folder of such an LLVM, or else an empty value. LLVM 16 was the first with the final
+# opcodes of relaxed SIMD, and LLVM 17 the first with the final names of the intrinsics. em++ 3.1.6, which is based on
+# LLVM 14, also works with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
@@ -102,7 +102,8 @@ function(ladon_wasm_variants out)
   set(${out} ${variants} PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_flags(<variable> <variant>): sets <variable> to the flags of the compiler for the variant
+# ladon_wasm_flags(<variable> <variant>): sets <variable> to the compiler flags for the module <variant>: scalar, simd
+# or relaxed
 function(ladon_wasm_flags out variant)
   set(flags -O2 -fno-pic) # compared with -O2, -O3 makes modules three times as large, but not faster
   if(variant STREQUAL "scalar")
@@ -122,7 +123,8 @@ function(ladon_wasm_flags out variant)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_opt_flags(<variable> <variant>): sets <variable> to the flags of wasm-opt for the variant
+# ladon_wasm_opt_flags(<variable> <variant>): sets <variable> to the flags of wasm-opt for the module <variant>: scalar,
+# simd or relaxed
 function(ladon_wasm_opt_flags out variant)
   set(flags --mvp-features --enable-mutable-globals)
   if(NOT variant STREQUAL "scalar")

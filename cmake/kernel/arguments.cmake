@@ -33,8 +33,8 @@ macro(ladon_kernel_vocabulary)
 endmacro()
 
 # ladon_kernel_mask_names(): reads the names of the mask structs in src/c_kernel/masks.hpp. Sets ladon_kernel_MASK to
-# the names of all masks, ladon_kernel_moved_masks to the names of the masks that take OFFSET run_time, and
-# ladon_kernel_placed_masks to the names of the masks that take OFFSET <n>.
+# the names of all masks. Sets ladon_kernel_moved_masks to the masks whose offset can be an option of each call (OFFSET
+# run_time), and ladon_kernel_placed_masks to the masks whose offset can be a constant (OFFSET <n>).
 function(ladon_kernel_mask_names)
   set(kinds MASK moved_masks placed_masks)
   set(bases "" "With(Fixed)?Offset" WithFixedOffset)
@@ -138,9 +138,9 @@ function(ladon_kernel_assembler_string out path)
 endfunction()
 
 # ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
-# arg_<ARGUMENT> for every given argument. Sets arg_<CHOICE> to the default for every choice of ladon_kernel_choices
-# that is not given. Sets S_<size> for the sizes of the shape that the checks need. The macro does not take the
-# arguments as parameters, because CMake would evaluate them a second time.
+# arg_<ARGUMENT> for every given argument. An argument of the list ladon_kernel_choices that is not given has a default,
+# and arg_<ARGUMENT> becomes this default. Sets S_<size>, such as S_QUERIES, for the sizes of the shape. The macro does
+# not take the arguments as parameters, because CMake would evaluate them a second time.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()
@@ -341,10 +341,10 @@ function(ladon_kernel_check_score)
   endif()
 endfunction()
 
-# ladon_kernel_isas(<variable>): sets <variable> to the list of the instruction sets for which DISPATCH compiles the
-# kernel. With int8 weights, AVX512_BF16 accelerates only attention of several queries to projected keys and values
-# (attends_in_pairs in ladon/detail/attention/multi_head_steps.hpp). Kernels with DETERMINISTIC, with CACHE or with a
-# single query do not compute such attention with bfloat16 numbers, so their int8 libraries omit AVX512_BF16.
+# ladon_kernel_isas(<variable>): sets <variable> to the instruction sets for which DISPATCH compiles the kernel. With
+# int8 weights, AVX512_BF16 accelerates only attention, and only if attention computes with bfloat16 numbers
+# (attends_in_pairs in ladon/detail/attention/multi_head_steps.hpp). Attention does not if the kernel has DETERMINISTIC,
+# CACHE or a single query. int8 libraries of these kernels therefore omit AVX512_BF16.
 function(ladon_kernel_isas out)
   ladon_kernel_truth(pairs NOT arg_DETERMINISTIC AND NOT arg_CACHE AND S_QUERIES GREATER 1)
   ladon_dispatched_isas(isas ${arg_PRECISION} ${pairs})

@@ -3,8 +3,9 @@
 
 # ladon_kernel_places(): sets `modules` to the folder cmake/kernel, `sources` to the folder src/c_kernel, and link_flags
 # to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make all symbols of an object
-# local except the functions of the kernel. Each object is compiled for one instruction set. If the symbols were global,
-# the linker could replace an inline function by its copy for a different instruction set.
+# local except the functions of the kernel. The symbols must be local, because each object is compiled for a different
+# instruction set. If the symbols were global, the linker could replace an inline function by the copy of another
+# object, which may be compiled for instructions that the machine lacks.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
@@ -47,8 +48,10 @@ function(ladon_kernel_object_library target arch)
   endif()
 endfunction()
 
-# Compiles the description of the kernel for each instruction set. CMake makes two kinds of files from the description:
-# the header NAME.h, and the files NAME_<block>.inc, which the sources of the kernel include.
+# Compiles the description of the kernel for each instruction set. The description is a text about the kernel's sizes,
+# structs and functions. The compiler writes the text into an object file (src/c_kernel/describe.hpp), and CMake reads
+# it from there. CMake then makes the header NAME.h, and the files NAME_<block>.inc, which the sources of the kernel
+# include.
 macro(ladon_kernel_header)
   set(stored_declaration "")
   set(blocks functions)
@@ -72,9 +75,9 @@ macro(ladon_kernel_header)
   add_dependencies(${NAME}_header ${described}) # make has no rule for the objects of another target
 endmacro()
 
-# ladon_kernel_put_description(<template> <output>): fills <template> with the description of the kernel, writes the
-# result to <output>, and writes each block that the variable `blocks` names to <folder>/NAME_<block>.inc. Reads the
-# description from the objects of the targets that the variable `described` names.
+# ladon_kernel_put_description(<template> <output>): fills <template> with the description of the kernel, and writes the
+# result to <output>. The list `described` names the targets whose objects contain the description. The list `blocks`
+# names parts of the description that are also written to separate files, each to <folder>/NAME_<block>.inc.
 function(ladon_kernel_put_description template output)
   list(TRANSFORM described REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)

@@ -2,11 +2,11 @@
 // at any instruction. Each task has its own workspace and its own stack. Every result must be bit-identical to the
 // result without the other task. The program prints the stack that a task needs.
 //
-// The function board_switch shows what an RTOS must do for a task that uses the FPU. When an interrupt begins, the
-// processor pushes r0-r3, r12, lr, pc and xpsr to the stack of the task. If the task has used the FPU, the processor
-// also reserves space for s0-s15 and FPSCR, and bit 4 of lr is 0. The processor writes these 17 registers only if the
-// handler uses the FPU (lazy stacking). board_switch pushes r4-r11, lr and, if bit 4 of lr is 0, s16-s31. The push of
-// s16-s31 is an instruction of the FPU, so the processor then also writes s0-s15. On an FPU with Helium, s0-s31 are the
+// The function board_switch shows how an RTOS must save the registers of a task that uses the FPU. When an interrupt
+// begins, the processor pushes r0-r3, r12, lr, pc and xpsr to the stack of the task. If the task has used the FPU, bit
+// 4 of lr is 0, and the processor also reserves stack for s0-s15 and FPSCR. The processor writes these 17 registers
+// only when the handler uses the FPU (lazy stacking). board_switch pushes r4-r11, lr and, if bit 4 of lr is 0, s16-s31.
+// The push of s16-s31 uses the FPU, so the processor then also writes s0-s15. On an FPU with Helium, s0-s31 are the
 // vector registers.
 #include <array>
 #include <cstdint>

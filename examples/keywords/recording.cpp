@@ -24,8 +24,8 @@ class LongRecording {
     take(window_length - padding_);
   }
 
-  // Returns whether the window begins within the recording and ends at most `stride_` - 1 samples after the end of the
-  // recording. The samples after the end are 0.
+  // Returns whether the window begins within the recording, and ends fewer than `stride_` samples behind the end of the
+  // recording. The samples behind the end are 0.
   [[nodiscard]] bool is_inside() const { return position_ >= padding_ && start() + window_length < length_ + stride_; }
   [[nodiscard]] bool is_behind() const { return start() + window_length >= length_ + padding_ + stride_; }
   // Returns the number of samples from the start of the recording to the start of the window, or 0 if the window begins

@@ -61,9 +61,10 @@ inline constexpr auto hann = [] {
   return window;
 }();
 
-// A mel band is a triangle over the bins of the DFT. The triangle rises from the centre of the previous band to the
-// centre of this band, and falls to the centre of the next band. Interval i lies between the centres of the bands i - 1
-// and i. A bin of interval i adds rising[bin] * magnitude to band i, and (1 - rising[bin]) * magnitude to band i - 1.
+// A mel band adds the magnitudes of the bins of the DFT with weights that form a triangle. The weight rises from 0 at
+// the centre of the previous band to 1 at the centre of this band, and falls to 0 at the centre of the next band.
+// Interval i lies between the centres of the bands i - 1 and i. A bin of interval i adds rising[bin] * magnitude to
+// band i, and (1 - rising[bin]) * magnitude to band i - 1.
 struct MelIntervals {
   std::array<std::uint8_t, mel_bands + 2> begin{};  // the first bin of each interval, and the end of the last interval
   std::array<float, fft_length / 2> rising{};

@@ -19,9 +19,9 @@ struct HeadWeights {
   std::vector<float> words;
 };
 
-// Prints the attention of one word to the words of the text. `heading` prints the lines at the top. Every other
-// function prints one view: one head, a list of heads, a grid of all heads, the heads with the largest weights, or the
-// mean of the heads.
+// Prints the attention of one word to the words of the text. heading() prints the lines at the top. Each of the other
+// public functions prints one view: one head, a list of heads, a grid of all heads, the heads with the largest weights,
+// or the mean of the heads.
 class View {
  public:
   View(std::ostream& out, std::vector<Word> words, std::size_t from, std::vector<HeadWeights> heads)

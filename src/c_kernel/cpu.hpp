@@ -20,9 +20,9 @@ constexpr unsigned bits(Bit... bit) {
 }
 
 #if defined(__aarch64__)
-// Returns the instruction sets that the machine supports, as Linux reports them. The variants for SDOT, SMMLA and BFDOT
-// are compiled for Armv8.2-A. The compiler may then also use the atomic instructions, CRC32 and SQRDMLAH of Armv8.1-A.
-// Therefore the machine must support these instructions too.
+// Returns the instruction sets that the machine supports, as Linux reports them. Code for SDOT, SMMLA and BFDOT is
+// compiled for Armv8.2-A, so the compiler may also use the atomic instructions, CRC32 and SQRDMLAH of Armv8.1-A. On a
+// machine without these instructions, the result is only NEON.
 static unsigned detected_isas() {
   constexpr unsigned long armv8_1 = HWCAP_ASIMDRDM | HWCAP_ATOMICS | HWCAP_CRC32;
   // The two bits are HWCAP2_I8MM and HWCAP2_BF16, which headers before Linux 5.6 do not define.

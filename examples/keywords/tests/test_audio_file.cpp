@@ -17,7 +17,8 @@ std::string error_of(const std::filesystem::path& path) {
   return examples::error_of<examples::Error>([&] { read_all(path); });
 }
 
-// Checks that a file is rejected, and that the error contains `words` and the name of the file.
+// Checks that a WAV file with this content is rejected, and that the error message contains the text `words` and the
+// name of the file.
 void check_refused(const std::string& content, const std::string& words) {
   const TemporaryFolder folder;
   const std::string error = error_of(folder.file("sound.wav", content));

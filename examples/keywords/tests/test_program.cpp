@@ -233,7 +233,7 @@ TEST_CASE("a model with a weight that is not finite ends with 1, and no picture 
   const TemporaryFolder folder;
   std::string bytes = examples::content_of(model_file());
   const std::size_t weight_bytes = 4;
-  // The last weight of the file becomes NaN.
+  // Replaces the last weight in the model's file by NaN.
   bytes.replace(bytes.size() - weight_bytes, weight_bytes, "\xff\xff\xff\x7f");
   const std::string damaged = " --model " + quoted(folder.file("damaged.safetensors", bytes));
   const std::string sound = quoted(folder.file("sound.wav", wav_of({}, white_noise(16000))));

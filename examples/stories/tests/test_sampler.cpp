@@ -21,7 +21,7 @@ std::vector<TokenId> choices(Sampler sampler, std::size_t count, const std::vect
   return chosen;
 }
 
-// Returns the share of each of the four tokens in 20,000 choices.
+// Chooses 20,000 times among the four tokens. Returns for each token the share of the choices that chose the token.
 std::array<double, 4> shares(float temperature, float top_p) {
   constexpr std::size_t count = 20000;
   std::array<double, 4> found{};
@@ -72,8 +72,8 @@ TEST_CASE("top_p keeps only the likeliest tokens whose sum exceeds top_p") {
 }
 
 TEST_CASE("a top_p below every probability keeps the likeliest token") {
-  // Each of 512 equal probabilities is below (1 - top_p) / 511, the limit below which Sampler erases candidates. Token
-  // 0 must stay, because Sampler always keeps the likeliest candidate.
+  // Each of the 512 equal probabilities is below (1 - top_p) / 511, and Sampler erases candidates below this limit. But
+  // Sampler always keeps the likeliest candidate, so token 0 must stay.
   const std::vector<float> equal(vocabulary_size, 1.0f);
   CHECK(choices(Sampler(1, 0.001f, 1), 3, equal) == std::vector<TokenId>{0, 0, 0});
   std::vector<float> unequal(vocabulary_size, 0.0f);
