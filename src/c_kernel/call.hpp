@@ -88,8 +88,8 @@ struct Call {
     Reader{check}.positions(from, first, count);
   }
 
-  // Calls `f` with an object that says where the kernel writes the attention weights or scores that the C program
-  // requested. If the kernel is not a stack, the type of the object is:
+  // Calls `f` with an object that holds pointers to the arrays for attention weights or scores, which the C program has
+  // set in the options. If the kernel is not a stack, the type of the object is:
   //     attention or an encoder layer, Settings::stage is `weights`      AttentionMap
   //     attention or an encoder layer, Settings::stage is not `weights`  Capture<Settings::stage>
   //     a decoder layer, Settings::stage is `weights`                    DecoderMaps

@@ -61,8 +61,8 @@ constexpr void write_extents(Writer& out, const Extents& extents) {
   }
 }
 
-// Writes the number of rows of a tensor. For in_proj, writes three numbers, the rows of queries, of keys and of values,
-// with the text `plus` between the numbers.
+// Writes the number of rows of a tensor. The tensor in_proj has rows for queries, for keys and for values, so the
+// function writes three numbers for in_proj, with the text `plus` between the numbers.
 template <ladon::Shape S>
 constexpr void write_rows(Writer& out, const Tensor& tensor, std::string_view plus) {
   if (tensor.part == "in_proj") {
@@ -158,7 +158,8 @@ constexpr void write_option_members(Writer& out, const Options& options, std::st
   }
 }
 
-// Writes the members of NAME_options. The last member of a decoder's options is the struct `memory`.
+// Writes the members of NAME_options. A decoder attends to a memory (the output of an encoder). The options of this
+// attention are the last member, the struct `memory`.
 template <class Kernel, class Settings>
 constexpr void write_options(Writer& out) {
   write_option_members(out, options_of<Kernel, Settings>(), "  ");

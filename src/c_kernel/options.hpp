@@ -74,7 +74,7 @@ struct OptionsReader {
 
   // The mask structs in masks.hpp call the following functions to convert the options of a mask.
 
-  // Converts a pointer into a view, and checks that the elements of the view do not overlap with memory that the call
+  // Makes `to` a view of the array at `from`, and checks that the array does not overlap with memory that the call
   // writes.
   template <class T, class Tensor>
   void array(const T* from, Tensor& to) const {

@@ -31,9 +31,9 @@ struct WeightsReader {
     }
   }
 
-// Converts one part of the weights, if the part exists. If the part is an array, converts the element of each head. The
-// macro must be used in a template. Outside a template, the compiler would also check the branch that is not taken, and
-// would reject a part that does not exist.
+// Converts one part of the weights from the C struct `from` to the C++ struct `to`, if the part exists. If the part is
+// an array, converts the element of each head. The macro must be used in a template. Outside a template, the compiler
+// would also check the branches of `if constexpr` that are not taken, and would reject a part that does not exist.
 #define LADON_TAKE(part)                                                                         \
   if constexpr (requires { to.part.weight; }) {                                                  \
     tensor(from.part##_weight, to.part.weight);                                                  \

@@ -17,8 +17,8 @@ using files::in_quotes, files::Safetensors, files::shown;
 
 bool has(const Safetensors& file, const Piece& piece) { return file.tensors().contains(piece.tensor); }
 
-// Returns the tensor names of the pieces that the file lacks, in quotes and separated by commas: "x.weight",
-// "y.weight".
+// Returns the names of the tensors that `source` needs and the file lacks, in quotes and separated by commas:
+// "x.weight", "y.weight".
 std::string missing(const Safetensors& file, const Source& source) {
   std::string names;
   for (const Piece& piece : source)
@@ -111,8 +111,8 @@ std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   return text;
 }
 
-// Returns the tensor names of the norm behind a stack. The names do not begin with the prefix, so left_out looks for
-// them separately: a kernel without a last norm leaves these tensors out.
+// Returns the tensor names of the norm after the last layer of a stack. A kernel may have no such norm, and left_out
+// must then report these tensors. Their names do not begin with the prefix, so left_out searches them separately.
 std::vector<std::string> beside_layers(const Spec& spec, const Convention& convention, const std::string& prefix) {
   std::vector<std::string> names;
   for (const Row& row : convention.beside_layers) {
@@ -138,8 +138,8 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
       if (file.tensors().contains(name) && !used.contains(name)) names.push_back(name);
   const std::string beginning = prefix.empty() ? "" : prefix + ".";
   if (spec.kind == Kind::attention) {
-    // A tensor of the layer may have a name below the attention, such as BERT's first norm. Such a tensor counts as
-    // used, so that it is not reported as left out.
+    // A tensor of the layer may have a name that begins with the name of the attention, such as BERT's first norm. Such
+    // a tensor counts as used, so that it is not reported as left out if only the attention is loaded.
     const std::string attention = std::string(convention.attention) + ".";
     for (const Row& row : convention.of_layer) {
       if (row.name.starts_with(attention)) used.insert(beginning + std::string(row.name.substr(attention.size())));

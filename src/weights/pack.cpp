@@ -51,7 +51,8 @@ void append_bytes(const T& value, std::string& to) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// Calls visit(values) for each row of a float weight. Throws files::Error if a magnitude is above `most`, or NaN.
+// Calls visit(values) for each row of `piece`, which is some rows of a float weight. Throws files::Error if a value is
+// NaN, or if its magnitude is above `most`.
 template <class Visit>
 void for_finite_rows(const files::Safetensors& file, const Piece& piece, float most, const Visit& visit) {
   const files::Tensor& tensor = file.tensors().at(piece.tensor);
@@ -83,7 +84,7 @@ std::string bfloat16_member(const files::Safetensors& file, const Source& source
   return bytes;
 }
 
-// The bytes of the three tensors of an int8 member.
+// The bytes of the three tensors that the packed data contain for an int8 member.
 struct Int8Member {
   std::string weight, scale, row_sum;
 };
@@ -121,7 +122,8 @@ Int8Member int8_member(const files::Safetensors& file, const Source& source, boo
   return member;
 }
 
-// Adds tensors to the data, each at a multiple of `alignment`. Also adds a constant for the offset of each tensor.
+// Appends tensors to the packed data, each at a multiple of `alignment`. For each tensor, also adds a constant with the
+// offset of the tensor to the C++ header.
 class Packer {
  public:
   explicit Packer(Packed packed) : packed_(std::move(packed)) {}

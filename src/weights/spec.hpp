@@ -15,8 +15,9 @@ namespace ladon::weights {
 // The type of a member. An int8 weight has a scale and a sum for each row.
 enum class Element { float32, bfloat16, int8 };
 
-// One tensor of the kernel. Its name in the SPEC is [layers.N.][A.]role, where A is attention,
-// or in a decoder self_attention or cross_attention.
+// One tensor of the kernel. Its name in the SPEC is its role, such as in_proj_weight. The name of a tensor in a stack
+// begins with "layers.N.". Then "attention." follows for a tensor of the attention, or in a decoder "self_attention."
+// or "cross_attention.".
 struct Member {
   std::string name;
   std::optional<std::size_t> layer;  // the number of the layer in a stack

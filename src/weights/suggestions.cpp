@@ -16,7 +16,7 @@ namespace {
 
 using files::Safetensors;
 
-// Returns the bare names: the names, without a prefix, that all members may have under all conventions.
+// Returns the names that all members may have in a file without a prefix (the bare names), under all conventions.
 std::unordered_set<std::string> bare_names(const Spec& spec) {
   std::unordered_set<std::string> names;
   for (const Convention& convention : conventions())
@@ -26,9 +26,9 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
   return names;
 }
 
-// Returns every prefix that stands before a bare name (bare_names) in the file, and the number of bare names behind
-// each prefix. Skips names that are longer than the longest prefix and the longest bare name together. Time and memory
-// are therefore linear in the number of tensors.
+// Searches the file for names of the form "prefix.bare_name" (bare_names). Returns each prefix, and the number of bare
+// names behind it. Skips names that are longer than the longest prefix and the longest bare name together, so that time
+// and memory are linear in the number of tensors.
 std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t longest_prefix = 200;  // a message would truncate a longer prefix
   const auto bare = bare_names(spec);
@@ -44,8 +44,8 @@ std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Sp
   return prefixes;
 }
 
-// Returns the result of prefixes_in, without the numbers. If there are more than 1000 prefixes, returns only the 1000
-// prefixes with the most bare names, to limit the time. A usual checkpoint has fewer than 1000 prefixes.
+// Returns the prefixes that prefixes_in finds. If there are more than 1000 prefixes, returns only the 1000 prefixes
+// with the most bare names, to limit the time of the caller. A usual checkpoint has fewer than 1000 prefixes.
 std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t most = 1000;
   const auto prefixes = prefixes_in(file, spec);
