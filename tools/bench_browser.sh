@@ -67,7 +67,7 @@ keywords_files() {
 # keywords_as_tflite FILE TO: converts the model FILE into the TFLite files that LiteRT.js runs, in the folder TO. Does
 # nothing if the TFLite files are newer than FILE and the converter.
 keywords_as_tflite() {
-  # The converter writes `last` after all other files, so if `last` exists, all files are complete.
+  # `last` is the file that the converter writes last. If it exists, all TFLite files are complete.
   local last=$2/model.int8.tflite here=$root/bench/ladon_bench/keywords
   if [ "$last" -nt "$here/tflite_files.py" ] && [ "$last" -nt "$1" ]; then return; fi
   rm -f "$last"
@@ -79,7 +79,7 @@ keywords_as_tflite() {
 # minilm_as_onnx MODEL TO: converts the model in the folder MODEL to ONNX files in the folder TO, if the ONNX files are
 # missing, or older than the model or the converter.
 minilm_as_onnx() {
-  # The converter writes `last` after all other files, so if `last` exists, all files are complete.
+  # `last` is the file that the converter writes last. If it exists, all ONNX files are complete.
   local last=$2/tokenizer_config.json here=$root/bench/ladon_bench/minilm
   if [ "$last" -nt "$here/to_onnx.py" ] && [ "$last" -nt "$1/model.safetensors" ]; then return; fi
   rm -f "$last"

@@ -67,9 +67,8 @@ struct ConversionPlan {
 // Problems are:
 //   - a tensor with a wrong number of bytes for its shape
 //   - int8: the name of a new scale exists in the file
-//   - int8: an int8 weight of the file has a scale with a wrong shape or dtype, a scale that is 0 or not finite, or
-//   scales
-//     of both signs
+//   - int8: an int8 weight of the file has scales with a wrong shape or dtype, a scale that is 0 or not finite, or
+//     scales of both signs
 //   - selection.rotate: a matrix whose number of columns is no multiple of 8
 ConversionPlan plan_conversion(const files::Safetensors& file, const std::string& file_name, Target target,
                                const Selection& selection);

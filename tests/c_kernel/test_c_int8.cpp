@@ -28,8 +28,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// c_weights sets `weight` to the beginning of an array of floats. The last `count` bytes of this array are the int8
-// elements (elements_at in weight_views.hpp). Moves `weight` to the first int8 element.
+// Moves `weight` to its first int8 element. c_weights has set `weight` to the beginning of an array of floats, and the
+// last `count` bytes of this array are the int8 elements (elements_at in weight_views.hpp).
 void place(const std::int8_t*& weight, std::size_t count) {
   weight = elements_at<std::int8_t>(reinterpret_cast<const float*>(weight), count);
 }
@@ -153,9 +153,9 @@ TEST_CASE("int8, rotated: an encoder layer, and weights that were quantised on t
   CHECK(c_int8_rotated_quantise(&infinite, &weights, memory.bytes) == LADON_NOT_FINITE);
 }
 
-// The products of int8 weights are sums of integers, so these products are equal with and without VNNI. Sums of 16 bits
-// would saturate for activations of 8 bits. The code for AVX-512 and the code for AVX-512 VNNI compute everything else
-// with the same instructions.
+// Products of int8 weights are sums of integers, so these products must be equal with and without VNNI. (The code
+// without VNNI must not add in 16 bits, because such sums would saturate for activations of 8 bits.) The code for
+// AVX-512 and the code for AVX-512 VNNI compute everything else with the same instructions.
 TEST_CASE("int8: AVX-512 gives equal bits with and without VNNI") {
   Random random(12);
   const Floating<c_int8_layer_float_weights> floats(random, layer_sizes);

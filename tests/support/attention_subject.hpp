@@ -36,8 +36,9 @@ void set_position(auto& options, const Call& call) {
   }
 }
 
-// Returns the score as data for the oracle. The oracle computes the default scale itself. Any other scale comes from
-// the score policy, and test_scores.cpp tests the formulas of the scales.
+// Returns the score policy as plain data, from which the oracle computes. The oracle computes the default scale itself.
+// For any other scale, the data contain the number that the policy computes, and test_scores.cpp tests the formulas of
+// the policies.
 template <ladon::Shape S, class Score, class Position>
 ScoreForm score_form() {
   ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
@@ -55,7 +56,8 @@ ScoreForm score_form() {
 // separate instantiation, so most subjects capture only the weights.
 enum class Captures { weights, every_stage };
 
-// Calls run(), run(map) or run(capture), depending on the maps and the stage in `call`.
+// Calls run() if `call` requests no attention weights, run(map) if it requests attention weights, and run(capture) if
+// it requests the scores at a stage.
 template <class Attention, Captures C, class Run>
 void run_capturing(const Call& call, Run run) {
   using ladon::Stage;
@@ -158,7 +160,8 @@ Subject projected_subject() {
           activation_bits<typename Layout::Precision>};
 }
 
-// Returns the subject for attention without projections. A Call passes q as x, k as context and v as weights[0].
+// Returns the Subject for attention without projections, whose inputs are queries q, keys k and values v. A Call passes
+// q as x, k as context and v as weights[0].
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
           Captures C = Captures::weights, class Target = ladon::detail::simd::NativeVectors>
 Subject given_subject() {

@@ -1,5 +1,5 @@
-// Defines the forms of masks and scores. A form describes a mask or a score as plain data, from which the oracle
-// computes. A form has each kind of mask at most once.
+// Defines MaskForm and ScoreForm, which describe a mask or a score as plain data. The oracle computes from these forms.
+// A form has each kind of mask at most once.
 #pragma once
 
 #include <cstddef>

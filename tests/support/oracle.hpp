@@ -94,7 +94,7 @@ struct Attended {
   std::vector<Matrix> scaled{}, capped{}, masked{};
 };
 
-// Appends the weights and scores of one head to `all`. The output of the head is not appended.
+// Appends the weights and scores in `head`, the results of one head, to `all`. Does not append the output of the head.
 void append(Attended& all, Attended head);
 
 // Computes softmax(score(q, k)) v of one head over the keys that each query may see. If a query sees no key, its output
@@ -114,7 +114,7 @@ struct Stored {
   Matrix keys, values;
 };
 
-// Returns the keys and values of the tokens `context`, which a cache would hold without rounding.
+// Returns the keys and values of the tokens `context`. A cache that does not round would hold these numbers.
 Stored project_keys(const Matrix& context, const AttentionWeights& weights, const Heads& heads);
 
 // Computes attention of x to the keys and values in a cache.
