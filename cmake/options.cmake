@@ -69,8 +69,8 @@ function(ladon_compile_quickly)
 endfunction()
 
 if(NOT LADON_TEST_SET STREQUAL "slow")
-  # The small test sets do not use some constants, because only tests of a larger set use them. Without this flag,
-  # clang++ would warn about unused constants.
+  # -Wno-unused-const-variable: a small test set does not use some constants, because only tests of a larger set use
+  # them.
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
 endif()
 # The test sets `quick` and `usual` switch off the library's support for constant evaluation, because tests then compile

@@ -85,8 +85,8 @@ function(ladon_em_environment out llvm)
   set(${out} "${environment}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_variants(<variable>): sets <variable> to the variants of a module that the installed tools can make, the
-# fastest variant first.
+# ladon_wasm_variants(<variable>): sets <variable> to the kinds of WebAssembly modules that the installed tools can
+# make: relaxed, simd and scalar, or fewer of them. The fastest kind comes first.
 function(ladon_wasm_variants out)
   set(variants scalar)
   ladon_xsimd_version(xsimd)
@@ -109,8 +109,8 @@ function(ladon_wasm_flags out variant)
   if(variant STREQUAL "scalar")
     list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()
-    # The flags allow bulk memory, saturating conversions and sign extension, because every engine with SIMD supports
-    # them.
+    # Every engine with SIMD also supports bulk memory, saturating conversions and sign extension, so the code may use
+    # all four.
     list(APPEND flags -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext)
     ladon_xsimd_version(version)
     if(version VERSION_LESS 11.2)

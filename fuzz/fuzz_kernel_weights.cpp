@@ -167,7 +167,7 @@ bool is_allowed(const Call& call) {
   return true;
 }
 
-// Checks that the call has changed only bytes of the pieces that the call may write.
+// Checks that the call has changed only memory that a call may write: y, the workspace and the attention weights.
 void check_written(const Call& call, const Arena& arena, const std::vector<unsigned char>& before) {
   auto after = arena.content();
   for (const Piece& piece :

@@ -20,8 +20,8 @@ bench_browser() {
   exec node "$here/bench.mjs" --build "$dir" "$@"
 }
 
-# Measures MiniLM. The last command of the function is exec, which replaces the shell, so the function never returns to
-# bench_browser.
+# Measures MiniLM. Never returns to bench_browser, because the last command of the function is exec, which replaces the
+# shell.
 bench_browser_minilm() {
   local here=$root/bench/browser dir=$builds/bench-browser model
   if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi

@@ -69,7 +69,7 @@ test_preset() {
   configure "$builds/$name" --preset "$preset" "${args[@]}"
   build "$builds/$name" all
   ctest_in "$builds/$name" "$@"
-  # Runs the test programs a second time, in a browser. The excluded tests run no program.
+  # Runs the test programs a second time, in a browser. Leaves out tests that run no WebAssembly program.
   case $preset in
     wasm-*)
       say "testing $name in Chromium"

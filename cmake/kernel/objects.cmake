@@ -13,8 +13,8 @@ macro(ladon_kernel_places)
   ladon_link_flags(link_flags)
 endmacro()
 
-# ladon_kernel_put(<template> <output>): fills a template of src/c_kernel. ladon_kernel_put is a function and not a
-# macro, because a macro would evaluate the path of the output again.
+# ladon_kernel_put(<template> <output>): fills the template <template>.in in src/c_kernel, and writes the result to
+# <output>. ladon_kernel_put is a function, because a macro would evaluate the path <output> a second time.
 function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()
@@ -38,8 +38,8 @@ function(ladon_kernel_object_library target arch)
     LADON_CONSTANT_EVALUATION=0 # C programs call kernels only at run time
     $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
-    # Most of these flags turn off features that call the C or C++ runtime library. Some compilers of distributions turn
-    # such features on by default.
+    # The flags with -fno- and -U turn off features that call the C or C++ runtime library. The compilers of some
+    # distributions turn such features on by default.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics
       $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # objcopy cannot make unique symbols local
       -U_FORTIFY_SOURCE -U_GLIBCXX_ASSERTIONS -U_GLIBCXX_DEBUG -ffunction-sections -fdata-sections -fno-lto
@@ -118,7 +118,7 @@ macro(ladon_kernel_code)
   endif()
 endmacro()
 
-# ladon_kernel_add_object(<file> <arch>): compiles <folder>/<file>.cpp and adds the object to the library
+# ladon_kernel_add_object(<file> <arch>): compiles <folder>/<file>.cpp and adds the object to the kernel's library
 macro(ladon_kernel_add_object file arch)
   ladon_kernel_object_library(${file}_code ${arch} ${folder}/${file}.cpp ${folder}/${NAME}.h)
   add_dependencies(${file}_code ${NAME}_header)

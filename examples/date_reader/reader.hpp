@@ -63,7 +63,8 @@ struct Reading {
   std::array<float, slots> certainty;
 
   constexpr bool is_date() const noexcept { return status == Status::date; }
-  // Returns a date such as "2024-02-03". Precondition: no slot has the class "no date".
+  // Returns a date such as "2024-02-03". Precondition: the members of `digits` are digits, so none is the class "no
+  // date".
   constexpr std::array<char, 10> iso() const noexcept {
     std::array<char, 10> out{};
     for (std::size_t i = 0, at = 0; i < slots; ++i) {

@@ -85,8 +85,8 @@ volatile std::uint32_t& interrupt_state = *reinterpret_cast<volatile std::uint32
 volatile std::uint32_t& priorities = *reinterpret_cast<volatile std::uint32_t*>(0xe000ed20);
 void request_switch() noexcept { interrupt_state = 1u << 28; }
 
-// Puts a frame on the stack of a new task, as if an interrupt had interrupted the task before its first instruction.
-// Returns the stack pointer of the task.
+// Prepares the stack of a new task: writes the registers that an interrupt would have saved if it had interrupted the
+// task before its first instruction. Returns the stack pointer of the task.
 std::uint32_t* new_task(Stack& stack, void (*function)()) {
   std::uint32_t* at = stack.top();
   *--at = 1u << 24;                                          // xpsr: Thumb
@@ -118,7 +118,7 @@ void print_task(const char* name, int runs, int wrong, const Stack& stack) {
 
 extern "C" {
 
-// Stores the stack pointer of the task that ran, and returns the stack pointer of the next task.
+// Stores the stack pointer of the interrupted task, and returns the stack pointer of the task that runs next.
 [[gnu::used]] std::uint32_t* next_task(std::uint32_t* stack) {
   std::uint32_t* const next = other_stack;
   other_stack = stack;

@@ -9,7 +9,8 @@
 
 namespace keywords {
 
-// Row 0 of the attention weights of each layer: how much the class token attends to each token, [layers][tokens].
+// How much the class token attends to each token, in each layer: [layers][tokens]. These weights are row 0 of each
+// layer's attention weights.
 using ClassAttention = std::array<std::array<float, token_count>, layer_count>;
 
 class Network {

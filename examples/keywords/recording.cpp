@@ -16,7 +16,7 @@ namespace {
 // recording, so that a word near the start or the end lies in as many windows as a word in the middle.
 class LongRecording {
  public:
-  // `first_second` has the samples that were already read from `file`.
+  // `first_second` has the samples that the caller has already read from `file`.
   LongRecording(AudioFile& file, std::span<const float> first_second, std::size_t stride)
       : file_(file), unread_(first_second), stride_(stride), padding_(WordDetector::averaged / stride * stride) {
     stream_.add(std::vector<float>(padding_));

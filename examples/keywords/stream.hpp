@@ -29,7 +29,7 @@ class FeatureStream {
     }
   }
 
-  // Returns how many frames the samples have filled since the start.
+  // Returns how many frames the samples have completed since the start of the sound.
   [[nodiscard]] std::size_t frames() const noexcept { return computed_ + waiting_frames(); }
 
   // Returns the features [frame_count][coefficients] of the last frame_count frames, the oldest frame first. The

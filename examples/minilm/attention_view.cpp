@@ -75,7 +75,7 @@ void View::bars() const {
   }
 }
 
-// Prints a line for each head in `heads_`, with the words that have the largest weights.
+// Prints a line for each selected head, with the words that have the largest weights.
 void View::list() const {
   constexpr std::size_t most = 6;
   constexpr float least = 0.03f;

@@ -16,7 +16,8 @@ namespace minilm {
 inline constexpr auto capacities = std::to_array<std::size_t>({MINILM_CAPACITIES});
 static_assert(capacities.back() == max_tokens);
 
-// For each layer, a pointer to the attention weights, [head_count][capacity][capacity], or null.
+// For each layer, a pointer to the attention weights [head_count][capacity][capacity]. A null pointer stands for a
+// layer whose attention weights are not needed.
 using AttentionPointers = std::array<float*, layer_count>;
 
 class Stack {

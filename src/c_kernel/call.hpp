@@ -38,8 +38,8 @@ struct Call {
   std::size_t memory_keys = 0;  // number of active tokens of a decoder's memory
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before check.reads and
-  // check.reads_x, which search overlaps with registered memory. Each array is registered in full, as NAME.h declares
-  // the array, because the layers before the last layer of a stack may write the rows of more queries than
+  // check.reads_x, which compare their arrays with the registered memory. Each array is registered in full, as NAME.h
+  // declares the array, because the layers before the last layer of a stack may write the rows of more queries than
   // options->queries.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to, std::size_t keys) {
@@ -82,8 +82,8 @@ struct Call {
     check.reads(from, 1);
     WeightsReader<Checked>{check, Settings::epsilon}.all(*from, weights);
   }
-  // Checks that the rotary table has the positions `first` to `first` + `count` - 1, after options->rotary_offset is
-  // added to each position.
+  // Checks that the rotary table of the options has an entry for each position from `first` to `first` + `count` - 1,
+  // after options->rotary_offset is added to each position.
   static void positions(Checked& check, const O& from, std::ptrdiff_t first, std::size_t count) {
     Reader{check}.positions(from, first, count);
   }
@@ -95,8 +95,8 @@ struct Call {
   //     a decoder layer, Settings::stage is `weights`                    DecoderMaps
   //     a decoder layer, Settings::stage is not `weights`                DecoderCaptures<Settings::stage>
   //
-  // For a stack, the type is a std::array with one such object for each layer. If Settings::stage is `weights`, a stack
-  // of encoder layers has pointers instead of AttentionMap. If the kernel has no option `attention`, or all pointers in
+  // For a stack, `f` gets a std::array with one such object for each layer. If Settings::stage is `weights`, a stack of
+  // encoder layers has pointers instead of AttentionMap. If the kernel has no option `attention`, or all pointers in
   // options->attention and options->memory.attention are null, calls `f` without an argument.
   template <class F>
   static void with_attention(const O& from, F f) {

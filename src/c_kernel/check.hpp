@@ -31,7 +31,7 @@ class Check {
   constexpr void reads_x(const float*, std::size_t) {}
 };
 #else
-// Collects the checks of one call. The call writes at most MostWritten pieces of memory.
+// Collects the checks of one call. MostWritten is the largest number of memory regions that the call writes.
 template <std::size_t MostWritten>
 class Check {
  public:
@@ -62,8 +62,8 @@ class Check {
   void reads(const T* memory, std::size_t count) {
     if (memory != nullptr) expect(apart(piece_of(memory, count)), LADON_OVERLAP);
   }
-  // Like `reads`, but for a tensor of the weights, which must not be null. A separate function, because kernels with
-  // int8 weights have many tensors.
+  // Like `reads`, but for a tensor of the weights, which must not be null. This function is not inlined, because
+  // kernels with int8 weights have many tensors.
   LADON_NOINLINE void reads_weights(const void* memory, std::size_t bytes) {
     expect(memory != nullptr, LADON_NULL_WEIGHTS);
     reads(static_cast<const std::byte*>(memory), bytes);

@@ -25,7 +25,7 @@ constexpr unsigned bits(Bit... bit) {
 // machine without these instructions, the result is only NEON.
 static unsigned detected_isas() {
   constexpr unsigned long armv8_1 = HWCAP_ASIMDRDM | HWCAP_ATOMICS | HWCAP_CRC32;
-  // The two bits are HWCAP2_I8MM and HWCAP2_BF16, which headers before Linux 5.6 do not define.
+  // The bits HWCAP2_I8MM and HWCAP2_BF16. The names are missing in the headers of Linux before version 5.6.
   constexpr unsigned long i8mm = 1ul << 13, bfloat16 = 1ul << 14;
   unsigned found = bits(LADON_ISA_NEON);
   const unsigned long capabilities = getauxval(AT_HWCAP);
@@ -88,11 +88,11 @@ static unsigned supported_isas() {
   return isas;
 }
 
-// Returns one of the instruction sets `available`:
-//     argument `wanted`                        result
-//     LADON_ISA_CHOSEN                         the first instruction set of the list below that is available
-//     an instruction set that is available     `wanted`
-//     any other value                          LADON_ISA_CHOSEN, which here means "not available"
+// Returns one of the instruction sets in `available`. The result depends on the argument `wanted`:
+//     wanted                                     result
+//     LADON_ISA_CHOSEN                           the first instruction set of the list below that is available
+//     an instruction set that is available       `wanted`
+//     an instruction set that is not available   LADON_ISA_CHOSEN
 constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   constexpr ladon_isa fastest_first[] = {
       LADON_ISA_AVX512_BF16, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512,   LADON_ISA_AVX_VNNI,  LADON_ISA_AVX2,

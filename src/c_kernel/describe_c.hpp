@@ -37,8 +37,8 @@ constexpr void write_constants(Writer& out) {
 }
 
 // Writes NAME_CACHE_BYTES for a kernel with a cache, NAME_MEMORY_CACHE_BYTES for a decoder with a cache, and
-// NAME_TEAM_WORKSPACE_BYTES for a kernel with functions for several threads. put_description.cmake replaces
-// @cache_bytes@, @memory_cache_bytes@, @shared_bytes@ and @scratch_bytes@ by numbers.
+// NAME_TEAM_WORKSPACE_BYTES for a kernel with functions for several threads. In place of the numbers, writes words such
+// as @cache_bytes@, which put_description.cmake replaces.
 template <class Settings>
 constexpr void write_memory(Writer& out) {
   if (Settings::cache) {
@@ -85,7 +85,8 @@ constexpr void write_tensor_members(Writer& out, const Tensors& tensors) {
   }
 }
 
-// Writes the struct of the weights, and the structs of its members. The names of all these structs begin with `name`.
+// Writes the struct of the weights, and the structs of its members. `name` is the beginning of the names of all these
+// structs.
 template <ladon::Shape S, class Weights>
 constexpr void write_weight_structs(Writer& out, std::string_view name) {
   using Parts = Structure<Weights>;

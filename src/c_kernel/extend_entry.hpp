@@ -20,8 +20,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   using Base::bytes;
   using typename Base::Stored;
 
-  // The overloads for a kernel without a memory. Each of them calls the overload for a decoder, with a null pointer as
-  // `memory`.
+  // The overloads of `extend` and extend_phase for a kernel without a memory. Each calls the overload for a decoder,
+  // with a null pointer as `memory`.
   static ladon_status extend(const float* x, void* cache, const W* weights, float* y, void* workspace,
                              const O* options) {
     return extend(x, cache, nullptr, weights, y, workspace, options);
@@ -31,7 +31,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     return extend_phase(phase, share, shares, x, cache, nullptr, weights, y, workspace, options);
   }
 
-  // The overloads for a decoder. The overloads for a kernel without a memory call these functions, too.
+  // The overloads of `extend` and extend_phase for a decoder. The overloads for a kernel without a memory call these
+  // functions, too.
   static ladon_status extend(const float* x, void* cache, const void* memory, const W* weights, float* y,
                              void* workspace, const O* options) {
     const O& chosen = Base::given(options);
@@ -43,7 +44,7 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     return status;
   }
   // Only the phases before the last phase check the cache. In the last phase, one share writes the members `mark` and
-  // `length` of the cache. Other shares of the last phase may begin later, so a check would read the new `mark` and
+  // `length` of the cache. Another share of the last phase may begin later, and would check the new `mark` and
   // `length`.
   static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                    void* cache, const void* memory, const W* weights, float* y, void* workspace,
@@ -123,7 +124,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     return check.status();
   }
 
-  // Checks that the cache of the text is usable and has room for `tokens` tokens.
+  // Checks that this variant of the kernel can use the cache of the text, and that the cache has room for `tokens` more
+  // tokens.
   static void check_cache(const Stored& stored, std::size_t tokens, typename Prepared::Checked& check) {
     check.expect(Base::usable(stored), LADON_CACHE_NOT_CLEARED);
     check.expect(Stored::ring || stored.length <= shape.keys - tokens, LADON_CACHE_FULL);

@@ -27,7 +27,7 @@
 
 namespace c_kernel {
 
-// The value of Arguments::offset if the argument OFFSET is run_time or is not given.
+// The value of Arguments::offset for a mask without a constant offset: the argument OFFSET is run_time or is not given.
 inline constexpr std::ptrdiff_t no_fixed_offset = std::numeric_limits<std::ptrdiff_t>::min();
 
 // The base class of entries without options.
@@ -38,7 +38,7 @@ struct WithoutOptions {
   template <class Reader, class From, class Data>
   static void convert(const Reader&, const From&, Data&) {}
 };
-// The base class of entries that accept OFFSET run_time.
+// The base class of mask structs that accept OFFSET run_time.
 struct WithOffset : WithoutOptions {
   static constexpr bool takes_offset = true;
   template <class Reader, class From, class Data>
@@ -46,7 +46,7 @@ struct WithOffset : WithoutOptions {
     reader.offset(from, to);
   }
 };
-// The base class of entries that accept OFFSET run_time and OFFSET <n>.
+// The base class of mask structs that accept OFFSET run_time and OFFSET <n>.
 struct WithFixedOffset : WithOffset {};
 
 // CMake writes the values of the argument MASK into NAME_definition.hpp as C++ names, so each entry has the name of its

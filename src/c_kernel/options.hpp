@@ -49,8 +49,8 @@ struct OptionsReader {
     if constexpr (Settings::Position::rotates) {
       check.expect(from.rotary != nullptr, LADON_NULL_OPTION);
       check.reads(from.rotary, 1);
-      // The cast is valid, because the struct in NAME.h has the same members as ladon::RotaryTable, and a kernel only
-      // reads the table.
+      // The reinterpret_cast is valid, because the table's struct in NAME.h has the same members as ladon::RotaryTable,
+      // and a kernel only reads the table.
       to.position.table = reinterpret_cast<decltype(to.position.table)>(from.rotary);
       static_assert(sizeof(*to.position.table) == sizeof(*from.rotary));
       to.position.offset = from.rotary_offset;

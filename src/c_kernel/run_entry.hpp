@@ -19,7 +19,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
   static constexpr Sizes bytes = checked_sizes<Kernel, Settings>();
-  // The three functions of a kernel for self-attention. Each function calls the function below that takes a context,
+  // The three functions of a kernel for self-attention. Each of them calls its overload with the parameter `context`,
   // and passes a null pointer as `context`.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
     return run(x, nullptr, weights, y, workspace);
@@ -32,7 +32,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     return run_phase(phase, share, shares, x, nullptr, weights, y, workspace, options);
   }
 
-  // The three functions of a kernel for attention to a context, or of a decoder. The functions for self-attention call
+  // The three functions of a kernel for attention to a context, or of a decoder. The overloads for self-attention call
   // these functions, too.
   static ladon_status run(const float* x, const float* context, const W* weights, float* y, void* workspace) {
     const Given given{x, context, weights, y, workspace, bytes.workspace};

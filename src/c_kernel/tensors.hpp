@@ -108,7 +108,8 @@ constexpr Tensors stack_tensors() {
 }
 #undef LADON_ADD
 
-// The names of a layer's attentions. An attention that is not part of a layer has no name.
+// Returns the names of the members of `Layer` that are attentions: "attention", or "self_attention" and
+// "cross_attention".
 using AttentionNames = List<std::string_view, 2>;
 template <class Layer>
 constexpr AttentionNames attention_names() {

@@ -52,7 +52,8 @@ struct WeightsReader {
   void attention(const From& from, To& to) const {
     LADON_ATTENTION_PARTS(LADON_TAKE)
   }
-// Converts one attention of a layer, if the layer has an attention with this name.
+// Converts the attention `name` of a layer from the C struct `from` to the C++ struct `to`, if the layer has this
+// attention.
 #define LADON_TAKE_ATTENTION(name) \
   if constexpr (requires { to.name; }) attention(from.name, to.name);
   template <class From, class To>

@@ -100,7 +100,8 @@ class Planner {
   bool is_kept(const std::string& name, const Tensor& tensor) {
     if (!selection_.embeddings && is_embedding(name, tensor)) return true;
     if (selection_.keep.empty()) return false;
-    // Limits the length of a name, because std::regex_search needs stack space in proportion to the length.
+    // std::regex_search needs stack space in proportion to the length of the name, so names that are longer than
+    // `longest` are rejected.
     constexpr std::size_t longest = 1000;
     if (name.size() > longest) add_problem(name, "expected a name of at most 1000 bytes for --keep");
     return name.size() <= longest &&

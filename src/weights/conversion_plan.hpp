@@ -61,7 +61,7 @@ struct ConversionPlan {
 //   - The tensor is neither an embedding nor the head of a language model, unless selection.embeddings is true.
 // Embeddings and heads are recognised by their names. A tensor with the content of an embedding counts as a head, too.
 //
-// Larger elements come first in the output, so that every element is aligned.
+// Tensors with larger elements come first in the output, so that every element is aligned.
 //
 // Throws files::Error, whose text begins with `file_name`, if no tensor is converted, or with a line for each problem.
 // Problems are:

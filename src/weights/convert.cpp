@@ -116,8 +116,8 @@ float largest_weight(Target target, bool rotated) {
   return target == Target::bfloat16 ? largest_for_bfloat16 : rotated ? most / detail::rotated_block : most;
 }
 
-// Rounds the weights of a row to int8 weights. `largest` is the largest magnitude of the row. If `rotated` is true, the
-// caller passes weights that Matrix has already rotated. The results are then for layout::RotatedInt8.
+// Rounds the weights of a row to int8. `largest` is the largest magnitude of the row. If `rotated` is true, the class
+// Matrix has already rotated the weights, and the results are for layout::RotatedInt8.
 class ToInt8 {
  public:
   using Element = std::int8_t;

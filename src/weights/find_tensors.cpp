@@ -46,7 +46,8 @@ std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64
   return size_complaint(tensor);
 }
 
-// Checks the source of one member of the kernel's weights, and adds the errors to `problems`.
+// Checks the tensors that find_tensors has found for one member of the kernel's weights, and adds the errors to
+// `problems`.
 class SourceCheck {
  public:
   SourceCheck(const Safetensors& file, std::vector<std::string>& problems)
@@ -151,7 +152,8 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
   return names;
 }
 
-// Adds the source of the member to `found`. If the file has no source, adds a problem and returns false.
+// Appends the first source of the member that exists in the file to `found`. If the file has none of `sources`, adds a
+// problem and returns false.
 bool find_member(const Safetensors& file, const Member& member, const std::vector<Source>& sources,
                  const Convention& convention, Found& found, std::vector<std::string>& problems) {
   const Source* source = present(file, sources);

@@ -97,7 +97,7 @@ weight halfway between two bfloat16 numbers becomes the number whose last bit is
 weight, a NaN, or a weight that would become infinite (a magnitude above 3.396e38) is an error.
 )";
 
-// The help texts of the commands quantise and convert end with this text.
+// The end of the help texts of the commands quantise and convert.
 constexpr const char* about_matrices = R"(
 A matrix is a tensor of two dimensions, of dtype F32, F16 or BF16, whose name is "weight" or ends in .weight or
 _proj_weight. All other tensors are copied. The following matrices are copied, too:

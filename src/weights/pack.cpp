@@ -35,7 +35,8 @@ std::string beginning(const Found& found, const Origin& origin) {
          origin.name_space + " {\n\n";
 }
 
-// Returns the bytes of a piece's rows. The caller has checked the size of the tensor, and no extent is 0.
+// Returns the bytes of the rows that `piece` names. `tensor` holds the bytes of the whole tensor. The caller has
+// checked the size of the tensor, and no extent is 0.
 std::span<const std::byte> rows_of(std::span<const std::byte> tensor, const Piece& piece) {
   const auto row = tensor.size() / static_cast<std::size_t>(piece.shape[0]);
   return tensor.subspan(row * static_cast<std::size_t>(piece.first_row), row * static_cast<std::size_t>(piece.rows));
@@ -89,7 +90,7 @@ struct Int8Member {
   std::string weight, scale, row_sum;
 };
 
-// Quantises the rows of a float weight, and appends the result to the member.
+// Quantises the rows of a float weight, and appends the results to the tensors of `member`.
 void append_quantised(const files::Safetensors& file, const Piece& piece, bool rotated, Int8Member& member) {
   std::vector<std::int8_t> integers(static_cast<std::size_t>(piece.shape[1]));
   constexpr float most = std::numeric_limits<float>::max();  // sums of eight rotated weights must stay finite

@@ -36,8 +36,8 @@ struct Spec {
   Kind kind = Kind::attention;
   std::vector<Member> members;  // at least one member, and no duplicate names
 
-  // Returns the member with the given role that belongs to the same attention, layer or stack as `member`, or null if
-  // the SPEC has no such member.
+  // Returns the member with the role `role` in the same attention, layer or stack as `member`, or null if the SPEC has
+  // no such member.
   [[nodiscard]] const Member* beside(const Member& member, std::string_view role) const;
 };
 

@@ -61,8 +61,8 @@ std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& 
   return frequent;
 }
 
-// Returns the prefixes under which the file has the most members of the kernel. Returns no prefix if no prefix has more
-// than `count` members.
+// Returns the prefixes under which the file has the most members of the kernel, if this number is above `count`.
+// Otherwise returns no prefix.
 std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec, std::size_t count) {
   std::vector<std::string> best;
   for (const std::string& prefix : frequent_prefixes(file, spec)) {

@@ -194,9 +194,9 @@ TEST_CASE("the maps of a stack overlap") {
   CHECK(run(nullptr, weight) == LADON_OVERLAP);
 }
 
-// The instruction sets of a kernel need workspaces of different sizes. C_STACK_WORKSPACE_BYTES is the largest size.
-// With every instruction set, the kernel must reject a y that overlaps the first C_STACK_WORKSPACE_BYTES bytes of the
-// workspace.
+// The workspace of a kernel with DISPATCH has a different size for each instruction set. C_STACK_WORKSPACE_BYTES is the
+// largest size. With every instruction set, the kernel must reject a y that overlaps the first C_STACK_WORKSPACE_BYTES
+// bytes of the workspace.
 TEST_CASE("y overlaps with the end of a workspace") {
   struct Memory {
     alignas(64) unsigned char workspace[C_STACK_WORKSPACE_BYTES];

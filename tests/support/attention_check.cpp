@@ -177,8 +177,8 @@ Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Ma
     for (std::size_t q = 0; q < scores[h].rows; ++q) {
       for (std::size_t k = 0; k < shape.keys; ++k) {
         Real score = k < scores[h].columns ? scores[h](q, k) : beyond;
-        // The library computes scores times log2(e), and multiplies captured scores by ln 2. This has two roundings: of
-        // the constant ln 2 and of the product.
+        // The library computes scores times log2(e). For the caller, it multiplies captured scores by ln 2, which adds
+        // two roundings: of the constant ln 2 and of the product.
         if (score.deviation != 0) score = rounded(score.value, score.deviation, 0, 2);
         all[(h * shape.queries + q) * shape.keys + k] = score;
       }

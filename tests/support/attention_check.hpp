@@ -80,8 +80,9 @@ Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Ma
 // Appends the lengths of a variation, and its data of masks and scores, to a task.
 void append_variation(Task& task, const Subject& subject, const Variation& variation);
 
-// Runs a task. Compares the results with the oracle: the output, the attention weights, and the scores at every stage
-// that the subject can capture. Also checks the sums of the rows of attention weights (check_row_sums).
+// Runs a task. Compares the results with the oracle: the output, the attention weights, and the scores after each step
+// that the subject can capture (scale, softcap, mask). Also checks the sums of the rows of attention weights
+// (check_row_sums).
 Outcome check_run(const Subject& subject, const Task& task, const Variation& variation,
                   const ExpectedAttention& expected);
 

@@ -45,15 +45,15 @@ ScoreForm score_form() {
   if (Score::scale(S) != ladon::score::Scaled::scale(S)) form.scale = static_cast<double>(Score::scale(S));
   if constexpr (Position::rotates) {
     constexpr bool halves = Position::pairing == ladon::Pairing::halves;
-    // By default, the last query has the position of the last key, so the first query has the position keys - queries.
+    // By default, the last query has the position of the last key, so query 0 has the position keys - queries.
     form.rotary = {Position::width, halves, Position::base, Position::scaling, S.keys - S.queries, 0};
     form.positions = Position::positions;
   }
   return form;
 }
 
-// Selects what a subject can capture: only the attention weights, or the scores at every stage. Each stage needs a
-// separate instantiation, so most subjects capture only the weights.
+// Selects what a subject can capture: only the attention weights, or the scores at every stage (after the scale, the
+// softcap or the mask). Each stage needs a separate instantiation, so most subjects capture only the weights.
 enum class Captures { weights, every_stage };
 
 // Calls run() if `call` requests no attention weights, run(map) if it requests attention weights, and run(capture) if

@@ -12,7 +12,7 @@
 
 namespace ladon_test {
 
-// As the offset of a causal mask or a window, this value stands for the default offset, keys - queries.
+// This value of a mask's offset stands for the default offset, keys - queries.
 inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();
 
 struct MaskForm {

@@ -45,8 +45,8 @@ struct Outcome {
 
 Outcome run_guarded(const Subject& subject, const Task& task);
 
-// Returns the scores of a subject at one stage. `expected` is the output y of a run without a capture. Checks that a
-// run with a capture writes an equal y.
+// Runs a subject with a capture, and returns the scores after the step `stage` (scale, softcap or mask). `expected` is
+// the output y of a run without a capture. Checks that the run with the capture writes an equal y.
 Floats run_capturing(const Subject& subject, const Task& task, ladon::Stage stage, const Floats& expected);
 
 // The expected elements of an output array. If an element is empty, the call must not write this element.

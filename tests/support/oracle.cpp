@@ -152,9 +152,9 @@ std::vector<Real> rotated(std::span<const Real> x) {
   return result;
 }
 
-// Computes a linear map with int8 weights. The library adds the products of weights and integers of the token in
-// integer arithmetic, which rounds nothing. So the sum has a deviation only if an integer of the token is in doubt
-// (nearest_integer).
+// Computes a linear map with int8 weights. The library quantises each token to integers, and adds the products of
+// integers and weights in integer arithmetic, which rounds nothing. So the sum has a deviation only if an integer of
+// the token is in doubt (nearest_integer).
 Matrix linear_int8(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
@@ -314,10 +314,10 @@ Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, 
   return scores;
 }
 
-// Adds the deviation of the rounded weights to an output o of attention. The weight p_j of key j is rounded to
-// p_j (1 + e_j), and the error e_j is at most 2^-8. The sum of the softmax adds the rounded weights. To first order,
-// the error of o is the sum of e_j p_j (v_j - o), divided by the sum of p_j. `term(j)` returns p_j (v_j - o). `share`
-// is 1, divided by the sum of p_j.
+// Adds a deviation to an output o of attention, because the library rounds the weights of the softmax. The weight p_j
+// of key j is rounded to p_j (1 + e_j), and the error e_j is at most 2^-8. The sum of the softmax adds the rounded
+// weights. To first order, the error of o is the sum of e_j p_j (v_j - o), divided by the sum of p_j. `term(j)` returns
+// p_j (v_j - o). `share` is 1, divided by the sum of p_j.
 template <class Term>
 void add_deviation(Real& result, Real share, std::size_t keys, Term term) {
   double squares = 0;

@@ -135,8 +135,8 @@ Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, cons
 Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see);
 
-// The results of a decoder layer. The parameter `memory_seen` of decoder_layer returns whether a query sees a token of
-// `memory`.
+// The results of a decoder layer: the output, and the attention weights of both attentions. The parameter `memory_seen`
+// of decoder_layer returns whether a query sees a token of `memory`.
 struct Decoded {
   Matrix out;
   std::vector<Matrix> self_weights;

@@ -15,12 +15,12 @@ using InFloat32 = typename Layout::template With<ladon::precision::Float32>;
 template <class Layout, class Other>
 constexpr bool same_but_for_biases =
     std::is_same_v<ladon::layout::WithoutBias<InFloat32<Layout>>, ladon::layout::WithoutBias<Other>>;
-// The value of activation_bits that a test passes to `quantise` (weights.hpp) for this precision and this target of the
-// library. 0 means float32.
+// The value of activation_bits that makes `quantise` (weights.hpp) prepare the weights for this precision and this
+// target of the library. 0 means float32.
 template <class Precision, class Target = ladon::detail::simd::NativeVectors>
 constexpr int activation_bits = 0;
-// Only BFDOT rounds to odd. Targets with the vectors of 64-bit Arm use BFDOT if LADON_ARM_BFLOAT16_DOT is 1. Targets
-// with plain arrays do not use BFDOT.
+// Only the instruction BFDOT of 64-bit Arm rounds sums to odd. Targets with NativeVectors use BFDOT if
+// LADON_ARM_BFLOAT16_DOT is 1. Targets with plain arrays do not use BFDOT.
 template <class Target>
 constexpr int activation_bits<ladon::precision::BFloat16, Target> =
     !Target::multiplies_bfloat16 ? bfloat16_weights

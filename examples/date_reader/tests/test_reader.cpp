@@ -186,7 +186,7 @@ TEST_CASE("the logits agree with numpy's float64 logits of weights.hpp") {
     std::size_t slot;
     double logits[classes];
   };
-  // After a new training changes weights.hpp, these logits must be computed again with numpy.
+  // These logits were computed with numpy. After a new training changes weights.hpp, compute them again.
   constexpr Row rows[] = {
       {"3rd of Feb, 2024",
        0,

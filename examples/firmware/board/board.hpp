@@ -18,7 +18,7 @@ void print_number(std::uint64_t number, int width = 0) noexcept;  // right-align
 // Ends QEMU. `status` (0 to 255) becomes the exit status of QEMU.
 [[noreturn]] void exit(int status) noexcept;
 
-// A file of the machine that QEMU runs on.
+// A file of the host, the machine that runs QEMU.
 class File {
  public:
   explicit File(const char* name) noexcept;  // opens the file for reading
@@ -45,9 +45,9 @@ std::uint64_t instructions() noexcept;
 using Handler = void (*)() noexcept;
 void interrupt_every(std::uint32_t instructions, Handler handler) noexcept;
 
-// paint_stack fills the unused stack with a pattern. stack_used searches the deepest byte of the stack that no longer
-// has the pattern, and returns its distance from the frame of paint_stack. The result is at least 64, because
-// paint_stack does not paint the 64 bytes below its frame address.
+// paint_stack fills the unused stack with a pattern. stack_used finds the deepest byte of the stack that no longer has
+// the pattern, and returns its distance from the frame of paint_stack. The result is at least 64, because paint_stack
+// does not paint the 64 bytes below its frame address.
 void paint_stack() noexcept;
 std::size_t stack_used() noexcept;
 

@@ -62,7 +62,8 @@ TEST_CASE("a tone of any rate is the same tone at 16 kHz") {
     const std::vector<float> samples =
         read_content(wav_of({.coding = Coding::floating, .rate = rate, .bits = 32}, sine(440, rate, rate)));
     CHECK(std::abs(static_cast<double>(samples.size()) - static_cast<double>(window_length)) <= 1);
-    // The resampling filter uses samples on both sides of each sample, so the first and the last 500 are not compared.
+    // The resampling filter uses samples on both sides of each sample. At both ends of the recording, samples are
+    // missing, so the first and the last 500 samples are not compared.
     for (std::size_t i = 500; i + 500 < window_length; ++i)
       REQUIRE(std::abs(samples[i] - expected[i]) < (rate == sample_rate ? 0.0f : 2e-4f) + 1e-7f);
   }

@@ -104,7 +104,7 @@ TEST_CASE("a word, its probability and a picture") {
   CHECK(has(answer.out, "silence_1000ms.wav: _silence_ 90.8%\n"));
   CHECK(has(answer.out, "\nlayer 11 |"));
   CHECK(has(run_with_model("--precision int8 " + recording_file("no")).out, "no_1000ms.wav: no 91."));
-  // Without the option --model, the program finds the folder through LADON_KEYWORDS_DIR.
+  // Without the option --model, the program finds the folder of the model through LADON_KEYWORDS_DIR.
   const Answer found =
       run_in_shell("LADON_KEYWORDS_DIR=" + quoted(model_folder()) + " '" KEYWORDS_PROGRAM "' " + recording_file("no"));
   CHECK(has(found.out, "no_1000ms.wav: no 91."));

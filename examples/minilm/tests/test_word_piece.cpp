@@ -121,7 +121,7 @@ TEST_CASE("a word is split into the longest known pieces") {
   CHECK(pieces_of(tokenizer, "aff") == Pieces{"[CLS]", "[UNK]", "[SEP]"});
   CHECK(pieces_of(tokenizer, "s\u00DF\u6771") == Pieces{"[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"});
   CHECK(pieces_of(tokenizer, "un \xff un") == Pieces{"[CLS]", "un", "un", "[SEP]"});
-  // A piece never ends inside a code point, and "##" in a text is not the mark of a continuation.
+  // "##" in a text is not the mark of a continuation: each '#' becomes a word.
   CHECK(pieces_of(tokenizer, "##able") == Pieces{"[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"});
 }
 

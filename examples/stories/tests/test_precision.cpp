@@ -68,8 +68,8 @@ TEST_CASE("models with bfloat16 and int8 weights have at most 1% more perplexity
                                << " weights: " << found);
     CHECK(found <= 1.01 * expected);
     CHECK(found >= 0.99 * expected);
-    // `expected` is the perplexity with float32 weights. If `found` were equal, the model would not use the converted
-    // weights.
+    // `expected` is the perplexity with float32 weights. If `found` were equal to `expected`, the model would not use
+    // the converted weights.
     CHECK(found != expected);
   }
 }
