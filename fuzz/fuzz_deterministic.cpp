@@ -77,7 +77,8 @@ struct Memory {
   alignas(64) unsigned char bytes[Bytes];
 };
 
-// Checks attention to a context with two blocks of keys. The attention has a window, padding, a softcap and sinks.
+// Checks attention to a context with 270 keys, more than the 256 keys that attention computes at a time. The attention
+// has a window, padding, a softcap and sinks.
 struct Cross {
   static constexpr std::size_t queries = FUZZ_CROSS_QUERIES, keys = FUZZ_CROSS_KEYS, model = FUZZ_CROSS_MODEL;
   static constexpr std::size_t heads = FUZZ_CROSS_HEADS;

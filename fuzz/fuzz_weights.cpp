@@ -54,8 +54,8 @@ std::size_t constant(const std::string& header, std::string name) {
   return std::stoul(header.substr(at + before.size()));
 }
 
-// Checks the values of one float32 member of the packed weights. `first` is the index of the member's first value in
-// the data. Returns the index after the member's last value.
+// Checks the values of one float32 member (a tensor of the kernel) in the packed data. `first` is the index of the
+// member's first value in the data. Returns the index after the member's last value.
 std::size_t check_member(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                          std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -84,8 +84,8 @@ T element(const std::string& data, std::size_t index) {
   return value;
 }
 
-// Checks the values of a bfloat16 member of the packed weights. `first` is the index of the member's first value in the
-// data. Returns the index after the member's last value.
+// Checks the values of a bfloat16 member (a tensor of the kernel) in the packed data. `first` is the index of the
+// member's first value in the data. Returns the index after the member's last value.
 std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                            std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -105,8 +105,8 @@ std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source
   return first;
 }
 
-// Checks the weights, the scales and the row sums of an int8 member. In the packed data, the previous member ends at
-// byte `end`. Returns the byte at which this member ends.
+// Checks the weights, the scales and the row sums of an int8 member (a tensor of the kernel). In the packed data, the
+// previous member ends at byte `end`. Returns the byte at which this member ends.
 std::size_t check_int8(const weights::Member& member, const weights::Packed& packed, std::size_t end) {
   const std::size_t rows = member.shape[0], columns = member.shape[1];
   const std::size_t weight = constant(packed.offsets, member.name),

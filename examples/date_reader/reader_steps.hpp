@@ -31,7 +31,7 @@ void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.que
 // always float32.
 void classify(const float (&tokens)[shape.queries][shape.model], Logits& logits) noexcept;
 
-// Sets reading.digits to the likeliest class (a digit or "no date") for each of the eight digits. Sets the status to
+// Sets reading.digits to the likeliest class (0 to 9, or "no date") for each of the eight digits. Sets the status to
 // no_date if these classes make no date, or if the probability of one of them is below weights::sure_enough.
 void choose_date(const Logits& logits, Reading& reading) noexcept;
 

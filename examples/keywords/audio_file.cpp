@@ -67,7 +67,7 @@ void check_format(const SF_INFO& info) {
 
 }  // namespace
 
-// Holds the open file, and a block of samples from the file.
+// Holds the open file, and the block of samples that was last read from the file.
 struct AudioFile::Source {
   explicit Source(const std::filesystem::path& path) : file(sf_open(path.string().c_str(), SFM_READ, &info)) {
     if (file == nullptr) throw Error(std::string("is not a WAV file that can be read: ") + sf_strerror(nullptr));
@@ -84,7 +84,7 @@ struct AudioFile::Source {
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
-  // Reads a block, and averages its channels. The result is empty at the end of the file.
+  // Reads the next block of samples, and averages its channels. The result is empty at the end of the file.
   std::span<const float> next() {
     const auto frames = static_cast<sf_count_t>(block.size() / channels);
     const auto count = static_cast<std::size_t>(std::max(sf_readf_float(file, block.data(), frames), sf_count_t{0}));

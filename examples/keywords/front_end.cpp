@@ -21,8 +21,8 @@ void FrontEnd::compute_group(const float* samples, std::size_t frames, float* fe
   write_coefficients(frames, features);
 }
 
-// Multiplies the frames by the Hann window, and writes one frame into each lane of `signal_`. The results of lanes
-// without a frame are not used.
+// Multiplies each frame by the Hann window, and writes the products into one lane of `signal_`. Lanes without a frame
+// also get numbers, but their results are not used.
 //
 // A frame is three steps long, so each sample belongs to up to three frames. With several lanes, the function first
 // transposes the samples: steps[i][s] is sample i of step s. A vector that is loaded from steps[i] then has one sample

@@ -19,7 +19,7 @@ class Network {
 
   // Computes y [model_width], the class token after the last layer, from x [token_count][model_width].
   virtual void run(const float* x, float* y) noexcept = 0;
-  // Computes `y` like the function above, and writes the attention of the class token.
+  // Computes `y` like run(x, y), and also writes the attention weights of the class token to `attention`.
   virtual void run(const float* x, float* y, ClassAttention& attention) noexcept = 0;
 };
 

@@ -79,7 +79,7 @@ class Check {
   }
 
  private:
-  // A piece of memory, as addresses [begin, end).
+  // A region of memory: the addresses from `begin` up to, but not including, `end`.
   struct Piece {
     std::uintptr_t begin, end;
     bool meets(const Piece& other) const { return begin < other.end && other.begin < end; }
@@ -89,8 +89,8 @@ class Check {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     return {begin, begin + count * sizeof(T)};
   }
-  // Returns whether a piece is disjoint from all written memory. The function is not inlined: with an inlined copy for
-  // every tensor, a gzipped WebAssembly module is about 100 bytes larger.
+  // Returns whether `piece` (a region of memory) is disjoint from all memory that the call writes. The function is not
+  // inlined: with an inlined copy for every tensor, a gzipped WebAssembly module is about 100 bytes larger.
   LADON_NOINLINE bool apart(const Piece& piece) const {
     for (std::size_t i = 0; i < count_; ++i) {
       if (piece.meets(written_[i])) return false;

@@ -103,7 +103,7 @@ constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   return LADON_ISA_CHOSEN;
 }
 
-// Returns the instruction set of the variant that the caller must call, or LADON_ISA_CHOSEN if no variant fits
+// Returns the instruction set of the kernel variant that the caller must call, or LADON_ISA_CHOSEN if no variant fits
 // `wanted`. `built` is the set of instruction sets for which the library has a variant: bit i stands for number i in
 // ladon_isa.
 static ladon_isa usable(int wanted, unsigned built) { return chosen_isa(wanted, supported_isas() & built); }

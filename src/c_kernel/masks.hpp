@@ -30,7 +30,7 @@ namespace c_kernel {
 // The value of Arguments::offset for a mask without a constant offset: the argument OFFSET is run_time or is not given.
 inline constexpr std::ptrdiff_t no_fixed_offset = std::numeric_limits<std::ptrdiff_t>::min();
 
-// The base class of entries without options.
+// The base class of mask structs without options.
 struct WithoutOptions {
   static constexpr bool takes_offset = false;
   template <ladon::Shape S>
@@ -196,7 +196,7 @@ struct alibi : WithOffset {
 }  // namespace mask
 // NOLINTEND(readability-identifier-naming)
 
-// The masks of a kernel. For the entries a, b and c, for example, `Type` is the C++ type of the mask a & (b & c).
+// The masks of a kernel. With the mask structs a, b and c, for example, `Type` is the C++ type of the mask a & (b & c).
 template <class Arguments, class... Entry>
 struct Masks {
   using Type = decltype((typename Entry::template Type<Arguments>{} & ...));

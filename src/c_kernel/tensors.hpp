@@ -57,7 +57,7 @@ struct ViewOf<ladon::TensorView<Element, Sizes...>> {
   static constexpr std::size_t bytes = (sizeof(Element) * ... * Sizes);
 };
 
-// Adds a tensor of a linear map with int8 weights.
+// Adds a tensor that belongs to a linear map with int8 weights.
 template <class View>
 constexpr void add_quantised(Tensors& list, std::string_view part, std::string_view member, bool rotated) {
   list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, rotated, ViewOf<View>::bytes});

@@ -98,8 +98,8 @@ const Convention& best_convention(const Safetensors& file, const Spec& spec, con
       conventions(), {}, [&](const Convention& convention) { return count_present(file, spec, convention, prefix); });
 }
 
-// Returns the error for a file in which no member was found: one line that names the searched tensors, instead of one
-// line for each member.
+// Returns the error for a file in which no tensor of the kernel was found: one line that names the searched tensors,
+// instead of one line for each tensor of the kernel.
 std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   const Member& first = spec.members.front();
   std::string text = first.name + " and all others: nothing below prefix " + in_quotes(prefix) + "; tried";

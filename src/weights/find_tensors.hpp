@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tensors of a checkpoint from which the members of a kernel's weights are made.
+// Finds the tensors of a checkpoint from which the tensors of a kernel's weights are made.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ Found find_tensors(const files::Safetensors& file, const std::string& file_name,
 // Returns the first source whose tensors all exist in the file, or null. Does not check shapes.
 const Source* present(const files::Safetensors& file, const std::vector<Source>& sources);
 
-// Returns the number of members for which the file has a source with the prefix, under the naming convention.
+// Returns how many members (tensors of the kernel) the file has under `prefix`, with the names of the convention.
 std::size_t count_present(const files::Safetensors& file, const Spec& spec, const Convention& convention,
                           const std::string& prefix);
 

@@ -68,7 +68,7 @@ void for_finite_rows(const files::Safetensors& file, const Piece& piece, float m
   }
 }
 
-// Returns the bytes of a bfloat16 member. BF16 tensors keep their bits.
+// Returns the bytes of a bfloat16 member. A source of dtype BF16 keeps its bits.
 std::string bfloat16_member(const files::Safetensors& file, const Source& source) {
   std::string bytes;
   for (const Piece& piece : source) {
@@ -85,7 +85,7 @@ std::string bfloat16_member(const files::Safetensors& file, const Source& source
   return bytes;
 }
 
-// The bytes of the three tensors that the packed data contain for an int8 member.
+// The bytes of the three tensors in the packed data that stand for one int8 tensor of the kernel.
 struct Int8Member {
   std::string weight, scale, row_sum;
 };

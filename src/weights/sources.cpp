@@ -13,7 +13,7 @@ std::string joined(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
 }
 
-// Returns the text before the names of the member's tensors, without the last dot.
+// Returns the text before the names of the tensors of `member`, without the last dot.
 std::string base(const Spec& spec, const Member& member, const Convention& convention, const std::string& prefix) {
   if (spec.kind == Kind::attention) return prefix;
   if (spec.kind == Kind::stack && !member.layer) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the tensors of a checkpoint from which a member of the kernel can be made.
+// Lists the tensors of a checkpoint from which a member (a tensor of the kernel) can be made.
 #pragma once
 
 #include <cstdint>

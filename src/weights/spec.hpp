@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the SPEC of a kernel: a text with a line for each member, which CMake writes.
+// Reads the SPEC of a kernel: a text with a line for each tensor of the kernel, which CMake writes.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ladon::weights {
 
-// The type of a member. An int8 weight has a scale and a sum for each row.
+// The element type of a tensor of the kernel. An int8 weight also has a scale and a sum for each row.
 enum class Element { float32, bfloat16, int8 };
 
 // One tensor of the kernel. Its name in the SPEC is its role, such as in_proj_weight. The name of a tensor in a stack

@@ -16,7 +16,8 @@ namespace {
 
 using files::Safetensors;
 
-// Returns the names that all members may have in a file without a prefix (the bare names), under all conventions.
+// Returns the bare names: the names that the kernel's tensors have in a file without a prefix, under all naming
+// conventions.
 std::unordered_set<std::string> bare_names(const Spec& spec) {
   std::unordered_set<std::string> names;
   for (const Convention& convention : conventions())
@@ -27,8 +28,8 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
 }
 
 // Searches the file for names of the form "prefix.bare_name" (bare_names). Returns each prefix, and the number of bare
-// names behind it. Skips names that are longer than the longest prefix and the longest bare name together, so that time
-// and memory are linear in the number of tensors.
+// names with this prefix. Skips names that are longer than the longest prefix and the longest bare name together, so
+// that time and memory are linear in the number of tensors.
 std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t longest_prefix = 200;  // a message would truncate a longer prefix
   const auto bare = bare_names(spec);
@@ -61,7 +62,7 @@ std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& 
   return frequent;
 }
 
-// Returns the prefixes under which the file has the most members of the kernel, if this number is above `count`.
+// Returns the prefixes under which the file has the most tensors of the kernel, if this number is above `count`.
 // Otherwise returns no prefix.
 std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec, std::size_t count) {
   std::vector<std::string> best;

@@ -80,7 +80,8 @@ Expected map_of_call(const Expected& all, std::size_t past, std::size_t count, s
   return map;
 }
 
-// Extends the text by `count` tokens with `extend`, and compares y and the maps with the oracle. Returns y.
+// Extends the text by `count` tokens with `extend`, and compares y and the attention weights with the oracle. Returns
+// y.
 template <class Extend>
 Floats check_piece(Text& text, std::size_t past, std::size_t count, Extend extend) {
   CAPTURE(past);

@@ -209,8 +209,8 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   CHECK(same(weights.out_proj_weight_scale, out_scale));
   CHECK(same(weights.out_proj_weight_row_sum, out_sums));
   CHECK(weights.in_proj_bias == floats.weights.in_proj_bias);
-  // The last tensor ends exactly C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`, so this constant
-  // is not larger than needed.
+  // The last tensor ends exactly C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`. So the header does
+  // not request more memory than needed.
   CHECK(reinterpret_cast<const unsigned char*>(weights.out_proj_weight_row_sum + 16) ==
         memory.bytes + C_INT8_GROWN_QUANTISED_BYTES);
 

@@ -135,7 +135,7 @@ void check_growing(typename Kernel::O options, const std::vector<std::size_t>& p
   }
 }
 
-// Calls all phases of c_decoder, with `Shares` shares.
+// Computes a call of c_decoder phase by phase, with `Shares` shares in each phase.
 template <std::size_t Shares>
 ladon_status decoder_in_phases(const float* x, const float* memory, const c_decoder_weights* weights, float* y,
                                void* workspace, const c_decoder_options* options) {

@@ -121,8 +121,8 @@ Subject attention_subject() {
                               Position, C, Target>();
 }
 
-// Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may
-// come from different tokens.
+// Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may be
+// projected from different inputs.
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled,
           class Position = ladon::position::None>
 Subject projected_subject() {

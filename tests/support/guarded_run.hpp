@@ -57,7 +57,8 @@ using Expected = std::vector<std::optional<Real>>;
 // written.
 double worst_distance(std::span<const float> actual, const Expected& expected);
 
-// Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, except poison.
+// Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, except poison, the NaN of
+// memory that was not written.
 bool same_bits(std::span<const float> a, std::span<const float> b);
 
 }  // namespace ladon_test

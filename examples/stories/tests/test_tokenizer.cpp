@@ -11,7 +11,8 @@
 namespace stories {
 namespace {
 
-// The ids of the pieces in `letters`, in the same order. The ids 0 to 258 are the marks and the bytes.
+// The ids of the pieces in `letters`, in the same order. In every vocabulary, the ids 0 to 258 belong to the marks and
+// the bytes.
 enum : TokenId { space = 259, a, b, c, e_acute, ab, bc, abc, bcab, space_a, aa };
 const std::vector<VocabularyEntry> letters{
     {" ", -9},  {"a", -9},  {"b", -9},   {"c", -9},     {"\xc3\xa9", -9}, {"ab", -2},
