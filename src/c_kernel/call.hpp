@@ -38,9 +38,9 @@ struct Call {
   std::size_t memory_keys = 0;  // number of active tokens of a decoder's memory
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before check.reads and
-  // check.reads_x, which compare their arrays with the registered memory. Each array is registered in full, as NAME.h
-  // declares the array, because the layers before the last layer of a stack may write the rows of more queries than
-  // options->queries.
+  // check.reads_x, which compare their arrays with the registered memory. Each array is registered with the size that
+  // NAME.h declares, even if options->queries is smaller: in a stack, all layers but the last may write the rows of
+  // more queries.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to, std::size_t keys) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * keys);

@@ -143,9 +143,9 @@ constexpr Sizes sizes_of() {
   }
 }
 
-// Returns the sizes of the memory that a call checks for overlaps. With DISPATCH, NAME.h requires the sizes of the
-// instruction set that needs the most memory. All variants check these sizes, so that a call returns the same status on
-// every machine.
+// Returns the sizes of the workspace and of the caches that a call checks for overlaps. With DISPATCH, the sizes depend
+// on the instruction set, and NAME.h requires the largest sizes from the caller. Every variant checks the largest
+// sizes, so that a call returns the same status on every machine.
 template <class Kernel, class Settings>
 constexpr Sizes checked_sizes() {
   if constexpr (Settings::dispatch) {

@@ -91,8 +91,8 @@ std::string shown(const std::vector<std::uint64_t>& shape) { return json(shape).
 std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata) {
   std::string header = metadata.empty() ? "{" : "{\"__metadata__\":" + metadata;
   for (const auto& [name, tensor] : tensors) {
-    // The header is appended piece by piece, because g++ 12 wrongly warns about `text + dump()` (-Wrestrict, GCC bug
-    // 105651).
+    // The header is appended piece by piece, because g++ 12 wrongly warns about the shorter form `text + dump()`
+    // (-Wrestrict, GCC bug 105651).
     if (header.size() > 1) header += ',';
     header += json(name).dump();
     header += ":{\"dtype\":";

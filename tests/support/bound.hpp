@@ -119,10 +119,10 @@ inline Real tanh(Real a) {
   return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
 }
 
-// Adds the roundings of the softmax's corrections to a weight. A long row of scores is computed in blocks of at least
-// 256 keys. After each further block, the earlier results are multiplied by the correction 2^(old maximum - new
-// maximum). The difference, the power and the products are rounded. The errors of all differences together are at most
-// |score - maximum| rounding units.
+// Adds the rounding errors of the softmax's corrections to a weight. A long row of scores is computed in blocks of at
+// least 256 keys. A further block may have a larger maximum. The earlier results are then multiplied by the correction
+// 2^(old maximum - new maximum). The difference, the power and the products are rounded. The errors of all differences
+// together are at most |score - maximum| rounding units.
 inline double corrections_of(std::size_t keys) { return static_cast<double>(keys / 256); }
 inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
   if (corrections_of(keys) == 0) return weight;
