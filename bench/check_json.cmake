@@ -1,4 +1,5 @@
-# Checks the option --json of PROGRAM, which is ladon_bench. Writes files into FOLDER.
+# Tests that the program PROGRAM (ladon_bench) writes its figures correctly with the option --json. Writes files into
+# the folder FOLDER.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})

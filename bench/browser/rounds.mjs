@@ -1,10 +1,10 @@
-// Compares contestants in rounds. A round runs each contestant for about a millisecond, and the peak loop directly
-// before and after each contestant. Other processes and changes of the clock rate therefore affect all contestants
-// alike. The results are medians of the ratios of all rounds.
+// Compares contestants, such as packages, in rounds. A round runs each contestant for about a millisecond. Before and
+// after each contestant, it measures the peak rate of the engine. Other processes and changes of the clock rate
+// therefore affect all contestants alike. The results are medians over all rounds of ratios of two times.
 import {pause} from "./warm_up.mjs";
 import {flopsOf} from "./work.mjs";
 
-/** Returns a quantile of the values. A `part` of 0.5 gives the median, and 0.25 gives the lower quartile. */
+/** Returns the quantile `part` of the values: 0.5 gives the median, and 0.25 the lower quartile. */
 export function quantile(values, part) {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.round(part * (sorted.length - 1))];
@@ -16,10 +16,10 @@ export const spread = values => ({
 });
 
 /**
- * Measures contestants {run, repeats, work} in rounds. run() may return a promise. `work` is the work of one run
- * (work.mjs). Returns {seconds, ceiling} for each contestant, with a value for each round. `seconds` is the time of one
- * run. `ceiling` is the flops per second that the peaks before and after the run allow. If the work has flops of
- * several precisions, the ceiling assumes that the precisions run one after another.
+ * Measures contestants {run, repeats, work} in rounds. run() may return a promise. `work` lists the flops of one run
+ * (work.mjs). Returns {seconds, ceiling} for each contestant, both arrays with an entry for each round. `seconds` is
+ * the time of one run. `ceiling` is the highest possible flops per second, from the peaks measured before and after the
+ * run. For work with float32 and int8 flops, `ceiling` assumes that the int8 flops follow the float32 flops.
  */
 export async function alternate(contestants, rounds) {
   const results = contestants.map(() => ({seconds: new Float64Array(rounds), ceiling: new Float64Array(rounds)}));

@@ -22,7 +22,8 @@ function writeTemporary(target, status, text) {
   return temporary;
 }
 
-// Follows links from `path`, and returns the path and the status of the file. `special` is true for a device or a pipe.
+// Follows symbolic links from `path`. Returns the path and the status of the file, and `special`: true for a device or
+// a pipe.
 function placeOf(path) {
   const status = statSync(path, {throwIfNoEntry: false});
   if (status?.isDirectory()) throw new Error("it is a folder");

@@ -1,4 +1,5 @@
-// Measures all cores of a team together: whether other processes use the cores, and the FMA peak of the cores.
+// Measures the cores of several threads together: whether other processes use these cores, and the FMA peak of the
+// cores.
 #pragma once
 
 #include <atomic>

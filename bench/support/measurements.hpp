@@ -1,4 +1,4 @@
-// The list of all measurements of ladon_bench.
+// Holds the list of everything that ladon_bench measures.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,8 @@ struct Measurement {
   Run run;
 };
 
-// Returns the list. The file of each shape adds its measurements before main begins.
+// Returns the list of all measurements. The source file of each shape adds entries when its static variables are
+// initialised, before main begins.
 inline std::vector<Measurement>& measurements() {
   static std::vector<Measurement> all;
   return all;

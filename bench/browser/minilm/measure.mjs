@@ -10,8 +10,9 @@ import {textOf} from "./texts.mjs";
 
 const [layers, model] = [6, 384];
 /**
- * Returns the flops that the encoder's layers need for one text, by precision. Projections and feed-forward networks
- * have the precision of the weights. Scores and weighted sums are float32.
+ * Returns the flops that the encoder's layers need for one text: {float32, int8}, or only {float32} without int8
+ * weights. With int8 weights, projections and feed-forward networks are int8, but scores and weighted sums remain
+ * float32.
  */
 const neededFlops = (tokens, precision) => {
   const products = layers * 24 * tokens * model ** 2, attention = layers * 4 * tokens ** 2 * model;
@@ -43,8 +44,8 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
 }
 
 /**
- * Returns all entrants: Ladon in all kinds of modules, and all forms of the peers. The first entrant is Ladon with
- * float32 weights, because its vectors are the expected vectors of all other entrants.
+ * Returns everything that is measured: Ladon in each kind of module, and each model of the other packages. The first
+ * entry is Ladon with float32 weights. The vectors of all other entries are compared with its vectors.
  */
 async function allEntrants(host, {kinds, precision, peers}, report) {
   const entrants = [];
@@ -63,9 +64,9 @@ async function allEntrants(host, {kinds, precision, peers}, report) {
 }
 
 /**
- * Calls report({cosine}) for each entrant with int8 weights: the mean and the smallest cosine between the vectors of
- * the entrant and Ladon's vectors with float32 weights. Relaxed modules quantise activations to the bits that the
- * engine supports.
+ * Calls report({cosine}) for each package with int8 weights. `cosine` has the mean and the smallest cosine between the
+ * package's int8 vectors and Ladon's float32 vectors. Relaxed modules quantise the inputs of products to the number of
+ * bits that the engine supports.
  */
 export async function measureCosines(host, {sentences, peers}, report) {
   const kinds = ["simd", "relaxed"];
@@ -111,8 +112,8 @@ async function formsOf(host, name, forms, ids, report) {
 }
 
 /**
- * Returns the entrants whose ids and vectors agree with those of the first entrant. Leaves out a peer that disagrees.
- * Throws if a module of Ladon disagrees.
+ * Compares token ids and vectors of all entrants with those of the first entrant. Returns the first entrant and all
+ * entrants that agree. Leaves out another package that disagrees. Throws if a module of Ladon disagrees.
  */
 async function thoseThatAgree([first, ...others], text, report) {
   const agreeing = [first], ids = first.ids(text).join(), expected = await first.embed(text);
@@ -131,9 +132,9 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if the report compares Ladon's contestant `one` with the contestant in the second argument. Ladon is
-  // compared with every peer. Ladon with int8 weights is also compared with Ladon with float32 weights in the same kind
-  // of module.
+  // Returns true if the report shows the speed of `one`, a contestant of Ladon, relative to the contestant in the
+  // second argument. Each contestant of Ladon is compared with every other package. Int8 weights are also compared with
+  // float32 weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {
