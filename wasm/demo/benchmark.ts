@@ -153,7 +153,8 @@ function fill(cell: HTMLElement, rate: number, ceiling: number): void {
   cell.replaceChildren(track, make("span", { class: "figure" }, `${rate.toFixed(1)} `, share));
 }
 
-// For each kind of module, sets the ceiling of all cells to the highest ceiling that was measured for this kind.
+// The ceiling of a kind of module is measured again for each shape. Replaces these ceilings by the highest of the same
+// kind.
 function withOneCeiling(cells: readonly Cell[]): Cell[] {
   return cells.map((cell) => {
     const ceilings = cells.filter(({ variant }) => variant === cell.variant).map(({ ceiling }) => ceiling);

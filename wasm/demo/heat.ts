@@ -11,7 +11,7 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 export interface Heat {
   readonly ground: string;
   readonly ink: string;
-  /** The background colour for the pixels of a canvas. Each component is from 0 to 255. */
+  /** The background colour as numbers from 0 to 255, for the pixels of a canvas. */
   readonly rgb: Rgb;
 }
 

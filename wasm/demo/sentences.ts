@@ -72,7 +72,7 @@ class Sentences {
     }
   }
 
-  /** Shows the tools with the chosen precision, which must be loaded. */
+  /** Shows the attention of words and the ranking of sentences in the chosen precision, which must be loaded. */
   async #use(): Promise<void> {
     this.#model.precision = this.precision.value;
     this.#showTools(true);
@@ -88,7 +88,10 @@ class Sentences {
     this.#example.isShown = !shown;
   }
 
-  /** Changes the precision. If the weights of the chosen precision are not loaded, the form names the missing file. */
+  /**
+   * Switches to the chosen precision. If its weights are not loaded, shows the form with a message that names the
+   * missing file.
+   */
   async #changePrecision(): Promise<void> {
     if (!this.#loaded) return;
     if (this.#facts) {

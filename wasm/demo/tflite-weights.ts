@@ -4,8 +4,8 @@
 const layers = 12;
 
 /**
- * Returns a map from each tensor name of the safetensors file to `shape` and `names`. The elements of the tensor are
- * the constants `names` of the tflite file, one constant after another.
+ * Describes the tensors of the safetensors file: a map from a tensor's name to {shape, names}. `names` are the
+ * constants of the tflite file that form the tensor, one after another.
  */
 function sources(): Map<string, { shape: readonly number[]; names: readonly string[] }> {
   const found = new Map([
@@ -22,7 +22,7 @@ function sources(): Map<string, { shape: readonly number[]; names: readonly stri
   return found;
 }
 
-/** Returns Keras's name of the layer `number` of a kind: "dense" for number 0, "dense_1" for number 1. */
+/** Keras numbers layers of the same kind by their names: "dense" is number 0, and "dense_1" is number 1. */
 const numbered = (name: string, number: number) => (number === 0 ? name : `${name}_${number}`);
 
 function sourcesOfLayer(layer: number): [name: string, shape: number[], names: string[]][] {
@@ -55,7 +55,7 @@ class Table {
     private readonly at: number,
   ) {}
 
-  /** Returns the place of a field; 0 if the table does not have the field. */
+  /** Returns the offset in the file of the table's field with this index, or 0 if the table does not have the field. */
   field(index: number): number {
     const fields = this.at - this.view.getInt32(this.at, true);
     const entry = 4 + 2 * index;

@@ -6,7 +6,7 @@ import type { RelaxedDot } from "./relaxed-dot.js";
 
 export interface Activations {
   readonly bits: 7 | 8;
-  /** True if the engine's relaxed dot product reads quantised inputs as signed bytes. */
+  /** True if quantised inputs are signed bytes, because the engine's relaxed dot product reads them as signed. */
   readonly isSigned: boolean;
 }
 

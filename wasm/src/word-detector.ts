@@ -43,7 +43,8 @@ export class WordDetector {
   add(probabilities: Float32Array): DetectedWord | undefined {
     this.#recent = [...this.#recent, probabilities].slice(-this.#most);
     this.#sinceReport += this.#stride;
-    // The average always has `#most` terms. At the beginning of a sound, the missing windows count as zeros.
+    // At the beginning of a sound, fewer than `#most` windows exist. The missing windows count as zeros, so the sum is
+    // always divided by `#most`.
     const averageOf = (label: number) => this.#recent.reduce((sum, one) => sum + one[label]!, 0) / this.#most;
     const averages = Array.from(probabilities, (_, label) => averageOf(label));
     const probability = Math.max(...averages.slice(firstWord));

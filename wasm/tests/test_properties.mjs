@@ -51,8 +51,8 @@ const made = () => {
 };
 
 /**
- * Generates random changes of a file of `length` bytes, for `mutated`. Three of four changes are in the first `within`
- * bytes.
+ * Generates random changes of a file of `length` bytes, for the function `mutated`. Three quarters of the changes begin
+ * in the first `within` bytes.
  */
 const mutationsOf = (length, within) => {
   const at = fc.oneof({ weight: 3, arbitrary: fc.nat(within - 1) }, fc.nat(length - 1));
@@ -110,8 +110,8 @@ test("weights.load: arbitrary bytes, and changed files", async () => {
     mutationsOf(file.length, headerLength).map((mutations) => mutated(file, mutations)),
   );
   await holds(bytes, async (source) => {
-    // If only the data behind the header changed, `load` succeeds with other weights. The test then sets the old
-    // weights.
+    // A file with an intact header but changed data is valid, so `load` succeeds and the weights change. The test then
+    // sets the old weights again, because check() needs them.
     const isLoaded = await settled(() => instance.weights.load(source).then(() => true));
     if (isLoaded) instance.weights.set(weights);
     check();

@@ -1,6 +1,6 @@
-// Tests the code of README.md. For the section about kernels of your own shapes, the test runs the CMakeLists.txt and
-// the command of the section in a new folder, with a link to the library. Then the test loads the module. For
-// JavaScript, the test runs the blocks that need no file of the reader.
+// Tests the code in README.md. It runs the blocks of JavaScript that need no file of the reader. It also follows the
+// section about kernels of your own shapes: in a new folder with a link to the library, it runs the CMakeLists.txt and
+// the command of the section, and loads the module.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -74,7 +74,8 @@ for (const [name, texts] of cases) {
 }
 
 test("the remaining marks are in canonical order, and a starter ends a run of marks", () => {
-  // U+1D165 (class 216) and U+302E (class 224) are spacing marks, U+0334 (class 1) is an accent.
+  // These marks must be sorted by their combining class, but accents must be removed. U+1D165 (class 216) and U+302E
+  // (class 224) are marks that are not accents. U+0334 (class 1) is an accent.
   assert.deepEqual(splitWords("a\u302E\u{1D165}"), ["a\u{1D165}\u302E"]);
   assert.deepEqual(splitWords("a\u302E\u0334\u{1D165}"), ["a\u{1D165}\u302E"]);
   assert.deepEqual(splitWords("a\u302E\u0345\u{1D165}"), ["a\u{1D165}\u302E"]); // U+0345 has the highest class
@@ -127,8 +128,8 @@ test("the words of random texts follow the rules", () => {
 
 test("a text of combining marks takes time in proportion to its length", () => {
   const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
-  // A text of marks in descending order of their combining classes is the worst case of a sort that swaps neighbours.
-  // The marks of the first text are accents, which are removed. In the other texts, marks remain.
+  // Marks in descending order of their combining classes are the worst case of a sort that swaps neighbours. The first
+  // text has only accents, which are removed before the sort. The other texts have marks that must be sorted.
   for (const [high, low, pieces] of [
     ["\u0316", "\u0334", ["[CLS]", "a", "[SEP]"]],
     ["\u302E", "\u{16FF0}", ["[CLS]", "[UNK]", "[SEP]"]],
