@@ -119,8 +119,8 @@ struct LongText {
   using Prompt = ladon::MultiHeadAttention<shape, Causal, ladon::layout::WithoutBias<ladon::layout::InProj>>;
   using Token = ladon::MultiHeadAttention<for_one(shape), Causal, ladon::layout::WithoutBias<ladon::layout::InProj>>;
 
-  // The last 64 tokens attend to 961 to 1024 keys. Returns their outputs y twice: computed by one call, and one token
-  // at a time.
+  // Computes the last 64 tokens of a text of 1024 tokens. Returns their outputs y from one call with all 64 tokens, and
+  // from 64 calls with one token each.
   static std::pair<Floats, Floats> run(double spread) {
     Random random(5);
     const double deviation = 1 / std::sqrt(128.0);
@@ -180,8 +180,9 @@ TEST_CASE("cache precision: the sizes of caches") {
   static_assert(sizeof(Quarter::Cache) == numbers + 4 * numbers / 64 + 64);
   static_assert(std::is_same_v<Float::Weights, Quarter::Weights>);
   static_assert(std::is_same_v<Quarter::Cache, LongText<CachePrecision::int8>::Token::Cache>);
-  // If the cache is bfloat16 or int8, a call with several queries converts one key block at a time to floats: first the
-  // keys, later the values. For these floats, the workspace has 256 keys * 64 features * 4 bytes.
+  // With a bfloat16 or int8 cache, a call with several queries converts blocks of 256 keys to floats, and later the
+  // values of these keys. For these floats, the workspace must have 256 * 64 features * 4 bytes more than with a
+  // float32 cache.
   static_assert(LADON_KEY_BLOCK != 256 || sizeof(Quarter::CachedWorkspace) == sizeof(Float::CachedWorkspace) + 65536);
   CHECK(sizeof(LongText<CachePrecision::int8>::Token::CachedWorkspace) <=
         sizeof(LongText<CachePrecision::float32>::Token::CachedWorkspace) + (LADON_DETERMINISTIC ? 65536 : 8192));
@@ -338,7 +339,7 @@ TEST_CASE("cache precision: int8 tokens") {
 
 namespace {
 
-// Returns the captured scores of the last token. The text is extended by one token at a time.
+// Feeds a text to the kernel, one token in each call. Returns the scores that the last call captured.
 template <S Shape, ladon::Stage G>
 Floats captured(std::size_t tokens) {
   using Token = ladon::MultiHeadAttention<Shape, Causal>;

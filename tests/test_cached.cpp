@@ -25,8 +25,8 @@ using Rotated2 = RotaryOf<ladon::Pairing::halves, 2, 66, 10000, 2>;
 
 std::vector<std::size_t> ones(std::size_t count) { return std::vector<std::size_t>(count, 1); }
 
-// Returns cuts (cached_check.hpp) of two texts. One text has as many tokens as one call takes, and the other text has
-// as many tokens as the cache holds.
+// Returns several ways to divide a text into calls (Cut in cached_check.hpp). Some of the texts have as many tokens as
+// one call takes, and the others as many as the cache holds.
 std::vector<Cut> cuts_of(const S& shape) {
   const std::size_t most = shape.queries, room = shape.keys;
   std::vector<std::size_t> mixed, prefilled{most};
@@ -73,8 +73,8 @@ TEST_CASE("cache: ALiBi, softcap, rotary embedding, sinks") {
 
 TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, and many times around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
-  // Window<6> shows at most seven keys to a query. For calls of two tokens, the ring buffer has eight slots. A call of
-  // one token must not see the eighth slot.
+  // With Window<6>, a query sees at most seven keys. A call of two tokens needs room for eight, so the ring buffer of
+  // the cache has eight slots. In a call of one token, the eighth slot holds a key that this token must not see.
   check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4}, Window<6>, WithSinks>(),
                {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}, false}});
   check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),
@@ -100,8 +100,9 @@ TEST_CASE("cache: weights and keys of many kilobytes") {
   check_cached(cached_subject<wide, Causal, Capped, Rotated, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
 }
 
-// The kernels for a single query compute several heads of a group at the same time (PanelLayout::heads_together). The
-// groups of these shapes have 2 to 9 heads, so the numbers of heads that are computed together vary, too.
+// In grouped attention, several heads of queries share one head of keys. The kernels for a single query compute several
+// of these heads at once (PanelLayout::heads_together). In these shapes, 2 to 9 heads share their keys, so the kernels
+// compute different numbers of heads at once.
 TEST_CASE("cache: groups of several heads") {
   const std::vector<Cut> cuts{{{3, 1, 1, 3, 1}}, {ones(9)}};
   check_cuts(cached_subject<S{.queries = 3, .keys = 35, .model = 12, .heads = 6, .kv_heads = 3}, Causal, Capped>());

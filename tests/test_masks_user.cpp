@@ -82,8 +82,8 @@ struct KeyBias {
 static_assert(ladon::mask::Policy<FirstAndLater> && ladon::mask::Policy<KeyBias>);
 static_assert(!ladon::mask::Policy<BoundKeyBias> && !ladon::mask::Policy<int>);
 
-// Each type below hides or lacks one member that BoundPolicy requires of a bound mask or of its lanes. BoundPolicy must
-// reject these masks.
+// Each type below lacks one member that the concept BoundPolicy requires of a mask. BoundPolicy must reject all of
+// them.
 using ladon::mask::BoundPolicy;
 template <class Pack>
 struct LanesWithoutAdd : KeyBiasLanes<Pack> {

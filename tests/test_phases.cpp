@@ -78,7 +78,8 @@ void check_given_in_phases() {
   }
 }
 
-// Checks an encoder layer or a stack. `subject_of` makes the Subject (subject.hpp).
+// Checks an encoder layer or a stack. `subject_of` returns the description of a kernel that the tests call (Subject in
+// subject.hpp).
 template <class Layer, std::size_t... Shares, class SubjectOf>
 void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Layer>();
@@ -102,9 +103,8 @@ void check_stack_in_phases() {
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
-// Checks a decoder layer or a stack, with every attention map. The memory is the output of an encoder. The memory must
-// have at least as many tokens as the text, because the buffers of all maps have the size for the memory
-// (decoder_check.hpp).
+// Checks a decoder layer or a stack, with all attention maps. The memory (the output of an encoder) must have at least
+// as many tokens as the text, because all buffers for maps are as wide as the memory (decoder_check.hpp).
 template <class Decoder, std::size_t... Shares, class SubjectOf>
 void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Decoder>();

@@ -1,6 +1,6 @@
-// Tests the kernels for a single query (detail/attention/single_query.hpp). The results must have the same bits whether
-// one call computes several heads, or each head has its own call. Some shapes read keys and values in one stream, and
-// the others in several streams.
+// Tests the kernels for a single query (detail/attention/single_query.hpp). One call for several heads must give the
+// same bits as a call for each head. In some shapes, the kernels read keys and values from one place, and in the others
+// from several places at the same time.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

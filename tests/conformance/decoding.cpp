@@ -1,6 +1,6 @@
-// Runs cases of PyTorch's TransformerDecoder, which make_decoding_cases.py writes. The target is the input of the
-// decoder. PyTorch computed the outputs for the whole target at once. This program passes the target to `extend` token
-// by token, then in pieces of three tokens, then in one call. All cases have the same sizes.
+// Runs cases of PyTorch's TransformerDecoder, which make_decoding_cases.py writes. PyTorch computed the outputs for the
+// whole input (the target) at once. This program computes the same outputs by several calls of `extend`: first with one
+// token in each call, then with three, then with all tokens in one call. All cases have the same sizes.
 #include <cmath>
 #include <memory>
 #include <string>

@@ -300,7 +300,8 @@ def cases():
     yield case("valid_keys_capped_scores", (2, 3, 4), (1, 7, 3), {"softcap": 3.0, "qk_matmul_output_mode": 1}, batch=2,
                valid=[3, 5], mask=bools(1, 7), outputs=SCORES)
 
-    # Without a cache, a causal mask shows the keys 0 to i to query i, for any number of keys.
+    # ONNX aligns a causal mask at the first key: without a cache, query i sees the keys 0 to i, even if keys and
+    # queries differ in number.
     yield case("causal_more_queries_than_keys", (2, 9, 3), (2, 4, 5), {"is_causal": 1, "qk_matmul_output_mode": 3},
                outputs=SCORES)
     yield case("causal_more_keys_than_queries", (3, 4, 3), (1, 9, 5), {"is_causal": 1, "qk_matmul_output_mode": 2},

@@ -100,9 +100,8 @@ Form form_of(const Attributes& attributes, const Inputs& inputs, bool capture) {
     form.given = boolean ? (per_head ? Given::boolean_per_head : Given::boolean)
                          : (per_head ? Given::additive_per_head : Given::additive);
   }
-  // Stages 0 and 1 capture the scores before the mask, including the scores of padding keys. Attention computes only
-  // the scores of active keys. At these stages, the case therefore makes all keys active, and hides the padding keys by
-  // a padding mask.
+  // With the stages 0 and 1, a case also expects the scores of padding keys. Ladon computes no scores of keys beyond
+  // the active length. So for these stages, all keys are active, and a padding mask hides the padding keys.
   form.padding = inputs.valid_keys && (form.stage == 0 || form.stage == 1);
   return form;
 }

@@ -1,7 +1,7 @@
 # cmake -DROOT=<source folder> -DFOLDER=<folder> -DCOMPILERS=<files> -P check_host_compiler.cmake
-# Checks which compiler a cross build with WEIGHTS uses to build ladon-weights. Each case only configures a project.
-# COMPILERS are the programs of the cross compiler and the build tool. The last case hides all other programs, so that
-# CMake finds no compiler for the host.
+# In a cross build, a kernel with WEIGHTS needs the program ladon-weights, which must be compiled for the host. Checks
+# which compiler is used. Each case only configures a project. COMPILERS are the paths of the cross compiler and of the
+# build tool. The last case hides all other programs, so that CMake finds no compiler for the host.
 cmake_minimum_required(VERSION 3.25)
 set(checkpoint ${ROOT}/tests/recipes/files/pytorch/model.safetensors)
 file(REMOVE_RECURSE ${FOLDER})

@@ -1,8 +1,7 @@
-// judge COUNT [int8]: checks what the firmware's date_reader, called with the argument `exact`, prints for COUNT texts.
-// `judge` reads this output, and also reads the dates of the texts on the host. With `int8`, judges date_reader_int8.
-// The dates that the firmware prints must equal the dates of the host. Each probability of a digit must agree with the
-// oracle. The oracle computes the model in float64, and computes the error that float32 may have
-// (tests/support/bound.hpp).
+// judge COUNT [int8]: checks the output of the firmware date_reader for COUNT texts, or of date_reader_int8 with
+// `int8`. The firmware was called with the argument `exact`. `judge` reads the output from standard input. The dates
+// must equal the dates that the same code finds on the host. Each probability of a digit must agree with the oracle,
+// which computes the model in float64 and also computes the error that float32 may have (tests/support/bound.hpp).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -94,8 +93,8 @@ Real element(bool is_int8, const Int8Table<Rows, Size>& table, const float (&val
   return Real(static_cast<double>(table.scale[row])) * Real(static_cast<double>(table.weight[at]));
 }
 
-// Returns the embeddings of the slots, followed by the embeddings of the text. The text is right-aligned: a text of n
-// characters has the last n of the 40 positions.
+// Returns the input of the encoder: the embeddings of the eight slots, and then those of the characters of `text`.
+// Positions count from the end: a text of n characters has the last n of the 40 positions.
 oracle::Matrix embedded(const Squeezed& text, bool is_int8) {
   constexpr std::size_t model = shape.model;
   oracle::Matrix x(slots + text.size, model);

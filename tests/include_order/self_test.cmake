@@ -3,8 +3,8 @@
 # rule. FOLDER is overwritten.
 cmake_minimum_required(VERSION 3.25)
 
-# Writes the headers into FOLDER, and runs check.cmake. The caller must set one variable for each header, which holds
-# the text of the header. Sets `status` to the exit status of check.cmake, and `said` to its output.
+# Writes four small headers into FOLDER, and runs check.cmake. The text of each header is in a variable with the name of
+# the header, such as `low.hpp`. Sets `status` to the exit status of check.cmake, and `said` to its output.
 macro(check_tree)
   file(REMOVE_RECURSE ${FOLDER})
   foreach(header IN ITEMS low.hpp middle.hpp detail/steps.hpp top.hpp)

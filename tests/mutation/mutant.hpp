@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <type_traits>
 
-// Holds the number of the active mutant, which LADON_MUTANT sets, and the mutants that the program has reached so far.
-// `reach` writes the number of a reached mutant to the file that LADON_MUTANTS_REACHED names.
+// `active` is the number of the mutant that runs, which the environment variable LADON_MUTANT sets. `reached` has the
+// mutants that the program has reached so far. reach() appends the number of a mutant to the file LADON_MUTANTS_REACHED
+// when the program reaches it first.
 struct LadonMutants {
   int active = -1;
   std::FILE* file = nullptr;

@@ -26,7 +26,8 @@ void run(const typename Attention<Mask>::Options& options) {
   Attention<Mask>::run(q, k, v, out, workspace, options);
 }
 
-// Runs attention. `where` names what the output overlaps: the keys, the values or the first bytes of the workspace.
+// Runs attention with an output that overlaps another array: the keys, the values, or otherwise the first bytes of the
+// workspace. `where` is "keys", "values" or another text.
 void run_with_output_in(std::string_view where) {
   struct {
     alignas(64) std::array<float, 16> before{};
@@ -72,8 +73,8 @@ struct Sunk : ladon::score::Scaled {
 };
 constexpr auto table = ladon::rotary_table<4, 2>();
 
-// Breaks the precondition that no position lies before the rotary table, which begins at position 0. With four queries
-// and two keys, the first query has the position -2. The offset 1 changes this position to -1.
+// Uses a position before the rotary table, which begins at position 0. With four queries and two keys, the first query
+// has the position -2. The offset 1 moves it to -1.
 void run_before_the_first_position() {
   using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::None,
                                   ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;

@@ -56,7 +56,7 @@ export function runInChromium(program, {args, environment, files, write}) {
     });
     server.listen(0, '127.0.0.1', () => {
       const page = `http://127.0.0.1:${server.address().port}/`;
-      // The page stays open until the program has ended, because only a page keeps a headless browser open.
+      // `page` stays open until the program has ended. Without an open page, the headless browser would exit.
       child = spawn(browser, [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`, page],
                     {stdio: ['ignore', 'ignore', 'pipe']});
       let said = '';

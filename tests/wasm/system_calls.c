@@ -1,7 +1,7 @@
-/* Provides files and randomness for programs that Emscripten links as standalone WASI commands. In such programs,
- * Emscripten's C library has no files, because it expects JavaScript to provide them. The tests use a few system calls,
- * which this file implements by calls of WASI (preview 1). The host in wasi.mjs answers these calls. WASI and the C
- * library use equal error numbers. */
+/* Provides files and randomness for test programs that Emscripten links as standalone WASI commands. In such programs,
+ * Emscripten's C library has no files, because it expects JavaScript to provide them. This file implements the system
+ * calls that the tests use, by functions of WASI (preview 1) that the host provides (wasi.mjs). WASI and the C library
+ * use the same error numbers. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

@@ -17,8 +17,8 @@ export class Loaded {
     this.guards = [];
     this.keepConstants();
   }
-  // Saves a copy of the memory below __heap_base, with which `untouched` compares this memory later. set_activations
-  // writes a variable in this memory, so call keepConstants after set_activations.
+  // Saves a copy of the module's constants and variables, which lie below __heap_base. `untouched` compares the memory
+  // with this copy. set_activations writes a variable there, so call set_activations before keepConstants.
   keepConstants() {
     this.constants = new Uint8Array(this.exports.memory.buffer).slice(0, this.exports.__heap_base.value);
   }
