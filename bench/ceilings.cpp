@@ -1,6 +1,7 @@
-// ladon_bench_ceilings [--json FILE] [--seconds S]: measures the peak rates that limit a layer on this core:
-// multiply-adds, reads, exponentials and tiles. Each figure is the median of 15 rounds. A round is repeated while other
-// processes use the core. The rounds and repetitions of one figure take at most about S seconds, by default 10.
+// ladon_bench_ceilings [--json FILE] [--seconds S]: measures the peak rates that limit a layer on this core. These are
+// the rates of multiply-adds, of reads, of exponentials, and of the innermost loop of matrix products. Each figure is
+// the median of 15 rounds. A round is repeated while other processes use the core. All rounds of a figure together take
+// at most about S seconds, by default 10.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -106,7 +106,7 @@ void compare(Comparison& all, const Case& what, Alone alone, Together together) 
                       {"disturbed", disturbed}});
 }
 
-// Compares one thread with the team for a layer that computes y from x.
+// Compares one thread with several threads for a layer that computes y from x.
 template <class Layer>
 void compare_layer(Comparison& all, const char* kind, const char* mask, const typename Layer::Weights& weights) {
   constexpr Shape S = Layer::shape;

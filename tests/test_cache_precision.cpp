@@ -78,7 +78,8 @@ TEST_CASE("cache precision: masks, softcap, sinks, rotary embedding") {
       {{{5, 5, 1, 1, 5, 1}}, {ones(9), false}});
 }
 
-// The kernels for a single query compute several heads of a group at the same time (PanelLayout::heads_together).
+// In grouped attention, several heads of queries share one head of keys. The kernels for a single query compute several
+// of these heads at once (PanelLayout::heads_together).
 TEST_CASE("cache precision: groups of several heads") {
   check_both<S{.queries = 3, .keys = 19, .model = 14, .heads = 7, .kv_heads = 1, .value_width = 5}, Causal>(
       {{ones(19)}, {{3, 1, 1, 3}}});
@@ -88,8 +89,8 @@ TEST_CASE("cache precision: groups of several heads") {
              decltype(ladon::mask::Alibi{} & Causal{})>({{ones(20)}});
 }
 
-// Keys and values that exceed the L1 cache are read in several streams. The model is narrow, so that the projections
-// take little time.
+// The keys and values exceed the L1 cache, so the kernels read them from several places at the same time. The model is
+// narrow, so that the projections take little time.
 TEST_CASE("cache precision: keys of many kilobytes, several blocks of keys") {
   constexpr S large{.queries = 149, .keys = 301, .model = 6, .heads = 2, .head_width = 150};
   check_both<large, Causal>({{{149, 149, 1, 1}}});

@@ -81,8 +81,8 @@ TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, an
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }
 
-// If weights and caches exceed the L1 cache, the kernel reads several parts of an array at the same time, called
-// streams. The numbers of rows, keys and features of these shapes cannot be divided evenly into streams.
+// Weights and caches exceed the L1 cache, so the kernels read arrays from several places at the same time. The numbers
+// of rows, keys and features cannot be divided evenly among these places.
 TEST_CASE("cache: weights and keys of many kilobytes") {
   constexpr S large{.queries = 149, .keys = 301, .model = 150, .heads = 2},
       wide{.queries = 59, .keys = 62, .model = 301};
@@ -125,7 +125,7 @@ TEST_CASE("cache: groups of several heads") {
       {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}});
 }
 
-// The keys and values of a head exceed the L1 cache, so several streams are read.
+// The keys and values of a head exceed the L1 cache, so the kernels read them from several places at the same time.
 TEST_CASE("cache: groups of several heads, and keys of many kilobytes") {
   constexpr S four{.queries = 149, .keys = 301, .model = 12, .heads = 4, .kv_heads = 1, .head_width = 30},
       five{.queries = 149, .keys = 301, .model = 15, .heads = 5, .kv_heads = 1, .head_width = 29, .value_width = 31};
@@ -147,7 +147,8 @@ TEST_CASE("cache: several blocks of keys") {
 TEST_CASE("cache: pieces of any size give equal bits, and clear() forgets the text") {
   const CachedSubject subject = cached_subject<S{.queries = 6, .keys = 20, .model = 10, .heads = 2}, Causal>();
   const Floats at_once = run_cached(subject, {{6, 6, 6}});
-  // The order of each sum does not depend on the number of tokens in the call, so all cuts give equal bits.
+  // The order of each sum does not depend on how many tokens a call has. So a text gives equal bits, whatever calls it
+  // is divided into.
   CHECK(same_bits(run_cached(subject, {{3, 5, 2, 6, 2}}), at_once));
   CHECK(same_bits(run_cached(subject, {ones(18), false}), at_once));
 }

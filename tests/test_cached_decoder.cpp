@@ -1,6 +1,6 @@
-// Tests decoders of a growing text. A cache holds the keys and values of the text so far. The keys and values of the
-// memory, the output of an encoder, are projected once. For every cut of the text into calls, the outputs and the maps
-// of both attentions must agree with the oracle of the whole text.
+// Tests decoders whose text grows from call to call. A cache holds the keys and values of the text so far. The memory,
+// which is the output of an encoder, is projected to keys and values only once. For every division of the text into
+// calls, the outputs and the maps of both attentions must agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -24,7 +24,8 @@ using S = ladon::Shape;
 using ladon::FinalNorm, ladon::LayerConfig, ladon::NormOrder, ladon::mask::Causal, ladon::mask::None,
     ladon::mask::Padding, ladon::mask::Window;
 
-// An object that begins or ends at an inaccessible page, and is filled with NaN.
+// An object filled with NaN. An inaccessible page lies directly before or behind it, so that an access outside the
+// object fails.
 template <class T>
 struct Poisoned {
   Guarded<float> floats;
@@ -72,7 +73,7 @@ struct Whole {
   std::vector<std::vector<oracle::Matrix>> weights;  // of each layer: self-attention, then attention to the memory
 };
 
-// The properties of a decoder type, as data.
+// Describes a type of decoder by data instead of template arguments.
 struct Growing {
   DecoderForm form;
   S cross;  // queries: tokens of the text; keys: tokens of the memory

@@ -1,5 +1,5 @@
-// Tests a stack of layers with one cache for each layer. The test feeds a text in pieces, and the results must agree
-// with the oracle of the whole text.
+// Tests a stack of layers with one cache for each layer. A text is fed to the stack in several calls. The results must
+// agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -55,7 +55,7 @@ void extend(const float* x, std::size_t tokens, typename Encoder::Caches& caches
   Encoder::extend(x, caches, weights, y, workspace, options, pointers);
 }
 
-// Gives a single layer the interface of a stack of one layer.
+// Gives a single layer the interface of a stack that has one layer, so that the tests can treat both alike.
 template <class Layer>
 struct Alone {
   static constexpr ladon::Shape shape = Layer::shape;

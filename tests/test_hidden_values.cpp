@@ -16,8 +16,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// Compares the outcomes `clean` and `spoiled`. For each query that may not see `key`, both outcomes must have equal
-// rows of y and of each head's map.
+// Compares the results without (`clean`) and with (`spoiled`) a wrong value of `key`. For each query that may not see
+// `key`, the rows of y and of each head's map must be equal.
 void check_others_unchanged(const Subject& subject, const Variation& variation, std::size_t key, const Outcome& clean,
                             const Outcome& spoiled) {
   const ladon::Shape& shape = subject.shape;

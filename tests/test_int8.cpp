@@ -227,7 +227,8 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
       CHECK(same_bits(run_guarded(with_8_bits, task).y, run_guarded(with_16_bits, task).y));
     }
   };
-  // A product adds groups of four features. These shapes leave one, two, three or no features for an incomplete group.
+  // Products take groups of four features. With these shapes, one, two, three or no features remain after the last
+  // whole group.
   constexpr S one{.queries = 9, .model = 21, .heads = 3}, two{.queries = 9, .keys = 5, .model = 6, .heads = 2},
       three{.queries = 13, .model = 7, .heads = 1}, none{.queries = 11, .model = 12, .heads = 3},
       token{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7};

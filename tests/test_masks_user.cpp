@@ -42,8 +42,8 @@ struct FirstAndLater {
   }
 };
 
-// Adds bias[key] to the score of each key. The kernels multiply scores by log2(e), so `add` multiplies the bias by
-// log2(e), too. This mask does not use BoundByPosition.
+// A mask that adds bias[key] to the score of each key. It does not use BoundByPosition. The scores that `add` gets are
+// already multiplied by log2(e), so `add` multiplies the bias by log2(e), too.
 template <class Pack>
 struct KeyBiasLanes {
   const float* bias;

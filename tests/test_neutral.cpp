@@ -18,7 +18,7 @@ constexpr S square{.queries = lanes + 1, .keys = lanes + 1, .model = 6, .heads =
 constexpr S wide{.queries = 3, .keys = 37, .model = 6, .heads = 2};
 constexpr S one{.queries = 1, .keys = 37, .model = 6, .heads = 2};
 
-// Runs the code under test with fixed queries, keys and values. Returns the result.
+// Runs the kernel with fixed random queries, keys and values.
 Outcome run(const Subject& subject, const Variation& variation = {}) {
   return run_guarded(subject, task_of(subject, random_given(subject.shape, 9), variation));
 }

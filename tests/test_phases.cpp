@@ -18,8 +18,8 @@ using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, 
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
-// A number of shares that is larger than the number of panels and the number of heads of every shape below, so that
-// some shares are empty. The shapes have at most 69 queries, so they have at most 69 panels.
+// More shares than any shape below has panels or heads, so that some shares are empty. A shape has at most 69 queries,
+// and thus at most 69 panels.
 constexpr std::size_t too_many = 70;
 
 void check_same(const Outcome& expected, const Subject& parts, const Task& task) {
@@ -48,7 +48,7 @@ void check_attention_in_phases(bool cross) {
   }
 }
 
-// Checks attention without projections, whose threads share no memory.
+// Checks attention without projections. Its threads need no shared memory.
 template <S Shape, class Mask, std::size_t... Shares>
 void check_given_in_phases() {
   using Attention = ladon::Attention<Shape, Mask>;
@@ -151,7 +151,7 @@ static_assert(Decoder::phases == 9 && Decoder::parts(0) == MemoryLayout::keys.pa
 static_assert(sizeof(Decoder::TeamWorkspace<3>) == sizeof(Decoder::Workspace) + 2 * sizeof(Decoder::Scratch));
 static_assert(Stack::phases == 5 && Stack::parts(1) == 3 && Stack::parts(3) == 3 && Stack::parts(4) == Stack::parts(2));
 
-// A team has one shared workspace, and one scratch for each thread.
+// The memory of several threads consists of one shared workspace, and a separate scratch for each thread.
 static_assert(sizeof(Stack::TeamWorkspace<1>) == sizeof(Stack::Workspace));
 static_assert(sizeof(Stack::TeamWorkspace<3>) == sizeof(Stack::Workspace) + 2 * sizeof(Stack::Scratch));
 

@@ -47,8 +47,8 @@ struct Group {
     }
   }
 
-  // Returns the outputs of four heads, followed by the attention weights of these heads. Each call of
-  // attend_single_query computes `Heads` of the four heads.
+  // Returns the outputs of four heads, followed by their attention weights. The heads are computed by calls of
+  // attend_single_query for `Heads` heads each.
   template <std::size_t Heads, class BoundMask>
   Floats attend(const BoundMask& mask, bool values_finite) const {
     using Pack = typename simd::NativeVectors::template Pack<tiling.lanes>;

@@ -14,7 +14,10 @@ import {makePeaks, workOf} from "./work.mjs";
 export const moduleOf = ({tokens, model, heads, mask}, variant, precision = "float32") =>
     `modules/attention_${tokens}_${model}_${heads}_${mask}${precision === "int8" ? "_int8" : ""}.${variant}.wasm`;
 
-/** Starts the peers. Returns the started peers by name, and reports the missing peers. */
+/**
+ * Starts the peers, which are the packages that Ladon is compared with. Returns the started peers by name. Calls
+ * report({message}) for each peer that cannot be started.
+ */
 export async function startPeers(host, names, report) {
   const peers = {};
   for (const name of names) {
@@ -93,8 +96,8 @@ async function measureCase({host, peaks, peers, binding, rounds, milliseconds, r
 }
 
 /**
- * Measures attention with int8 and with float32 weights in all kinds of modules. Calls report({row}) for each
- * measurement.
+ * Measures Ladon's attention with int8 and with float32 weights in each kind of module (relaxed SIMD, SIMD, scalar).
+ * Calls report({row}) with each result.
  */
 export async function measureInt8(host, {cases, rounds, milliseconds}, report) {
   const peaks = await makePeaks(milliseconds, report);

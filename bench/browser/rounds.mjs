@@ -10,7 +10,7 @@ export function quantile(values, part) {
   return sorted[Math.round(part * (sorted.length - 1))];
 }
 
-/** Returns the median and the quartiles. */
+/** Returns the median and the quartiles of an array of values. */
 export const spread = values => ({
   median: quantile(values, 0.5), lower: quantile(values, 0.25), upper: quantile(values, 0.75),
 });
@@ -46,7 +46,7 @@ export async function alternate(contestants, rounds) {
   return results;
 }
 
-/** Returns the reported figures of one contestant: shares of peak, GFLOP/s and microseconds. */
+/** Returns the figures of one contestant for the report: the share of the peak, GFLOP/s, and microseconds. */
 export function figures({work}, {seconds, ceiling}) {
   const flops = flopsOf(work);
   return {
@@ -58,12 +58,12 @@ export function figures({work}, {seconds, ceiling}) {
 }
 
 /**
- * Returns the speed of `one` relative to the speed of `other`: the median and the quartiles of the ratios of all
- * rounds.
+ * Returns how many times as fast as `other` `one` is. Each round gives a ratio of the two times. The result has the
+ * median and the quartiles of these ratios.
  */
 export const timesAsFast = (one, other) => spread(one.seconds.map((s, round) => other.seconds[round] / s));
 
-/** Returns the number of calls that take about `milliseconds`, estimated from the fastest of three trials. */
+/** Returns how many calls of `run` take about `milliseconds`, estimated from the fastest of three trials. */
 export async function repeatsFor(run, milliseconds) {
   for (let repeats = 1;; repeats *= 2) {
     let best = Infinity;

@@ -1,6 +1,6 @@
 // Runs a function until the engine has optimised the function.
 
-/** Waits, so that other threads of the engine and the page can work. */
+/** Waits, so that the engine's other threads, such as the compiler's, can work. */
 export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
 
 /**

@@ -1,4 +1,4 @@
-// Describes the work of a run: the flops that the run needs, and the measured peaks that limit these flops.
+// Describes how much work a measured run does: its flops, and the measured peak rates that limit it.
 import {kinds, makePeak, runs} from "../../wasm/engine/peak.mjs";
 import {warmUp} from "./warm_up.mjs";
 
@@ -19,8 +19,8 @@ export async function makePeaks(milliseconds, report) {
 }
 
 /**
- * Makes the loops that measure the peaks of a kind of module, and warms the loops up. Returns {float32, int8}, each a
- * result of makePeak.
+ * Makes the loops that measure the peak rates of a kind of module, and runs them until the engine has optimised them.
+ * Returns {float32, int8}, both results of makePeak.
  */
 export async function peaksOf(kind, milliseconds) {
   const peaks = {};

@@ -10,7 +10,8 @@
 namespace ladon_bench {
 
 struct Measurement {
-  // Measures the case. `patience` is the time in seconds to wait for a quiet core, for all rounds together.
+  // Measures one case (a layer of one shape with one mask). `patience` is the total time in seconds to wait for a core
+  // that no other process uses.
   using Run = void (*)(benchmark::State& state, double patience);
 
   Case what;

@@ -16,7 +16,7 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Returns a quantile of the values. A `part` of 0.5 gives the median, and 0.25 gives the lower quartile.
+// Returns the quantile `part` of the values: 0.5 gives the median, and 0.25 the lower quartile.
 inline double quantile(std::vector<double> values, double part) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());

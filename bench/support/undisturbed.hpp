@@ -21,7 +21,7 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Returns the GFLOP/s of a tile with sums of 128 terms. Takes some microseconds.
+// Returns the GFLOP/s of the innermost loop of matrix products, with sums of 128 terms. Takes some microseconds.
 LADON_NOINLINE inline double probe(std::size_t times = 20) {
   using Target = detail::simd::NativeVectors;
   static constexpr detail::Tiling tiling = detail::tiling<Target>(1000);

@@ -37,7 +37,8 @@ std::vector<float> floats(const json& numbers) {
   return values;
 }
 
-// The tensors of a state_dict. Views of the tensors are valid while this object exists.
+// Stores the tensors of a PyTorch state_dict, and makes views point to them. The views are valid while this object
+// exists.
 class Tensors {
  public:
   explicit Tensors(const json& weights) : weights_(weights) {}
@@ -81,7 +82,7 @@ Weights weights_of(Tensors& tensors) {
   return weights;
 }
 
-// Decodes the whole target, `Tokens` tokens at a time.
+// Decodes the whole input, with `Tokens` tokens in each call of `extend`, and compares the outputs with PyTorch's.
 template <std::size_t Tokens, ladon::Activation A, ladon::NormOrder O>
 void decode(const json& test, Outcome& outcome) {
   using Stack = Decoder<Tokens, A, O>;

@@ -20,8 +20,8 @@ function(ladon_score_source out name scale softcap)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
-# ladon_write_source(<file> <header> <type> <declarations> <instances, each ending with a comma>): writes the C++ source
-# <file>, which defines an object of <type> with <instances>.
+# ladon_write_source(<file> <header> <type> <declarations> <instances>): writes the C++ source <file>, which defines an
+# object of <type> that lists <instances>. Each instance ends with a comma.
 function(ladon_write_source file header type declarations instances)
   string(CONCAT content "#include \"${header}\"\n\nnamespace {\n\nusing namespace conformance;\n\n${declarations}"
     "const ${type} instances{\n${instances}};\n\n}  // namespace\n")
@@ -70,8 +70,8 @@ function(ladon_attention_sources out)
   set(${out} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# ladon_layer_sources(<variable> <instances of ladon_pytorch_instances>...): writes the sources that instantiate layers,
-# and sets <variable> to the paths of these sources.
+# ladon_layer_sources(<variable> <instance>...): writes the source files that instantiate layers, and sets <variable> to
+# their paths. Each <instance> is a result of ladon_pytorch_instances.
 function(ladon_layer_sources out)
   set(in_one_file 4)
   set(sources "")

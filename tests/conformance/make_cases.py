@@ -260,7 +260,7 @@ def cases():
                mask=bools(4, 9), outputs=SCORES)
     yield case("scores_far_apart", (2, 4, 8), (2, 6, 3), {"scale": 16.0}, mask=floats(2, 4, 6))
 
-    # The next cases have masks of every rank.
+    # The masks of the next cases have 1 to 4 dimensions, with and without broadcasting.
     yield case("mask_of_keys_alone", (2, 3, 4), (2, 6, 4), batch=2, mask=bools(6))
     yield case("mask_2d_one_query", (2, 3, 4), (2, 6, 4), batch=2, mask=floats(1, 6, hidden=0.3))
     yield case("mask_3d_heads", (4, 3, 4), (2, 6, 4), batch=2, mask=bools(4, 3, 6))

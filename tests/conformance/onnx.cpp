@@ -103,7 +103,8 @@ Buffers buffers_of(const OnnxCase& test, std::size_t b) {
   return buffers;
 }
 
-// Sets the lengths of one batch entry, and the position of its first query.
+// Sets the members of `entry` that say which keys of batch entry `b` are active, and which position the first query
+// has.
 void place(const OnnxCase& test, std::size_t b, Buffers& buffers, Entry& entry) {
   entry.active_keys = test.inputs.k.dims[2];
   entry.offset = static_cast<std::ptrdiff_t>(test.inputs.past);

@@ -49,7 +49,7 @@ Tensor by_head(Tensor in, int heads_given) {
   return {{batch, heads, tokens, width}, in.dtype, transposed(in.data, batch, tokens, heads, width)};
 }
 
-// Joins `past` and `new_tokens` along the dimension of the tokens.
+// Appends `new_tokens` to `past`, along the dimension that counts tokens.
 Tensor appended(const std::optional<Tensor>& past, Tensor new_tokens) {
   if (!past) return new_tokens;
   Tensor all{new_tokens.dims, new_tokens.dtype, {}};

@@ -1,5 +1,5 @@
-# Defines functions that read the sizes and kinds of conformance files, because shapes are template arguments. The
-# program ladon_conformance reads the elements of the tensors at run time.
+# Defines functions that read the shapes and other template arguments from the JSON files of the cases. The program
+# ladon_conformance reads the elements of the tensors at run time.
 
 # ladon_json_text(<variable> <file>): sets <variable> to the text of the JSON <file>, but with an empty list as the
 # value of each "data". CMake parses the whole text at each access, and the numbers in "data" would make this slow.

@@ -11,7 +11,7 @@
 
 namespace conformance {
 
-// An error in a case or in its result. The case counts as failed.
+// Thrown if a case is wrong or its result differs from the expected result. The case then counts as failed.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,5 +1,5 @@
-# Tests a project that copied include/, on a machine without xsimd. The compiler must print a note, and Ladon must
-# compute with plain arrays.
+# Tests a project that contains a copy of include/, on a machine without xsimd. The compiler must print a note, and
+# Ladon must compute with plain arrays.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${PREFIX}/include ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 

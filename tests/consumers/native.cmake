@@ -6,8 +6,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
 
-# expect_flag(<build folder> <regular expression> <settings>...): checks that the command that compiles `app` matches,
-# and that the command that compiles `plain` does not match.
+# expect_flag(<build folder> <regular expression> <settings>...): checks that the regular expression matches the
+# compiler command of `app`, but not the compiler command of `plain`.
 function(expect_flag build regex)
   run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/${build} ${SETTINGS} -DFOUND=${FOUND}
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${ARGN})

@@ -111,7 +111,7 @@ oracle::Matrix embedded(const Squeezed& text, bool is_int8) {
   return x;
 }
 
-// Returns the probabilities of all classes, for each slot.
+// Returns the probability of each class, for each of the eight slots.
 std::vector<std::vector<Real>> probabilities(const Squeezed& text, bool is_int8) {
   static const std::vector<oracle::LayerWeights> layers = layer_weights(is_int8);
   constexpr std::size_t width = shape.model / shape.heads;

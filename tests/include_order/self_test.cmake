@@ -21,7 +21,8 @@ macro(check_tree)
   string(REGEX REPLACE "[ \n]+" " " said "${said}") # CMake breaks long lines
 endmacro()
 
-# Sets correct contents of all headers. Comments, string literals and uses of internal namespaces break no rule.
+# Sets the texts of correct headers. They also contain comments, string literals and uses of internal namespaces, which
+# must not count as broken rules.
 macro(usual_tree)
   set(low.hpp "#pragma once\n#include <cstddef>\n// namespace detail { __AVX2__ }\n/* avx2 */\nnamespace ladon { }\n")
   set(middle.hpp "#include <ladon/low.hpp>\n#include <ladon/detail/steps.hpp>\nconstexpr auto compiled = \"-mavx2\"\;\n")

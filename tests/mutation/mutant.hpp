@@ -1,4 +1,5 @@
-// Selects the mutant of a mutation run. tests/mutation/run.py includes this header in a mutated copy of include/ladon.
+// Selects one mutant at run time. The copy of include/ladon that tests/mutation/run.py makes contains all mutants, and
+// includes this header.
 #pragma once
 
 #include <cstdio>

@@ -1,6 +1,5 @@
-// Contains the code that the checked files of this program and unchecked.cpp share: a shape, and a function that breaks
-// a precondition. The function has internal linkage, because the types of Ladon differ between checked and unchecked
-// files.
+// Contains what the checked source files of this program share with unchecked.cpp: a shape, and a function that breaks
+// a precondition. The function is static, because the types of Ladon differ between checked and unchecked files.
 #pragma once
 
 #include <cstddef>

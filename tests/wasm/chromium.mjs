@@ -17,8 +17,8 @@ async function bodyOf(request) {
   return Buffer.concat(parts);
 }
 
-// Removes the browser's profile folder. Other processes of the browser may still write to the folder after the main
-// process has ended. So after an error, tries again up to 49 times.
+// Removes the browser's profile folder. After the main process of the browser has ended, its other processes may still
+// write to this folder. So if an attempt fails, tries again, up to 49 times.
 async function remove(folder) {
   for (let i = 0; i < 50; ++i) {
     try {

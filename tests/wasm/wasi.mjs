@@ -25,7 +25,7 @@ const normal = (path) => {
 };
 const folderOf = (path) => normal(path + '/..');
 
-// The files of this machine, and the files that programs write in memory.
+// The file system that a program sees: the files of this machine, and the files that programs write in memory.
 class FileSystem {
   constructor(files) {
     this.files = files;
@@ -44,7 +44,8 @@ class FileSystem {
     return [...this.written.keys()].filter((other) => other !== path && folderOf(other) === path)
       .map((other) => other.slice(path.length + 1));
   }
-  // Returns {bytes}. For a file of this machine, `bytes` is a getter that reads the file at the first access.
+  // Returns {bytes} for a file. For a file of this machine, `bytes` is a getter that reads the file at the first
+  // access.
   open(path) {
     const own = this.written.get(path);
     if (own) return own;

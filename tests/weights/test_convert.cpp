@@ -167,7 +167,8 @@ TEST_CASE("the error for an infinite or NaN weight, or a weight that rounds to i
   Checkpoint checkpoint;
   checkpoint.add("a.weight", "F32", "[1,70000]", floats(wide));
   CHECK(error_of_rounding(checkpoint).ends_with("found 3.40282347e+38 at row 0, column 69999, counted from 0"));
-  // The largest number of float32 becomes infinite in bfloat16. The conversion to int8 must accept this number.
+  // The largest float32 cannot be converted to bfloat16, because it would become infinite. The conversion to int8 must
+  // accept it.
   CHECK(error_of_converting(checkpoint, Target::int8).empty());
 }
 

@@ -1,4 +1,5 @@
-// Runs the benchmark in the visitor's browser. Shows the results as bars, next to the ceiling of the module's variant.
+// Runs the benchmark in the visitor's browser. Shows the results as bars, next to the peak rate of the engine for this
+// kind of module (the ceiling).
 import { runs } from "../engine/peak.mjs";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 import { byId, make, showProblem } from "./dom.js";

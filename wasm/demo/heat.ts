@@ -24,7 +24,7 @@ export function heat(share: number): Heat {
   return scale[Math.round(place * (steps - 1))]!;
 }
 
-/** Calls back when the colour scheme, and so the scale, has changed. */
+/** Calls the given function whenever the colour scheme has changed, because this also changes the scale of colours. */
 export function onHeatChange(callback: () => void): void {
   dark.addEventListener("change", () => {
     scale = readScale();

@@ -35,7 +35,7 @@ export interface LoadedModel {
   readonly notKept?: string;
 }
 
-/** A text for the model in one precision. */
+/** A request to run the model in one precision on `text`. */
 export interface Asked {
   readonly text: string;
   readonly precision: Precision;

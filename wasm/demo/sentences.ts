@@ -63,7 +63,7 @@ class Sentences {
     try {
       await this.#use();
       await this.#model.warm(this.precision.value);
-      // Measures again, because the engine has optimised the kernel now.
+      // The engine has optimised the kernel now, so the times that the page shows are measured again.
       await this.#attention.ask();
       await this.#ranking.rank();
       await this.#comparison.open(loaded);
@@ -82,7 +82,10 @@ class Sentences {
     await this.#ranking.open();
   }
 
-  /** Shows the tools if `shown` is true. Otherwise, shows the example ranking in their place. */
+  /**
+   * Shows the attention of words and the ranking of sentences if `shown` is true. Otherwise, shows the example ranking
+   * in their place.
+   */
   #showTools(shown: boolean): void {
     this.#tools.hidden = !shown;
     this.#example.isShown = !shown;

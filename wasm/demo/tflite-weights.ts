@@ -48,7 +48,10 @@ function sourcesOfLayer(layer: number): [name: string, shape: number[], names: s
   ];
 }
 
-/** A table of a FlatBuffers file (https://flatbuffers.dev/internals). Places are offsets from the file's beginning. */
+/**
+ * A table in a FlatBuffers file (https://flatbuffers.dev/internals). `at` and all other places are offsets from the
+ * beginning of the file.
+ */
 class Table {
   constructor(
     private readonly view: DataView,
@@ -63,7 +66,9 @@ class Table {
     return offset && this.at + offset;
   }
 
-  /** Returns the number of elements of a vector, and the place of the vector's first element. */
+  /**
+   * Returns the number of elements of the vector in the field `index`, and the offset of its first element in the file.
+   */
   vector(index: number): { count: number; first: number } {
     const field = this.field(index);
     if (field === 0) return { count: 0, first: 0 };
@@ -80,7 +85,10 @@ class Table {
   }
 }
 
-/** Returns the bytes of the float32 constants by name. The indices of fields are those of TensorFlow Lite's schema. */
+/**
+ * Returns a map from the name of each float32 constant in the file to its bytes. Fields have the indices of TensorFlow
+ * Lite's schema.
+ */
 function constants(file: Uint8Array): Map<string, Uint8Array> {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const model = new Table(view, view.getUint32(0, true));

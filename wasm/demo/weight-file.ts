@@ -113,7 +113,10 @@ function writeRows(layout: Layout, name: string, floats: Float32Array, columns: 
  */
 interface PieceWriter {
   readonly pieceBytes: number;
-  /** Writes one piece. `at` is the offset of the piece in the tensor of the float file, in bytes. */
+  /**
+   * Writes one piece of the tensor. `at` is the number of bytes of the tensor before this piece, counted in the float
+   * file.
+   */
   put(piece: Uint8Array, at: number): void;
 }
 

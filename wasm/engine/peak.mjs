@@ -7,7 +7,7 @@
 //   simd       f32x4.mul, f32x4.add                 i32x4.dot_i16x8_s, i32x4.add: int8 numbers are widened to 16 bits
 //   scalar     f32.mul, f32.add                     i32.mul, i32.add
 
-/** The kinds of modules: Ladon's three variants. */
+/** The kinds of modules: relaxed SIMD, SIMD, and neither. */
 export const kinds = ["relaxed", "simd", "scalar"];
 
 /** Returns true if this engine runs modules of this kind. */
@@ -53,7 +53,10 @@ const units = {
   },
 };
 
-/** Returns a module that exports peak(rounds: i32) -> f32. A round has `sums` independent multiply-adds. */
+/**
+ * Returns the bytes of a module that exports peak(rounds: i32) -> f32. Each round of peak() computes a multiply-add for
+ * each of `sums` independent sums.
+ */
 export function peakModule(kind, {precision = "float32", sums = sumsOf[precision][kind]} = {}) {
   const unit = units[precision][kind];
   const [rounds, factor, term, firstSum] = [0, 1, 2, 3];

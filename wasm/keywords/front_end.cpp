@@ -52,8 +52,8 @@ float* make_room(std::array<float, Size>& rows, std::size_t count) {
   return rows.data() + Size - values;
 }
 
-// Computes `frames` new frames from the samples. `frames` is at most frame_count. The new frames replace the oldest
-// features and bands.
+// Computes `frames` new frames from the samples. `frames` is at most frame_count. The arrays of features and bands lose
+// their oldest frames, and the new frames follow at the end.
 EXPORT(compute_features) void keywords_compute_features(std::size_t frames) {
   front_end.compute(samples.data(), frames, make_room(features, frames), make_room(bands, frames));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the arrays among the options of a run into a module's memory: context, data of masks, slopes and sinks.
+// Copies the arrays that a run reads into the module's memory: the context, the data of masks, the slopes of ALiBi, and
+// the logits of sinks.
 import { checkLength, product } from "./check.js";
 import type { Description, Option } from "./description.js";
 import type { ModuleMemory } from "./memory.js";
@@ -23,7 +24,7 @@ export interface ArrayInput {
   readonly at: number;
 }
 
-/** Allocates the copies of the arrays that a kernel reads: the options that are arrays, and the context. */
+/** Allocates memory for copies of all arrays that a kernel can read: the options that are arrays, and the context. */
 export const allocateInputs = (memory: ModuleMemory, description: Description): ArrayInput[] => {
   const { context, keys: mostKeys, keyModel } = description;
   const options: Option[] = description.options.filter(({ shape, output }) => shape && !output);

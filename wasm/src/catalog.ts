@@ -5,7 +5,7 @@ import { int8Names, type ShippedAttention, shippedAttentions, type ShippedName, 
 
 export type { ShippedName } from "./generated/shipped-kernels.js";
 
-/** The sizes for which `load` chooses a shipped kernel. */
+/** The sizes that a caller asks for. `load` chooses a shipped kernel for these sizes. */
 export interface Wanted {
   readonly kind: "attention";
   /** The number of tokens that the kernel must have room for. `load` may choose a kernel with room for more tokens. */

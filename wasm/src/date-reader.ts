@@ -20,15 +20,18 @@ export interface DateReading {
   readonly date: string | null;
   /** The text that the model read: lower case, runs of spaces as one space, no spaces at the ends. */
   readonly characters: readonly string[];
-  /** The likeliest digit of each place of YYYYMMDD, null for "no date". Empty if the model did not run (see status). */
+  /**
+   * The eight likeliest digits of YYYYMMDD. A digit is null if "no date" is likelier. Empty if the model did not run
+   * (see `status`).
+   */
   readonly digits: readonly (number | null)[];
   /** The probability of each entry of `digits`. */
   readonly certainty: Float32Array;
-  /** The attention of each digit to each character: [8][characters]. Layers and heads count from 0. */
+  /** Returns the attention of the eight digits to the characters, [8][characters]. Layers and heads count from 0. */
   attention(layer: number, head: number): Float32Array[];
   /**
-   * The attention of each digit to the digits: [8][8]. Row i of this array and row i of attention(layer, head) together
-   * sum to 1.
+   * Returns the attention of the eight digits to each other and to themselves, [8][8]. Row i of this array and row i of
+   * attention(layer, head) together sum to 1.
    */
   attentionToDigits(layer: number, head: number): Float32Array[];
 }

@@ -59,8 +59,8 @@ export interface Option {
 }
 
 /**
- * The description in the custom section `ladon` of a module. Sizes are numbers of floats or of tokens, except
- * `workspace` and `cache`, which are in bytes.
+ * Describes the kernel in a module, as JSON in the module's custom section `ladon`. Sizes are numbers of floats or of
+ * tokens, except `workspace` and `cache`, which are in bytes.
  */
 export interface Description {
   readonly ladon: number;

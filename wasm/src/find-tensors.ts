@@ -5,9 +5,9 @@ import type { Slot } from "./description.js";
 import { elementBytes, type WeightType } from "./element-types.js";
 import { fail } from "./fail.js";
 
-/** A tensor in a block of memory. */
+/** A tensor among the stored weights. */
 export interface StoredTensor {
-  /** The offset in bytes from the first tensor of the block to this tensor. */
+  /** The offset of the tensor in bytes. The offset of the first stored tensor is 0. */
   readonly begin: number;
   /** A WeightType if the kernel reads the tensor. Otherwise, the dtype of the tensor in the file, such as "F64". */
   readonly type: string;
@@ -85,7 +85,7 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
   }
 };
 
-/** The result of the search: the offsets, the members without a tensor, and the tensors without a member. */
+/** The result of findTensors. */
 export interface Found {
   /**
    * An entry for each pointer in the C struct of weights: the offset in bytes from the first tensor to the data of the
@@ -97,11 +97,14 @@ export interface Found {
    * are not listed in addition.
    */
   readonly missing: string[];
-  /** The names of the tensors that belong to no member of the kernel. */
+  /** The names of the tensors that the kernel does not read. */
   readonly others: readonly string[];
 }
 
-/** Finds the tensor of each slot. Throws "shape" or "weights" if a tensor has another shape or type than its slot. */
+/**
+ * Finds a tensor for each member of the C struct of weights. Throws "shape" or "weights" if a tensor has the wrong
+ * shape or type for its member.
+ */
 export const findTensors = (slots: readonly Slot[], packed: readonly Packed[], members: Members): Found => {
   for (const one of packed) split(members, one);
   const missing: string[] = [];

@@ -63,7 +63,10 @@ export class KernelCalls {
     this.#memory.write(this.#options, members, Int32Array);
   }
 
-  /** Calls the kernel. A kernel with a cache first projects `context`, if given, to keys and values in the cache. */
+  /**
+   * Calls the kernel. If the kernel has a cache and `context` is given, first projects the context to keys and values,
+   * and stores them in the cache.
+   */
   call({ x, context, weights, y }: Addresses): void {
     const hasCache = this.#description.cache > 0;
     const memory = this.#memory;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of KWT-1 outside the encoder: they compute features from sound, the input of the encoder from features, and
-// logits from the result of the encoder. The C++ code of the module is wasm/keywords/front_end.cpp.
+// The parts of KWT-1 outside the encoder. One part computes features from sound, and the input of the encoder from
+// features. The other part computes logits from the result of the encoder. The C++ code of the module is
+// wasm/keywords/front_end.cpp.
 import { checkSignal } from "./check.js";
 import { fail, failFor } from "./fail.js";
 import type { Instance } from "./index.js";

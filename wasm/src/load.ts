@@ -47,7 +47,10 @@ const isUrl = (source: unknown): source is string | URL =>
 const shippedUrl = (name: string, variant: Variant): URL =>
   new URL(`./modules/${name}.${variant}.wasm`, import.meta.url);
 
-/** Adds the variant to a URL that is the beginning of the URLs of three modules. */
+/**
+ * Returns the URL of the module for `variant`. Returns `url` unchanged if it already leads to one module: a URL that
+ * ends with .wasm, a data: URL or a blob: URL.
+ */
 const withVariant = (url: string | URL, variant: Variant): string =>
   `${url}`.replace(/^(?!(data|blob):|.*\.wasm($|[?#]))[^?]*/, `$&.${variant}.wasm`);
 

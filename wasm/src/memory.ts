@@ -4,7 +4,10 @@ import { isSize } from "./check.js";
 import { attempt, fail, failFor } from "./fail.js";
 import { checkStatus } from "./status.js";
 
-/** The exports of a module: the functions of the C header, without the kernel's name. Pointers are numbers. */
+/**
+ * The exports of a module. The functions are those of the C header, without the kernel's name. Pointers are passed as
+ * numbers.
+ */
 export interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly __heap_base: WebAssembly.Global<"i32">;

@@ -69,7 +69,7 @@ export class SentenceEncoder {
     this.#checkTables();
   }
 
-  /** Returns the ids of a text: [CLS], the pieces, [SEP]; at most maxTokens. */
+  /** Returns the token ids of a text: [CLS], the pieces of its words, and [SEP]. The text is cut to maxTokens ids. */
   ids(text: string): number[] {
     return this.vocabulary.encode(text, this.maxTokens);
   }

@@ -4,7 +4,7 @@ import { fail } from "./fail.js";
 import { textIn } from "./read.js";
 import { supports, type Variant, variants } from "./variants.js";
 
-/** The first six bytes of the section `ladon`: the length of its name, and the name. */
+/** The beginning of the custom section `ladon`: the length of the section's name (5), and the name in ASCII. */
 const prefix = "5,108,97,100,111,110";
 
 /**

@@ -14,8 +14,8 @@ export const failRead = (what: string, cause: unknown, signal?: AbortSignal): ne
 };
 
 /**
- * Imports files.ts, which uses functions of Node, Deno and Bun. In builds for browsers, package.json makes bundlers
- * replace this file by an empty file.
+ * Imports files.ts, which uses functions of Node, Deno and Bun. In builds for browsers, the field `browser` of
+ * package.json makes bundlers replace files.ts by an empty file.
  */
 const files = () => import("./files.js");
 

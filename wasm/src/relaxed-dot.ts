@@ -74,7 +74,7 @@ const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32A
     return sum;
   });
 
-/** Returns the same operands with b read as signed bytes. */
+/** Returns the same operands, with the bytes of b as signed numbers. */
 const asSigned = ({ a, b }: Operands): Operands => ({ a, b: Int8Array.from(b) });
 
 /** Collects the results of dot products, and says in `kind` how the engine computes them. */
@@ -124,7 +124,10 @@ const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: num
 const rounds = 8;
 const additions = 20000;
 
-/** Classifies a probe. In the pauses, an engine can replace the code of `dots` by optimised code. */
+/**
+ * Finds out how the probe computes dot products. Pauses between the calls of `dots`, so that the engine can replace its
+ * code by optimised code.
+ */
 export const classify = async (probe: Probe): Promise<RelaxedDot> => {
   const seen = new Observations();
   seen.observe(probe, 1);
@@ -144,7 +147,7 @@ export const makeProbe = (): Probe => {
 let known: Promise<RelaxedDot> | undefined;
 
 /**
- * Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return the
- * result of the first call.
+ * Finds out how this engine computes dot products. The first call takes about 60 ms, mostly pauses. Later calls return
+ * the result of the first call.
  */
 export const relaxedDot = (): Promise<RelaxedDot> => (known ??= classify(makeProbe()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds, for a tensor of a checkpoint, the member of the kernel's weights that takes the tensor.
+// Knows which tensor of a checkpoint belongs to which member in the C struct of weights.
 import type { Description } from "./description.js";
 import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
 

@@ -98,10 +98,10 @@ export interface Weights {
    */
   set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
   /**
-   * Streams a safetensors file into the instance's memory. The kernel's tensors have the dtype F32, F16 or BF16. An
-   * int8 kernel quantises its matrices while they arrive, row by row, or takes I8 matrices with scales as in `set`.
-   * Tensors that the kernel does not need are kept unchanged and may have any dtype. After an error or an abort, the
-   * weights are unchanged.
+   * Streams a safetensors file into the instance's memory. The tensors that the kernel reads have the dtype F32, F16 or
+   * BF16. For an int8 kernel, the binding quantises the matrices while they arrive, row by row. The file may also have
+   * I8 matrices with scales, as in `set`. All other tensors of the file are kept unchanged and may have any dtype.
+   * After an error or an abort, the weights are unchanged.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
   /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of an instance in its memory: the C struct of pointers, and then the tensors.
+// Holds the weights of an instance in the module's memory: a C struct of pointers, and behind it the tensors.
 import { isWeightType, type WeightArray, type WeightType, weightArrays } from "./element-types.js";
 import { fail } from "./fail.js";
 import type { Block, ModuleMemory, NumberArray } from "./memory.js";
@@ -14,7 +14,7 @@ export class WeightBlock {
   readonly #block: Block;
   /** A buffer in the module's memory for one row of floats. The kernel's C function quantises this row. */
   #row: Block | undefined;
-  /** The copies as float32 that `tensor` made of F16 and BF16 tensors, by name. */
+  /** The float32 copies of F16 and BF16 tensors that `tensor` has made so far, by name. */
   readonly #widened = new Map<string, Float32Array>();
 
   /** True if the kernel reads rotated int8 weights (ROTATED). A negative scale marks a row of rotated weights. */

@@ -28,9 +28,12 @@ export interface WeightPlan {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /** The bytes of all stored tensors, with the gaps that align the tensors. */
   readonly bytes: number;
-  /** The int8 matrices of the kernel, by the name of the tensor that holds or becomes the int8 weights. */
+  /** Maps the name of a stored tensor to the int8 matrix that it becomes or already is. */
   readonly matrices: ReadonlyMap<string, Int8Matrix>;
-  /** For each pointer in the C struct of weights, the offset of its tensor in bytes from the first tensor. */
+  /**
+   * An entry for each pointer in the C struct of weights: the offset in bytes from the first tensor to the data of the
+   * pointer.
+   */
   readonly offsets: readonly number[];
   /** The names of the stored tensors that are the scales of int8 matrices. */
   readonly scales: readonly string[];
@@ -44,7 +47,7 @@ class Block {
   readonly tensors = new Map<string, StoredTensor>();
   bytes = 0;
 
-  /** Returns the offset of the tensor. */
+  /** Finds a place for the tensor, and returns its offset. */
   add(name: string, { bytes, ...tensor }: GivenTensor): number {
     if (this.tensors.has(name)) fail("weights", name, "no such tensor, because the binding makes it", "one");
     const begin = Math.ceil(this.bytes / 64) * 64;

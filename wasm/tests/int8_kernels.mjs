@@ -8,7 +8,7 @@ export const skipWithoutKernels = existsSync(new URL("int8_layer.scalar.wasm", f
   ? false
   : "tests/kernels is not built";
 
-/** Returns the URL, without the variant, of the modules of a kernel that tests/kernels/CMakeLists.txt makes. */
+/** Returns the URL of a kernel of tests/kernels/CMakeLists.txt, to which `load` adds the variant. */
 export const testKernel = (name) => new URL(name, folder);
 
 /** The variants that this engine runs. */

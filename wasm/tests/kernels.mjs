@@ -38,8 +38,8 @@ export const rowsOf = (flat, width) =>
   Array.from({ length: flat.length / width }, (_, i) => Array.from(flat.subarray(i * width, (i + 1) * width)));
 
 /**
- * Returns random weights by the names of the C members. Matrices are scaled by 1.5 / sqrt(columns), so that a linear
- * map neither enlarges nor shrinks its inputs much.
+ * Returns random weights for a kernel, by the names of the members in the C struct of weights. Matrices are scaled by
+ * 1.5 / sqrt(columns), so that a linear map neither enlarges nor shrinks its inputs much.
  */
 export const weightsOf = (description, random) => {
   const entries = [];
@@ -96,8 +96,8 @@ export const parts = (weights, at, model, bits) => {
 };
 
 /**
- * Returns the oracle's results for a kernel: the rows of y, and the attention weights of every layer and head.
- * maySee(query, key) is the mask.
+ * Returns what the kernel must compute, according to oracle.mjs: the rows of y, and the attention weights of every
+ * layer and head. maySee(query, key) is the mask.
  */
 export const expected = (description, weights, x, queries, keys, maySee) => {
   const { model, heads, kind, layers, activationBits, arguments: given } = description;

@@ -516,7 +516,8 @@ test("esbuild, with one module inside the bundle, in any format", inChromium, as
   }
 });
 
-// ladon/keywords finds three files by their addresses: the kernel, the front end, and the file for the audio thread.
+// Tests of ladon/keywords, which loads three files by their addresses: the kernel, the front end, and the microphone
+// worklet. Chromium has a fake microphone.
 const microphoneFlags = [
   "--use-fake-device-for-media-stream",
   "--use-fake-ui-for-media-stream",
@@ -553,9 +554,9 @@ test("keywords: esbuild", inChromium, async () => {
   await esbuild(at, { format: "esm" });
   const dist = join(at, "node_modules/ladon/dist");
   cpSync(join(dist, "modules"), join(at, "dist/modules"), { recursive: true });
-  // Without the copy of the worklet, the error names the missing file.
+  // Before microphone-worklet.js is copied beside the bundle, the error must name it.
   assert.match((await hearing(at)).heard, /LadonError: .*microphone-worklet[.]js/);
-  // Without the copy of the front end, the error names the missing file.
+  // If the module of the front end is not beside the bundle, the error must name it.
   rmSync(join(at, "dist/modules/keywords_front_end.simd.wasm"));
   await serving(at, async (url) => {
     const { error } = await titleOf(`${url}/index.html`);

@@ -37,7 +37,10 @@ const agree = (actual, wanted, { longest, depth }) => {
   );
 };
 
-/** Runs `check` for each variant and each number of activation bits for which this engine computes exact products. */
+/**
+ * Calls `check` with the kernel in each variant, and with each of `allBits` as the number of bits of quantised inputs.
+ * Skips combinations for which this engine does not compute exact products.
+ */
 const forEachKernel = async (t, source, allBits, check) => {
   let count = 0;
   for (const variant of runnable) {
@@ -196,7 +199,7 @@ for (const name of ["attention_384_12", "attention_512_8"]) {
   });
 }
 
-/** Returns the RMS of the differences, divided by the RMS of the wanted numbers. */
+/** Returns the relative RMS error: the RMS of actual[i] - wanted[i], divided by the RMS of wanted[i]. */
 const relativeError = (actual, wanted) => {
   const squares = (numbers) => numbers.reduce((sum, value) => sum + value * value, 0);
   return Math.sqrt(squares(wanted.map((value, i) => actual[i] - value)) / squares(wanted));

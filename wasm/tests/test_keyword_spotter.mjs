@@ -32,8 +32,8 @@ before(async () => {
 after(() => spotter?.free());
 
 /**
- * Checks all recordings. A logit may differ by at most `most`. The label is checked only if the two largest expected
- * logits differ by more than `margin`.
+ * Checks all recordings against LiteRT's answers. A logit may differ by at most `most`. The labels are compared only if
+ * the two largest expected logits differ by more than `margin`.
  */
 const checkLogits = (one, { most, margin }) => {
   let worst = 0;

@@ -27,8 +27,9 @@ const check = (instance, weights, x, { tokens, queries, keys, options = {}, mayS
   const y = instance.run(input, { tokens, queries, keys, ...options, attention: true }).slice();
   assert.equal(y.length, queries * model);
   const longest = Math.max(feedForward, model, keys);
-  // `depth` is the number of steps whose errors add up. Attention has 5 steps: projection, scores, softmax, weighted
-  // sum and output. An encoder layer has 7 more: two linear maps, the activation, two residual sums and two norms.
+  // `depth` is the number of computations that follow each other, whose errors add up. Attention has 5: projection,
+  // scores, softmax, weighted sum and output. An encoder layer has 7 more: two linear maps, the activation, two
+  // residual sums and two norms.
   const depth = (description.kind === "attention" ? 5 : 12) * layers;
   const off = share(y, wanted.y.flat(), bound({ longest, depth, size: largest(wanted.y) }));
   let mapsOff = 0;

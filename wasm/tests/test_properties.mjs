@@ -41,7 +41,10 @@ const { model } = description;
 const weights = weightsOf(description, random);
 const x = randoms(random, 5 * model);
 
-/** Returns {instance, check}: an instance with weights, and a function that asserts that its result has not changed. */
+/**
+ * Returns {instance, check}. `instance` has weights. check() runs the instance again and asserts that its result has
+ * not changed.
+ */
 const made = () => {
   const instance = kernel.create({ mask: ["causal", "padding"] });
   instance.weights.set(weights);
@@ -250,7 +253,7 @@ const folder = new URL("kernels/modules/", import.meta.url);
 const oddNames = ["odd_context", "odd_cache", "odd_projected", "odd_rotary", "odd_layer"];
 const skipOdd = existsSync(new URL("odd_cache.scalar.wasm", folder)) ? false : "tests/kernels is not built";
 
-/** Asserts that a result is a view of whole rows. */
+/** Asserts that y has whole rows, and at most as many rows as the run has queries. */
 const checkRows = (y, { queries, model: columns }) => {
   if (y === undefined) return;
   assert.ok(y instanceof Float32Array && y.length % columns === 0 && y.length <= queries * columns, `${y.length}`);
@@ -320,7 +323,8 @@ test("load: arbitrary bytes, and changed modules", async () => {
     mutationsOf(scalar.length, 600).map((mutations) => mutated(scalar, mutations)),
     anything,
   );
-  // A changed module is not run, because its code may never end. The sandbox of WebAssembly bounds the code's accesses.
+  // The test loads changed modules, but does not run them, because their code may never end. WebAssembly keeps such
+  // code from accessing memory outside the module.
   await holds(source, async (bytes) => {
     await settled(() => load(bytes));
     check();

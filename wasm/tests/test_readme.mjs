@@ -40,8 +40,8 @@ test("for a kernel that is not shipped, load proposes this call with other sizes
 const codeOf = (name) => new RegExp(`<!-- ${name.replace(".", "\\.")} -->\n\`\`\`\\w+\n([^\`]+)\`\`\``).exec(readme)[1];
 
 /**
- * Runs blocks of JavaScript one after another, after the definitions of a reader's program. In a line
- * "VALUE; // EXPECTED", the value must equal the expected value. Returns the number of such checks.
+ * Runs blocks of JavaScript of README.md one after another, between the lines `before` and `after`. If a line of a
+ * block is "VALUE; // EXPECTED", asserts that the value is the expected value. Returns the number of these assertions.
  */
 const runCode = async (t, names, before, after = "") => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));

@@ -90,8 +90,8 @@ test("the remaining marks are in canonical order, and a starter ends a run of ma
 });
 
 /**
- * Applies the rules of splitWords to the whole text, one rule after another. The time is quadratic in the length of a
- * run of marks.
+ * Splits a text like splitWords, but applies each rule to the whole text before the next rule. The time is quadratic in
+ * the length of a run of combining marks.
  */
 const splitBySteps = (text) =>
   Array.from(

@@ -23,9 +23,9 @@ const neededFlops = precision => precision === "int8" ?
     {float32: 2 * (productMacs + attentionMacs + embeddingMacs)};
 
 /**
- * Calls report({row}) for each contestant and report({message}) for each problem. `windows` is an array of recordings
- * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of {part,
- * precision, file}, with an entry for each tflite file that LiteRT.js runs.
+ * Measures Ladon and LiteRT.js. Calls report({row}) with each result and report({message}) for each problem. `windows`
+ * is an array of recordings {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is
+ * an array of {part, precision, file}, with an entry for each tflite file that LiteRT.js runs.
  */
 export async function measureKeywords(host, {windows, parts, precisions, rounds, milliseconds, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -135,7 +135,10 @@ async function modelAlone(host, kind, encoder) {
   };
 }
 
-/** Loads the files of `peers` into LiteRT.js. Returns an entrant for each loaded file, and reports the other files. */
+/**
+ * Loads the tflite files of `peers` into LiteRT.js. Returns an object to measure for each file. Calls report({message})
+ * for each file that cannot be loaded.
+ */
 async function litertOf(host, peers, report) {
   const found = [];
   let peer;

@@ -19,7 +19,10 @@ const neededFlops = (tokens, precision) => {
   return precision === "int8" ? {float32: attention, int8: products} : {float32: attention + products};
 };
 
-/** Calls report({row}) and report({tokenizing}) for each measurement, and report({message}) for each problem. */
+/**
+ * Calls report({row}) with the result of each model, report({tokenizing}) with the result of each tokenizer, and
+ * report({message}) for each problem.
+ */
 export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds, precision, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
   if (precision === "int8") delete peaks.scalar;
@@ -83,7 +86,7 @@ export async function measureCosines(host, {sentences, peers}, report) {
   for (const {free} of [float32, ...entrants]) await free();
 }
 
-/** Loads MiniLM of the package in a module of the kind `kind`. If `kind` is undefined, uses the fastest kind. */
+/** Loads MiniLM with Ladon's package, in a module of the kind `kind`. If `kind` is undefined, uses the fastest kind. */
 async function ladonOf(host, kind, precision, activationBits) {
   const {SentenceEncoder} = await host.binding("minilm.js");
   const encoder = await SentenceEncoder.load({
@@ -95,8 +98,8 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Loads each of the `forms` of MiniLM in the peer `name`. Stops at the first failure, and reports the failure. Returns
- * an entrant for each form that was loaded.
+ * Loads the ONNX files models[form] for each of `forms` with the package `name`. Returns an object to measure for each
+ * loaded file. Stops at the first failure, and calls report({message}).
  */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
@@ -154,8 +157,8 @@ function reportAll(tokens, contestants, results, report) {
 }
 
 /**
- * Measures the start of one contestant in a new page or process. Calls report({start}) with three times in
- * milliseconds: until the code is loaded, until the model is loaded, and until the first vector is computed.
+ * Measures the start of one package in a new page or process. Calls report({start}) with three times in milliseconds:
+ * until the code is loaded, until the model is loaded, and until the first vector is computed.
  */
 export async function startMiniLm(host, {who, form, precision, tokens}, report) {
   await pause(500);  // until the browser has finished its own start

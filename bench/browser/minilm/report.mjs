@@ -80,7 +80,7 @@ export class Lines {
 const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-/** Returns the tables of docs/performance.md. */
+/** Returns the results as Markdown, for the tables of docs/performance.md. */
 export function markdown({machine: {cpu}, precision, sizes: all, environments}) {
   const tablesOf = precision === "int8" ? tablesOfInt8 : tablesOfFloat32;
   const size = ([name, {bytes, gzipped}]) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];

@@ -85,7 +85,8 @@ export const forms = Object.entries(attentionOperators).map(([form, write]) => (
 }}));
 
 const noBias = rows => new Float32Array(rows);
-// The operators for a chain of products. Each product reads the result of the previous product.
+// The operators with which ONNX Runtime Web computes the 12 matrix products of products/numbers.mjs. Each product reads
+// the result of the previous product.
 const productOperators = {
   MatMul: {precision: "float32", write: (input, output, {rows, columns, floats}) => [
     tensor(`${output}_weight`, [columns, rows], transposed(floats, rows, columns)),
@@ -101,7 +102,10 @@ const productOperators = {
   ]},
 };
 
-/** All forms of a chain of products (products/numbers.mjs). */
+/**
+ * The ways to compute the 12 matrix products of products/numbers.mjs, each {form, precision, make}. `form` is the name
+ * of an operator.
+ */
 export const products = Object.entries(productOperators).map(([form, {precision, write}]) => ({form, precision,
   make({x, tokens, products: chain}) {
     const nameOf = i => i === 0 ? "x" : i === chain.length ? "y" : `y${i}`;

@@ -57,7 +57,7 @@ void multiply(const float* in, const Weights& w, float* out) {
 
 extern "C" {
 
-// Returns the number of tokens in a panel.
+// Returns the number of tokens that lie side by side in a panel.
 __attribute__((export_name("width"))) std::size_t width_of_panels() { return width; }
 
 // Computes the product of 128 x 384 x 1536: `in` has 384 features, and `out` has 1536.

@@ -1,5 +1,5 @@
-/* Computes causal self-attention with its projections in plain loops, in double. Consumers compare their results with
- * the results of these loops. The file compiles as C and as C++. */
+/* Computes causal self-attention with its projections in plain loops, in double. The example projects compare their
+ * results with these loops. The file compiles as C and as C++. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -11,7 +11,7 @@
 #define HEADS 2
 #define WIDTH (MODEL / HEADS)
 
-/* The inputs of a consumer. The weights have the layout of PyTorch. */
+/* The inputs and the weights of the example projects. The weights have the layout of PyTorch. */
 static float x[TOKENS * MODEL];
 static float in_weight[3 * MODEL * MODEL];
 static float in_bias[3 * MODEL];

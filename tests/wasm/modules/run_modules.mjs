@@ -21,8 +21,8 @@ const status = {ok: 0, nullInput: 1, nullWeights: 2, nullOutput: 3, nullWorkspac
 
 const size = (extents) => extents.reduce((a, b) => a * b, 1);
 
-// Returns {name, type, shape, values} of every tensor, in the order of NAME_weights. A tensor of several heads occurs
-// once for each head.
+// Returns random values {name, type, shape, values} for every tensor, in the order of the pointers in the struct
+// NAME_weights. A tensor with a matrix for each head occurs once for each head.
 function tensorsOf(description, random) {
   const all = description.layer
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
@@ -34,8 +34,8 @@ function tensorsOf(description, random) {
   });
 }
 
-// Returns the pointers of NAME_weights for one tensor: one pointer, or pointers to int8 weights, their scales and their
-// row sums.
+// Copies a tensor into the module's memory, quantised if it is int8. Returns the pointers for the struct NAME_weights:
+// one pointer, or pointers to int8 weights, scales and row sums.
 function placeTensor(loaded, {type, shape, values}) {
   const from = loaded.floats(values);
   if (type !== 'int8') return [from];
