@@ -301,9 +301,9 @@ TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, value
   check_layer<shape, 40, config, Causal, None, ladon::layout::InOut>({{{4, 1, 4}}});
 }
 
-// An int8 stack can be tested with one layer only. The input of a second layer has float32 errors, so kernel and oracle
-// may round a feature to different integers if it lies near the midpoint between both. A bound that allows both
-// integers would be too wide to find mistakes.
+// An int8 stack can be tested with one layer only. The input of a second layer has float32 errors. If a feature lies
+// near the midpoint between two integers, kernel and oracle may then round it to different integers. A bound that
+// allows both integers would be too wide to find mistakes.
 TEST_CASE("growing decoder: int8, a layer and a stack") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
   constexpr S shape{.queries = 3, .keys = 11, .model = 14, .heads = 2};

@@ -1,6 +1,7 @@
-// Compares contestants, such as packages, in rounds. A round runs each contestant for about a millisecond. Before and
-// after each contestant, it measures the peak rate of the engine. Other processes and changes of the clock rate
-// therefore affect all contestants alike. The results are medians over all rounds of ratios of two times.
+// Compares contestants, such as packages, in rounds. A round runs each contestant for about a millisecond. The round
+// also measures the peak rate of the engine, before and after each contestant. So other processes and changes of the
+// clock rate affect all contestants alike. Each result is the median of the ratios of all rounds, such as the speed of
+// a contestant relative to the peak.
 import {pause} from "./warm_up.mjs";
 import {flopsOf} from "./work.mjs";
 

@@ -3,8 +3,8 @@
 // On a virtual machine, another guest may use the other hyperthread of the core, and kernels then take up to twice as
 // long. To detect this, `probe` runs the innermost loop of matrix products on data in the L1 cache. This loop has
 // loads, so it needs more than two instructions per cycle, and reaches its peak only if the other hyperthread is idle.
-// A loop without loads would not detect the guest: two instructions per cycle are enough for it, and a core starts two
-// even if the other hyperthread is busy.
+// A loop without loads would not detect the guest. Such a loop needs only two instructions per cycle, which a core
+// starts even if the other hyperthread is busy.
 //
 // The system counts how often another process of this machine takes the core. `interruptions` returns this count.
 #pragma once

@@ -1,6 +1,6 @@
-// Measures the peak rate of this engine for a kind of module: the multiply-adds per second that one thread computes
-// with the instructions in this table, if all operands are in registers. peakModule writes the bytes of the measuring
-// modules, so that no build is necessary.
+// Measures the peak rate of this engine for a kind of module. The peak rate is the number of multiply-adds per second
+// in one thread, with the instructions of the table below and with all operands in registers. peakModule writes the
+// bytes of the measuring modules, so that no build is necessary.
 //
 //              float32                              int8
 //   relaxed    f32x4.relaxed_madd                   i32x4.relaxed_dot_i8x16_i7x16_add_s
@@ -62,10 +62,10 @@ export function peakModule(kind, {precision = "float32", sums = sumsOf[precision
   const [rounds, factor, term, firstSum] = [0, 1, 2, 3];
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
   const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
-  // No float sum overflows. Without `fused`, a step is sum * factor + term, which converges to 1. With `fused`, a step
-  // is factor * term + sum, as in kernels. It adds 0.0001, until the sum is so large that this no longer changes it.
-  // sum * factor + term would be slower with `fused`: the x86-64 instruction overwrites the operand that is added, so
-  // V8 would first copy `term`.
+  // No float sum overflows. Without `fused`, a step computes sum * factor + term, which converges to 1. With `fused`, a
+  // step computes factor * term + sum, as in kernels. The sum grows until it is so large that an addition of 0.0001 no
+  // longer changes it. With `fused`, sum * factor + term would be slower: the x86-64 instruction overwrites the operand
+  // that is added, so V8 would first copy `term`.
   const multiplyAdd = unit.fused ?
     sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { fail } from "./fail.js";
 
-/**
- * Maps a ladon_status of the C header to a message. These errors are not found by this package, but only by the kernel.
- */
+/** Maps a ladon_status of the C header to a message. Only the kernel detects these errors, and not this package. */
 const messages: Record<number, string> = {
   7: "a length or a position is larger than the kernel has room for",
   11: "the cache has no room for these tokens",

@@ -23,9 +23,8 @@ const mark = /\p{M}/u;
 const accent = /\p{Mn}/u;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 
-// A combining mark, used to find out whether a code point has the combining class 0. In normalize("NFD"), lastMark
-// moves behind every mark of another class, because no class is higher than that of lastMark. A code point of class 0
-// does not move.
+// A combining mark of the highest combining class. In normalize("NFD"), lastMark moves behind all following marks of
+// other classes, but not behind a code point of class 0. isOfClass0 uses this to recognise code points of class 0.
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 

@@ -43,8 +43,7 @@ const nearestInteger = (quotient) => {
 
 /**
  * Quantises the numbers of one token to `bits` bits. Returns {integers, unit}, where integer * unit is about the
- * number. (In a kernel, quantised numbers are not negative. The integers here are smaller by the value that a kernel
- * adds.)
+ * number. A kernel stores integer + zero point instead, which is not negative.
  */
 const quantise = (row, bits) => {
   const levels = 2 ** bits - 1;

@@ -10,7 +10,7 @@ import { attention, bound, quotients } from "./oracle.mjs";
 const all = () => true;
 
 /**
- * Calls `problem`, which makes random inputs and the oracle's results, until no result depends on a close rounding: all
+ * Calls `problem`, which makes random inputs and the oracle's results, until no result depends on a close rounding. All
  * numbers that the oracle rounds to integers must be far from the midpoint between two integers. Then the kernel, whose
  * numbers differ slightly, rounds to the same integers.
  */

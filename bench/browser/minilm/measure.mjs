@@ -48,7 +48,8 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
 
 /**
  * Returns everything that is measured: Ladon in each kind of module, and each model of the other packages. The first
- * entry is Ladon with float32 weights. The vectors of all other entries are compared with its vectors.
+ * entry is Ladon with float32 weights, because the vectors of all other entries are compared with the vectors of this
+ * entry.
  */
 async function allEntrants(host, {kinds, precision, peers}, report) {
   const entrants = [];
@@ -115,8 +116,9 @@ async function formsOf(host, name, forms, ids, report) {
 }
 
 /**
- * Compares token ids and vectors of all entrants with those of the first entrant. Returns the first entrant and all
- * entrants that agree. Leaves out another package that disagrees. Throws if a module of Ladon disagrees.
+ * Compares each loaded model with the first: the token ids and the vector of `text` must agree. Returns the models that
+ * agree, including the first. Leaves out a model of another package that disagrees. Throws if a module of Ladon
+ * disagrees.
  */
 async function thoseThatAgree([first, ...others], text, report) {
   const agreeing = [first], ids = first.ids(text).join(), expected = await first.embed(text);
@@ -135,9 +137,9 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if the report shows the speed of `one`, a contestant of Ladon, relative to the contestant in the
-  // second argument. Each contestant of Ladon is compared with every other package. Int8 weights are also compared with
-  // float32 weights in the same kind of module.
+  // Returns true if the report shows the speed of `one`, a measurement of Ladon, relative to the measurement in the
+  // second argument. Each measurement of Ladon is compared with every other package. Int8 weights are also compared
+  // with float32 weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {

@@ -75,8 +75,8 @@ test("the addresses of the project and of the page, where they are known", () =>
     const known = index({ LADON_URL: "https://example.org/a?b&c", LADON_PAGE_URL: "https://example.org/page/" });
     assert.ok(known.includes('href="https://example.org/a?b&amp;c">Source</a>'));
     assert.ok(known.includes('content="https://example.org/page/page.png"'));
-    // Neither LADON_URL nor git gives an address of the project: with this GIT_DIR, git fails. So the page must have no
-    // link to the project, and without LADON_PAGE_URL, the address of the picture must be relative.
+    // LADON_URL is empty, and with this GIT_DIR, git knows no address. So the page must have no link to the project.
+    // LADON_PAGE_URL is empty, too, so the address of the picture must stay relative.
     const unknown = index({ LADON_URL: "", LADON_PAGE_URL: "", GIT_DIR: "/dev/null" });
     assert.ok(!unknown.includes("Source</a>") && unknown.includes('content="page.png"'));
   } finally {
