@@ -5,7 +5,7 @@ file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 set(file ${FOLDER}/figures.json)
 
-# check(<what> <condition>...): appends <what> to `wrong` unless the condition is true.
+# check(<what> <condition>...): if the condition is false, appends the text <what> to the list `wrong`.
 set(wrong "")
 macro(check what)
   if(NOT (${ARGN}))

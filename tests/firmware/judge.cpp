@@ -45,7 +45,7 @@ oracle::Linear oracle_of(const Int8Matrix<Out, In>& matrix, const float (&bias)[
           .scale = {matrix.scale.begin(), matrix.scale.end()}};
 }
 
-// Returns `count` rows of a linear map, from row `first` on.
+// Returns `count` rows of a linear map (of its matrix, biases and scales), from row `first` on.
 oracle::Linear rows_of(const oracle::Linear& linear, std::size_t first, std::size_t count) {
   const auto part = [](const std::vector<float>& values, std::size_t from, std::size_t size) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);

@@ -176,7 +176,7 @@ __attribute__((weak)) int getentropy(void* to, size_t size) {
   return error == 0 ? 0 : -1;
 }
 
-/* Reads a file that a program maps for reading. */
+/* Implements mmap only for reading a file: copies the file into memory. */
 void* mmap(void* start, size_t size, int protection, int flags, int file, off_t offset) {
   void* memory = NULL;
   (void)start, (void)protection;

@@ -34,7 +34,7 @@ export class ModelChoice {
     });
     this.#files.addEventListener("change", () => this.#takeFiles());
     this.#cancel.addEventListener("click", () => this.model().cancel());
-    // The HTML shows the form before this script is loaded, but inert: a click before that moment would be lost.
+    // So far, the form was visible but inert, because a click before this script is loaded would be lost.
     this.#form.inert = false;
   }
 

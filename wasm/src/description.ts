@@ -25,12 +25,12 @@ export interface Tensor {
 }
 
 /**
- * The type of a member of the C function's options: a length, a signed offset, a float, a pointer to an array of
+ * The type of a member of the C struct of options: a length, a signed offset, a float, a pointer to an array of
  * numbers, or a pointer to a rotary table.
  */
 export type OptionType = "size" | "offset" | "number" | "uint8" | "uint32" | "float32" | "rotary_table";
 
-/** A member of the C function's options. */
+/** Describes a member of the C struct of options. */
 export interface Option {
   readonly name: string;
   readonly type: OptionType;
@@ -122,7 +122,7 @@ export interface Description {
   readonly weights: readonly Tensor[];
   /** The tensors of one layer. Undefined for attention kernels. */
   readonly layer?: readonly Tensor[];
-  /** The members of the C function's options, in the order of the C struct. */
+  /** The members of the C struct of options, in their order. */
   readonly options: readonly Option[];
   /** The names of the C functions, without the kernel's name that precedes each of them in the C header. */
   readonly functions: readonly string[];

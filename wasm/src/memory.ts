@@ -52,7 +52,7 @@ export type NumberArray =
   | Uint32ArrayConstructor
   | Uint8ArrayConstructor;
 
-/** An instantiated module and the allocation of its memory. */
+/** Instantiates a module, and allocates blocks in its memory. */
 export class ModuleMemory {
   readonly exports: Exports;
   /** The blocks that are not in use, sorted by address. The last block has the size Infinity, because memory grows. */

@@ -138,7 +138,7 @@ export const classify = async (probe: Probe): Promise<RelaxedDot> => {
   return seen.kind;
 };
 
-/** Makes a probe. The engine must support relaxed SIMD. */
+/** Instantiates the small WebAssembly module that runs the instruction. The engine must support relaxed SIMD. */
 export const makeProbe = (): Probe => {
   const module = new WebAssembly.Module(Uint8Array.from(probeCode));
   return new WebAssembly.Instance(module).exports as unknown as Probe;

@@ -165,7 +165,8 @@ test("a word is split into the longest known pieces", () => {
   assert.deepEqual(piecesOf(tokenizer, "unaffx s"), ["[CLS]", "[UNK]", "s", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "aff"), ["[CLS]", "[UNK]", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "s\u00DF\u6771"), ["[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"]);
-  // "##" in a text does not mark a continuation: the two characters are separate words.
+  // In the vocabulary, "##" marks a piece that continues a word. A "##" in a text must not have this meaning: its two
+  // characters are separate words.
   assert.deepEqual(piecesOf(tokenizer, "##able"), ["[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"]);
 });
 
