@@ -448,8 +448,8 @@ LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t 
   }
 }
 
-// Adds the sums of one feature over at most step_keys keys to `out`. `begins` is true for the first of these steps in a
-// key block, and `ends` is true for the last.
+// Adds the sums of one step to `out`, for one feature. A step has at most step_keys keys. `begins` is true for the
+// first step of a key block, and `ends` is true for the last step.
 template <std::size_t Count, class Rescale>
 LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, bool ends, float* out) noexcept {
 #pragma GCC unroll 1
