@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds each dependency in one of three places. The first place is FETCHCONTENT_SOURCE_DIR_<NAME>=<folder>, which names
-# a local copy. The second place is an installed copy of the system or of a package manager (CMAKE_PREFIX_PATH). The
-# third place is the archive of a fixed version, which is downloaded and compared with a checksum. GitHub makes this
-# archive from a tag. `git archive` of the tag makes an archive with the same checksum, so a clone can replace GitHub.
-# For KissFFT, there is no second place.
+# a local copy. The second place is an installed copy of the system or of a package manager (CMAKE_PREFIX_PATH), which
+# is not used for KissFFT. The third place is GitHub's archive of a fixed version, which is downloaded and compared with
+# a checksum. `git archive` of the version's tag makes an archive with the same checksum, so this archive can also come
+# from a clone.
 #
 #   ladon_xsimd_include_dir(<variable>)   sets <variable> to the include folder of xsimd; only the target ladon uses it
 #   ladon_need_doctest()                  provides the target doctest::doctest

@@ -18,8 +18,8 @@ foreach(object IN LISTS COMPILED)
         set(frame_${function} ${CMAKE_MATCH_2})
         set(kind_${function} ${CMAKE_MATCH_3})
         if(kind_${function} STREQUAL "dynamic,bounded")
-          # <function> aligns its stack frame for vectors. The size in GCC's file does not include the bytes for the
-          # alignment, which are at most 64.
+          # <function> aligns its stack frame for vectors. The size in the call graph of GCC does not include the bytes
+          # for the alignment, which are at most 64.
           math(EXPR frame_${function} "${frame_${function}} + 64")
         endif()
         list(APPEND known ${function})

@@ -62,11 +62,11 @@ ladon-weights for this machine. There is no c++, g++ or clang++. Install one of 
   set(${out} "${compiler}" PARENT_SCOPE)
 endfunction()
 
-# Adds ladon_host_weights, a separate build of ladon-weights. The separate build is needed, because ladon-weights must
-# run on the host, and the C++ compiler of a cross build compiles for the target machine. Environment variables such as
-# CXXFLAGS may have flags for the target machine, so the separate build ignores them. The separate build needs no xsimd.
-# The target ladon_host_weights has no outputs, so ninja and make always run its command. The separate build then
-# compiles only sources that have changed.
+# Adds the target ladon_host_weights, which builds ladon-weights in a separate build. ladon-weights must run on the
+# host, but the C++ compiler of a cross build compiles for the target machine. The separate build ignores environment
+# variables such as CXXFLAGS, because they may have flags for the target machine. The separate build needs no xsimd. The
+# target ladon_host_weights has no output files, so ninja and make start the separate build every time. The separate
+# build then compiles only sources that have changed.
 function(ladon_need_host_weights_tool)
   if(TARGET ladon_host_weights)
     return()

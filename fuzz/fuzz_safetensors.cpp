@@ -26,8 +26,8 @@ std::size_t sum_of(std::span<const std::byte> bytes) {
 }
 
 // Returns the number of floats of a shape, or nothing if their size in bytes is too large for std::size_t. A program
-// passes the shape that it needs to Safetensors::tensor, so the library does not check whether the product of the
-// extents overflows. This fuzzer takes the shapes from the file, and therefore leaves out shapes whose product
+// passes the shape that it expects to Safetensors::tensor, so the library need not check the product of the extents for
+// overflow. This fuzzer passes the shapes in the file instead, and must therefore leave out shapes whose product
 // overflows.
 std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t floats = 1;

@@ -88,7 +88,8 @@ bench_start() {
 
 torch_requirements() { printf '%s\n' "$root/bench/ladon_bench/peers/requirements-torch.txt"; }
 
-# peer_packages FILE...: installs the packages of the peers. numpy is required, because numpy checks all results.
+# peer_packages FILE...: installs the Python packages of the libraries with which Ladon is compared, from the lists
+# FILE. Fails without numpy, because numpy checks all results.
 peer_packages() {
   python_packages "$builds/peers-venv" "$@"
   "$builds/peers-venv/bin/python" -c 'import numpy' 2>/dev/null || die "numpy is missing: it checks every result"

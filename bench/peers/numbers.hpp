@@ -1,4 +1,4 @@
-// The input x and the weights that the driver sends to a peer, by PyTorch's names.
+// The input x and the weights that the Python program bench/ladon_bench/peers sends, by PyTorch's names.
 #pragma once
 
 #include <map>

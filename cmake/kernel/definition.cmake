@@ -2,7 +2,7 @@
 # Fills the template src/c_kernel/definition.hpp.in, which defines the C++ type of a kernel, from the arguments of
 # ladon_add_kernel.
 
-# Writes <folder>/NAME_definition.hpp from the template.
+# Writes <folder>/NAME_definition.hpp from definition.hpp.in.
 function(ladon_kernel_definition)
   set(shape "")
   foreach(size IN LISTS ladon_kernel_shape)

@@ -22,7 +22,8 @@ struct Task {
 
   Reading answer(std::size_t i) noexcept { return read(text[i].view(), workspace); }
 
-  // Reads the next text, and counts the result as wrong if it differs from the result without interrupts.
+  // Reads the next text. If the date differs from the date that was read without interrupts, counts this reading as
+  // wrong.
   void read_next() noexcept {
     const std::size_t i = readings % texts;
     const Reading reading = answer(i);

@@ -3,8 +3,8 @@
 // and the stream may have any length. The program then computes all frames in one call of another kernel, and compares
 // the results.
 //
-// CMakeLists.txt makes both kernels. The results of the two kernels may differ by rounding. With the argument
-// DETERMINISTIC of ladon_add_kernel, both kernels give the same bits.
+// CMakeLists.txt makes the kernel for one frame and the kernel for all frames. Their results may differ by rounding.
+// With the argument DETERMINISTIC of ladon_add_kernel, both kernels would give the same bits.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -43,13 +43,13 @@ void Sampler::soften(std::span<const float> logits) {
   for (auto& [value, token] : candidates_) value /= sum;
 }
 
-// Erases candidates from the least likely upwards, as long as the probabilities of the kept candidates sum to more than
-// top_p. Sorts the kept candidates by descending probability.
+// Keeps the likeliest candidates, as few as have probabilities that sum to more than top_p. Erases all other
+// candidates. Sorts the kept candidates by descending probability.
 void Sampler::keep_likeliest() {
   // To save time, erases rare candidates before the sort: candidates whose probability is below (1 - top_p) / (number
-  // of candidates - 1). All of them together have a probability below 1 - top_p, so the other candidates sum to more
-  // than top_p. The likeliest candidate must stay, even if a very small top_p makes this limit larger than its
-  // probability. `rare` is therefore at most `largest`.
+  // of candidates - 1). All rare candidates together have a probability below 1 - top_p, so the other candidates sum to
+  // more than top_p. With a very small top_p, this limit may exceed every probability. The likeliest candidate must
+  // stay, so the variable `rare` is at most `largest`.
   const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
   const float rare = std::min(largest, (1 - top_p_) / static_cast<float>(candidates_.size() - 1));
   std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });

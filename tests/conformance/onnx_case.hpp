@@ -41,7 +41,8 @@ struct OnnxCase {
 
 OnnxCase onnx_case(const nlohmann::json& document);
 
-// Returns the elements of the array `in`, [batch][outer][inner][width], in the order [batch][inner][outer][width].
+// Swaps the two middle axes of an array: `in` is [batch][outer][inner][width], and the result is
+// [batch][inner][outer][width].
 std::vector<float> transposed(const std::vector<float>& in, std::size_t batch, std::size_t outer, std::size_t inner,
                               std::size_t width);
 

@@ -28,10 +28,10 @@
 // half a unit in the last place of 1.
 //
 // A result agrees with the oracle if its error is at most 8 deviations. For up to 64 roundings of equal size, no error
-// can exceed this bound. For n roundings, the largest possible error grows with n, and the bound grows with sqrt(n). In
-// practice the bound suffices: the largest error in all tests is 2.3 deviations. test_bound.cpp shows the mistakes that
-// the bound finds. Equal tokens have equal errors, which are not independent. Tests with equal tokens therefore define
-// separate bounds.
+// can exceed this bound: n roundings have an error of at most n units and a deviation of sqrt(n) units, and n <= 8
+// sqrt(n). For more roundings, an error could exceed the bound, but only if almost all roundings had the same sign. The
+// largest error in all tests is 2.3 deviations. test_bound.cpp shows the mistakes that the bound finds. Equal tokens
+// have equal errors, which are not independent. Tests with equal tokens therefore define separate bounds.
 #pragma once
 
 #include <cmath>
@@ -87,7 +87,7 @@ class Sum {
   Real total() const { return {value_, std::sqrt(variance_)}; }
 
  private:
-  // Returns the variance that the rounding of a result adds.
+  // Returns the variance (the square of the deviation) that the rounding of `result` adds.
   static double rounding(double result) {
     const double deviation = unit * std::abs(result) + underflow;
     return deviation * deviation;
@@ -98,8 +98,9 @@ class Sum {
 
 inline Real sqrt(Real a) {
   const double root = std::sqrt(a.value);
-  // If the deviation of a is about as large as a, the derivative of the square root at a is a bad estimate. The
-  // deviation of the result therefore uses the slope between a and a minus its deviation.
+  // If the deviation of a is about as large as a, the derivative of the square root at a is a bad estimate. So the
+  // formula uses the slope of the line through two points of the square root instead: at a minus its deviation, and at
+  // a.
   return rounded(root, a.deviation == 0 ? 0 : a.deviation / (root + std::sqrt(std::fdim(a.value, a.deviation))));
 }
 inline Real exp(Real a) {
@@ -112,16 +113,16 @@ inline Real erf(Real a) {
 }
 
 inline Real tanh(Real a) {
-  // The derivative of tanh is largest at 0. `nearest` is tanh of the number nearest to 0 within the bound of the
-  // argument, so 1 - nearest^2 is the largest derivative within this bound.
+  // The derivative of tanh is largest at 0. So within the error bound of a, the derivative is largest at the number
+  // that is nearest to 0. `nearest` is tanh of this number, and the derivative there is 1 - nearest^2.
   const double nearest = std::tanh(std::fdim(std::abs(a.value), a.bound()));
   return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
 }
 
-// Adds the roundings of the softmax's corrections to a weight. A long row of scores is computed in blocks of at least
-// 256 keys. After each further block, the earlier results are multiplied by the correction 2^(old maximum - new
-// maximum). The difference, the power and the products are rounded. The errors of all differences together are at most
-// |score - maximum| rounding units.
+// Adds the rounding errors of the softmax's corrections to a weight. A long row of scores is computed in blocks of at
+// least 256 keys. A further block may have a larger maximum. The earlier results are then multiplied by the correction
+// 2^(old maximum - new maximum). The difference, the power and the products are rounded. The errors of all differences
+// together are at most |score - maximum| rounding units.
 inline double corrections_of(std::size_t keys) { return static_cast<double>(keys / 256); }
 inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
   if (corrections_of(keys) == 0) return weight;

@@ -6,8 +6,8 @@ set(headers -DLADON_ARRAY_LANES=1 -include ladon/shape.hpp -include ladon/ladon.
 
 foreach(level IN ITEMS "" -O0)
   compile_headers(said ${headers} ${level})
-  # Counts only the lines with "note" or "warning": the compiler also prints the source line, which contains the text of
-  # the note.
+  # Counts only lines with "note" or "warning". The compiler also prints the source line of the note, which contains the
+  # same text.
   string(REGEX MATCHALL "(note|warning): [^\n]*ladon: compiled without optimisation" notes "${said}")
   list(LENGTH notes count)
   if(NOT count EQUAL 1)

@@ -11,7 +11,8 @@
 namespace stories {
 namespace {
 
-// The ids of the entries in `letters`. The first entry has the id 259.
+// The ids of the pieces in `letters`, in the same order. In every vocabulary, the ids 0 to 258 belong to the marks and
+// the bytes.
 enum : TokenId { space = 259, a, b, c, e_acute, ab, bc, abc, bcab, space_a, aa };
 const std::vector<VocabularyEntry> letters{
     {" ", -9},  {"a", -9},  {"b", -9},   {"c", -9},     {"\xc3\xa9", -9}, {"ab", -2},
@@ -21,8 +22,8 @@ const std::vector<VocabularyEntry> letters{
 TokenId byte(unsigned char value) { return first_byte_token + value; }
 
 Tokenizer small_tokenizer(const std::vector<VocabularyEntry>& entries = vocabulary_with(letters)) {
-  // The folder removes the file at the end of this function. The returned tokenizer must therefore own a copy of the
-  // file.
+  // The destructor of `folder` removes the file when this function returns. The returned tokenizer must therefore own a
+  // copy of the file.
   const TemporaryFolder folder;
   return Tokenizer(folder.file("tokenizer.bin", tokenizer_bytes(entries)));
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
-// the code of a translation unit.
+// Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every build setting that
+// changes the generated code.
 //
 // Without the namespace LADON_ABI, functions compiled with different settings would have the same name, and the linker
 // would keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could
 // call a function without checks.
 #pragma once
 
-// Ends the compilation if the language is older than C++20. Neither g++ nor clang++ stops at an #error, but both stop
-// at an #include of a header that does not exist. All other headers include abi.hpp before their first declaration.
+// Ends the compilation if the language is older than C++20. After an #error alone, g++ and clang++ go on and print many
+// more messages. Both stop at an #include of a header that does not exist. All other headers include abi.hpp before
+// their first declaration.
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
 #error "ladon: Ladon needs C++20: compile with -std=c++20, or link the CMake target ladon::ladon"
 #include <ladon_needs_std_c++20>
@@ -50,9 +51,9 @@
 #error "ladon: LADON_DETERMINISTIC sums in blocks of 256 keys on every target; leave LADON_KEY_BLOCK as it is"
 #endif
 
-// With LADON_CONSTANT_EVALUATION=0, the compiler cannot compute attention in a constant expression. Every kernel is
-// then instantiated once, for the vector registers of the target. Otherwise, every kernel is also instantiated for
-// plain arrays, and compilers take up to 1.5 times as long. The setting does not change the results at run time.
+// With LADON_CONSTANT_EVALUATION=0, attention cannot be computed in a constant expression. Every kernel is then
+// compiled once, for the vector registers of the target. Otherwise, every kernel is also compiled for plain arrays, and
+// compilers take up to 1.5 times as long. The setting does not change the results at run time.
 #if !defined(LADON_CONSTANT_EVALUATION)
 #define LADON_CONSTANT_EVALUATION 1
 #endif
@@ -65,9 +66,9 @@
 #define LADON_HAS_SHUFFLE 0
 #endif
 
-// LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX-512 has vpdpbusd for
-// registers of every width. AVX-VNNI has vpdpbusd for registers of 128 and 256 bits. If the target has AVX-512 and
-// AVX-VNNI, but not AVX512_VNNI, LADON_VNNI is 0, because Ladon does not mix AVX-512 and AVX-VNNI.
+// LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX512_VNNI has vpdpbusd for
+// registers of every width, and AVX-VNNI for registers of 128 and 256 bits. A target with AVX-512 needs AVX512_VNNI:
+// with AVX-VNNI only, LADON_VNNI is 0, because Ladon does not mix AVX-512 and AVX-VNNI.
 #if defined(__wasm__)
 #define LADON_VNNI 0
 #elif defined(__AVX512VNNI__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
@@ -138,9 +139,8 @@
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
-// LADON_ISA is the name of the instruction set. Two instruction sets have the same name if neither Ladon nor xsimd
-// distinguishes these sets. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of
-// SSE.
+// LADON_ISA is the name of the instruction set, as far as Ladon or xsimd distinguishes instruction sets. WebAssembly is
+// tested first, because Emscripten emulates SSE and can define the macros of SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)
