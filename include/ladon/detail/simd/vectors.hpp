@@ -6,8 +6,8 @@
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
 //
-// Most of these structs also have the constants of detail/target/defaults.hpp, for example the function tiling(tokens,
-// lanes). Only ConstantPacks, for constant evaluation, lacks them.
+// Most of these structs also have the members of Defaults (detail/target/defaults.hpp), for example the function
+// tiling(tokens, lanes). Only ConstantPacks, for constant evaluation, lacks these members.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
