@@ -122,7 +122,7 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 //                                             tokens 0 and 1, and `second` the matrix of tokens 2 and 3
 //     load_rows(row, next_row, first, second) loads the weights of four steps of two rows. `first` becomes the matrix
 //                                             of the first two steps, and `second` the matrix of the other two steps
-//     add_matrix(sum, features, weights)      adds two steps to a sum after exchange_halves
+//     add_matrix(sum, features, weights)      adds two steps to a sum that exchange_halves has changed
 template <class Element, class Pack>
 struct GroupDot {
   static constexpr std::size_t group = group_features<Element>;
