@@ -36,8 +36,8 @@ struct Attention {
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The workspaces of run and run_phase. With several threads, each thread has its own Scratch. MultiHeadAttention also
-  // has a workspace Shared for all threads of a call. This attention needs none.
+  // The workspaces of run and run_phase. With several threads, each thread has its own Scratch. In MultiHeadAttention,
+  // all threads of a call also use one common workspace, `Shared`. This attention has no such workspace.
   using Workspace = AttentionWorkspace<shape, detail::WholePacks<Target>>;
   using Scratch = Workspace;
   template <std::size_t Threads>
@@ -52,8 +52,8 @@ struct Attention {
 
   // How many phases run_phase has: one, which computes the attention of all heads.
   static constexpr std::size_t phases = 1;
-  // Returns into how many parts the work of a phase can be divided: one part for each query head (threads.hpp). With
-  // more threads than parts, some threads have no work.
+  // Returns the number of parts of a phase: one part for each query head (threads.hpp). Threads divide the parts among
+  // themselves. With more threads than parts, some threads have no work.
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
   // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query in a head, the query's row of `out`

@@ -54,8 +54,8 @@ struct Decoder {
   // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 + 4i to 4 + 4i compute layer
   // i, like phases 1 to 4 of DecoderLayer. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 4 * Layers;
-  // Returns into how many parts the work of a phase can be divided (threads.hpp). With more threads than parts, some
-  // threads have no work in this phase.
+  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
+  // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
@@ -164,8 +164,8 @@ struct Decoder {
   LADON_REJECT_CALL(extend, "x, caches, memory, weights, y, workspace, options, maps");
 
  private:
-  // Function objects that return, for layer i, where the attention weights go. `nothing` returns objects that write no
-  // weights. in(maps) returns objects that write to the arrays of maps[i].
+  // Function objects that take the number i of a layer. They return the Captures of this layer (DecoderLayer). With
+  // `nothing`, no attention weights are written. With in(maps), the arrays of maps[i] receive the weights.
   static constexpr auto nothing = [](std::size_t) { return Layer::nothing; };
   static constexpr auto in(const auto& maps) noexcept {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };

@@ -88,9 +88,9 @@ struct DecoderCaptures {
   Capture<G> self{};
   Capture<G> memory{};
 };
-// LADON_REJECT_DECODER_OPTIONS(run(...)) declares an overload of `run` for wrong options, for example with a misspelt
-// name. If a caller passes such options, the compiler prints LADON_MISTAKEN_DECODER_OPTIONS. For layers that take
-// RunOptions, options.hpp has a similar macro.
+// LADON_REJECT_DECODER_OPTIONS(run(...)) declares an overload of `run` for wrong options. For example, the name of an
+// option may be misspelt. If a caller passes wrong options, the compiler prints LADON_MISTAKEN_DECODER_OPTIONS. For
+// layers that take RunOptions, options.hpp has a similar macro.
 #define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
   "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
   "the "                                                                                                             \
@@ -151,8 +151,8 @@ struct DecoderLayer {
   //     phase 3   attention of all heads to the memory
   //     phase 4   the remaining steps; writes `y`
   static constexpr std::size_t phases = 5;
-  // Returns into how many parts the work of a phase can be divided (threads.hpp). With more threads than parts, some
-  // threads have no work in this phase.
+  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
+  // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Target>(phase);
   }
@@ -163,8 +163,8 @@ struct DecoderLayer {
   //   `memory` are active.
   // - Aliasing: `y` may be the same array as `x`. Apart from this case, no two arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
-  // - Errors: more active tokens than shape.queries, or more active tokens of `memory` than Memory, break a
-  //   precondition (checks.hpp).
+  // - Errors: `x` must not have more than shape.queries active tokens, and `memory` not more than Memory. Otherwise,
+  //   the call breaks a precondition (checks.hpp).
   // - Maps: `maps` is DecoderMaps, or DecoderCaptures<G> for the results of stage G (attention_map.hpp). Without
   //   `maps`, attention weights are not written.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
@@ -227,11 +227,11 @@ struct DecoderLayer {
   //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
   //   of the memory.
   // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. In the attention
-  //   to the memory, the mask gives token t of the text the position t + Memory - shape.keys. If options.memory.mask
-  //   sets an offset, token i of `x` has the position i + this offset instead.
+  //   to the memory, the mask assumes the position t + Memory - shape.keys for token t of the text. If
+  //   options.memory.mask sets an offset, token i of `x` has the position i + this offset instead.
   // - Maps: a row of DecoderMaps::self has shape.keys elements, one for each token that the cache has room for.
-  // - Errors: more tokens than the cache has room for, or more memory tokens than `memory` holds, break a precondition
-  //   (checks.hpp).
+  // - Errors: `cache` must have room for the tokens of `x`. `memory` must hold options.memory.keys tokens or more.
+  //   Otherwise, the call breaks a precondition (checks.hpp).
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, memory, weights, y, workspace.shared, workspace.scratch, options,
@@ -304,8 +304,8 @@ struct DecoderLayer {
   }
 
   // Where the attention weights of a layer go: `self` for self-attention, `memory` for the attention to the memory.
-  // Both members are function objects. They call their argument with an object that writes the weights, or that writes
-  // nothing (detail/attention/capture.hpp).
+  // Both members are function objects, whose argument is a function `attend`. They call attend(x). The object x writes
+  // the weights, or writes nothing (detail/attention/capture.hpp).
   template <class Self, class Cross>
   struct Captures {
     Self self;

@@ -90,8 +90,8 @@ struct EncoderLayer {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 computes the attention of all heads. Phase
   // 2 computes the steps after attention and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns into how many parts the work of a phase can be divided (threads.hpp). With more threads than parts, some
-  // threads have no work in this phase.
+  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
+  // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }

@@ -255,8 +255,8 @@ struct QueryBlockAttention {
     }
   }
 
-  // Captures the weights of a key block before they are rounded, one key after another. Adds the weights to
-  // `captured`. Does not change the scores.
+  // Captures the weights of a key block. These weights are not yet rounded to bfloat16. Adds the weights to `captured`.
+  // Does not change the scores.
   constexpr void capture_weights(Range keys) noexcept {
     constexpr std::size_t width = BlockForm::query_width;
     Pack total[Form::packs];

@@ -62,8 +62,8 @@ LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noex
   }
 }
 
-// Rounds the values of the first `keys` keys, floats [panels][Features][Width], in place. A pair takes one feature of
-// two neighbouring keys, so the result is [panels][Features][Width / 2] pairs.
+// Rounds the values of the first `keys` keys to pairs, in place. Before, `data` is [panels][Features][Width] floats. A
+// pair takes one feature of two neighbouring keys, so afterwards, `data` is [panels][Features][Width / 2] pairs.
 template <class Pack, std::size_t Width, std::size_t Features>
 LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept {
   static_assert(Width % 2 == 0);
@@ -85,8 +85,8 @@ LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept
   for (std::size_t i = 0; i < Features; ++i) last[i * (Width / 2)] = simd::only_first(last[i * (Width / 2)]);
 }
 
-// Returns whether all values of the first `keys` keys are finite. The product x * 0 is 0 for a finite x, and NaN for an
-// infinite or NaN x.
+// Returns whether all values of the first `keys` keys are finite. Adds x * 0 for each value x. The sum is 0 if all
+// values are finite. An infinite or NaN value makes the sum NaN.
 template <class Pack, std::size_t Width, std::size_t Features>
 constexpr bool all_pairs_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);

@@ -11,16 +11,16 @@
 //
 //     scores         The features of a key have one exponent, and so have the features of a query.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
-//     weighted sum   The features of a value have one exponent. The weight of the key is multiplied by this power of
-//                    two, so that all products of a query have one exponent. A hidden key has the weight 0, so its
-//                    value has no influence on the exponent.
+//     weighted sum   The features of a value have one exponent e. The weight of the key is multiplied by 2^e, so that
+//                    all products of a query have one exponent. A hidden key has the weight 0, so its value has no
+//                    influence on the exponent.
 //
 // Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats.
 //
-// Each query block reads all keys and values of a head. to_words therefore replaces the floats of keys and values once
-// for each head: a word of 32 bits holds both integers of a mantissa. Two cases keep the floats: a cache, and a head
-// with a very large, infinite or NaN feature. The first two words of a token also hold the token's exponent, 4 bits
-// each:
+// Each query block reads all keys and values of a head. to_words therefore replaces the floats of keys and values by
+// words, once for each head. A word of 32 bits holds both integers of a mantissa. Keys and values stay floats in a
+// cache, and in a head with a very large, infinite or NaN feature. The first two words of a token also hold the token's
+// exponent, 4 bits each:
 //     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
 //
 // detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].
@@ -57,9 +57,9 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// A block of numbers has one exponent: the stored exponent (0 to 255) of its largest number, but at least
-// `least_exponent`. With `least_exponent`, subnormal numbers become 0. A block whose exponent exceeds `most_exponent`
-// is computed with floats.
+// A block of numbers has one exponent: the stored exponent (0 to 255) of its largest number, or `least_exponent` if
+// that is larger. Because of `least_exponent`, subnormal numbers become 0. A block whose exponent exceeds
+// `most_exponent` is computed with floats.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
 // Returns the common exponent of a token's features: their largest stored exponent, but at least least_exponent. In a
@@ -241,9 +241,10 @@ class Queries {
     for (std::size_t t = 0; t < usable_; ++t) {
       split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
     }
-    // From the first query without integers on, `integers_` stays uninitialised. `multiply` then computes with floats.
+    // For query `usable_` and later queries, `integers_` stays uninitialised. If `multiply` needs such a query, it
+    // computes with floats.
   }
-  // Computes the products of `multiply` with floats.
+  // Computes the same products as `multiply`, but with floats.
   template <std::size_t Count>
   LADON_COLD void multiply_floats(const float* keys, const std::int32_t* exponents,
                                   Pack (&sum)[4][Count]) const noexcept {
@@ -400,8 +401,8 @@ class Weights {
       }
     }
   }
-  // Sets `largest` to the largest sum of a weight's exponent and its value's exponent. Weights of 0 do not count.
-  // Returns false if a weight is infinite or NaN.
+  // Raises `largest` to the largest exponent of a product: the exponent of a weight plus the exponent of its value.
+  // Weights of 0 do not count. Returns false if a weight is infinite or NaN.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
     for (std::size_t k = 0; k < keys; ++k, p += 4) {
@@ -430,9 +431,9 @@ class Weights {
   std::int32_t integers_[8 * step_keys];
 };
 
-// Computes the weighted sums of one feature for the first Count queries with floats, if integers cannot represent the
-// weights or the values. If the values are words, `exponents` holds the exponents of the keys. Otherwise, `exponents`
-// is null.
+// Computes the weighted sums of one feature with floats, for the first Count queries. This function is needed if
+// integers cannot represent the weights or the values. If the values are words, `exponents` holds the exponents of the
+// keys. Otherwise, `exponents` is null.
 template <std::size_t ValueWidth, std::size_t Count>
 LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t keys, const std::int32_t* exponents,
                                float* sums) noexcept {
@@ -447,8 +448,8 @@ LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t 
   }
 }
 
-// Adds the sums of one feature to `out`. A key block is added in steps of step_keys keys: `begins` and `ends` say
-// whether this step is the first and the last step of the key block.
+// Adds the sums of one step to `out`, for one feature. A step has at most step_keys keys. `begins` is true for the
+// first step of a key block, and `ends` is true for the last step.
 template <std::size_t Count, class Rescale>
 LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, bool ends, float* out) noexcept {
 #pragma GCC unroll 1
@@ -463,8 +464,8 @@ LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, b
   }
 }
 
-// Adds the weighted values of the keys `range` to `out`. `rescale` multiplies the sums of earlier key blocks, and the
-// result (detail/attention/weighted_sum.hpp). If `words` is true, the values are words (to_words).
+// Adds the weighted values of the keys `range` to `out`. `rescale` has a factor for the sums of earlier key blocks, and
+// a factor for the result (detail/attention/weighted_sum.hpp). If `words` is true, the values are words (to_words).
 template <std::size_t ValueWidth, std::size_t Count, class Rescale>
 LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale, float* out,
                                  bool words) noexcept {

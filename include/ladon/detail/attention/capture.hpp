@@ -31,9 +31,9 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the weights `p` [keys][Width] of the keys `range`. Only `finish` divides them by their sum. If the new keys
-  // raised the maximum of the scores, the weights that were copied before are too large: the function multiplies the
-  // weights of the keys `earlier` by `correction`.
+  // Copies the weights `p` [keys][Width] of the keys `range`. The weights are not yet divided by their sum: `finish`
+  // does this. If the new keys raised the maximum of the scores, the weights of earlier keys are too large. The
+  // function therefore multiplies the weights of the keys `earlier` by `correction`.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
     float factor[Width] = {};

@@ -97,7 +97,7 @@ struct MultiHeadSteps {
   // - There is a single token.
   //
   // MultiHeadAttention::attend (attention to a context in a cache) always computes one product for each head, as
-  // attend_layer does. Both results are therefore bit-identical.
+  // attend_layer does. With float32 weights and a float32 cache, `attend` is therefore bit-identical to `run`.
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
@@ -110,8 +110,8 @@ struct MultiHeadSteps {
                                                  S.head_width == S.value_width &&
                                                  simd::prepares_weights<typename Target::Int8Element, Simd>;
 
-  // Whether attention computes with integers, on a target without an FPU. All features of a value then share one
-  // exponent, so small features lose precision if another feature is large. With int8 weights, this error is
+  // Whether attention computes with integers, on a target without an FPU. In such attention, all features of a value
+  // share one exponent, so small features lose precision if another feature is large. With int8 weights, this error is
   // acceptable: the output projection quantises its input in the same way, with a larger error.
   static constexpr bool uses_block_floats =
       Target::uses_block_floats && precision::is_int8<typename Weights::Precision>;
@@ -128,8 +128,8 @@ struct MultiHeadSteps {
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
 
   // queries_in and context_in convert rows [tokens][features] into panels of floats. queries_out converts panels into
-  // rows. Some projections need quantised or bfloat16 panels as input (detail/memory/linear_input.hpp). context_in
-  // makes such panels itself. After queries_in, query_input makes them.
+  // rows. Some projections need quantised or bfloat16 panels as input (detail/memory/linear_input.hpp). For a context,
+  // context_in also makes these panels. For queries, query_input makes them.
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, part);

@@ -73,7 +73,7 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
 // block ends before key `end`, so scores of key `end` and later keys are not stored.
 //
 // `lanes` is the mask, bound to the queries and keys of the tile (mask/policy.hpp). may_see() says which queries may
-// see a key. add() adds the mask's number to a score.
+// see a key. add() adds the number that the mask has for a score, if any.
 template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, class Lanes>
 struct ScoreTile {
   using Pack = typename Form::Pack;
@@ -152,8 +152,8 @@ struct ScoreTile {
     });
     cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
   }
-  // Returns the scores of key `key` + r and the queries of pack `v`. The mask's number is added, but hidden keys are
-  // not yet replaced by -inf.
+  // Returns the scores of key `key` + r and the queries of pack `v`. The numbers of the mask are already added to the
+  // scores. `hide` replaces the scores of hidden keys later.
   LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
     if constexpr (Function::capped) {
       return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));
@@ -175,8 +175,8 @@ struct ScoreTile {
 };
 
 // If at most `last_rows` keys of a key block are left, the last tile has only `last_rows` rows. A full tile would also
-// compute its rows without a key: with 99 keys, 11 rows for 3 keys. The short tile reduces the time of twelve encoder
-// layers of 99 tokens with 64 features by 1% (Zen 4, AVX-512, int8 weights).
+// compute rows without a key. With 99 keys, it would compute 11 rows for the last 3 keys. The short tile reduces the
+// time of twelve encoder layers of 99 tokens with 64 features by 1% (Zen 4, AVX-512, int8 weights).
 inline constexpr std::size_t last_rows = 4;
 
 // Computes the scores of the keys `scored.keys` and updates `maximum`. `keys` points to key number Form::first_key.

@@ -51,10 +51,10 @@ struct SingleQueries {
 template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 
-// Computes the products q . k of one query in each of Heads heads. The keys are Packs packs of keys in each of Streams
-// panels. Each panel begins `distance` elements after the previous panel. product[h * Streams * Packs + i] receives the
-// products of head h and pack i. Each product is the sum of Sums partial sums: four or more independent sums hide the
-// latency of a multiply-add.
+// Computes the products q . k of one query in each of Heads heads. The function reads Streams panels, and Packs packs
+// of keys in each panel. Each panel begins `distance` elements after the previous panel. product[h * Streams * Packs +
+// i] receives the products of head h and pack i. Each product is the sum of Sums partial sums: four or more independent
+// sums hide the latency of a multiply-add.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
           std::size_t HeadWidth, class Element>
 LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
@@ -105,7 +105,7 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
 }
 
 // Applies the mask to the scores of the panel of keys that begins at key `base`. Hidden keys get the score -inf.
-// Returns `largest`, raised in each lane to the largest score of the lane.
+// Returns, for each lane, the maximum of `largest` and of all scores of the lane.
 template <class Pack, Tiling K, class BoundMask>
 LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, Pack largest) noexcept {
@@ -139,8 +139,8 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>
   constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
-  // Computes the scores of N panels, one from each stream: panel number `panel`, and then every `distance` panels. Each
-  // product is the sum of Sums partial sums.
+  // Computes the scores of N panels, each from a different stream. The panels have the numbers `panel` + i *
+  // `distance`, with i = 0 .. N - 1. Each product is the sum of Sums partial sums.
   const auto score_panels = [&]<std::size_t N, std::size_t Sums>(std::size_t panel,
                                                                  std::size_t distance) LADON_INLINE_LAMBDA {
     constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(K.packs, Heads, N * Sums);
@@ -218,9 +218,9 @@ struct SingleQuerySoftmax {
 };
 
 // Adds the products value[row][key] * p[h][key] to sum[row * Heads + h], for all keys of whole panels and each head h.
-// In `p`, the weights of the next head begin `stride` floats later. The panels form Streams streams of `panels` panels
-// each, and each stream begins `distance` panels after the previous stream. If Selected is true, hidden keys are
-// skipped: their weight is -1.
+// In `p`, the weights of each head begin `stride` floats after those of the previous head. The panels form Streams
+// streams of `panels` panels each, and each stream begins `distance` panels after the previous stream. If Selected is
+// true, hidden keys are skipped: their weight is -1.
 //
 // With an int8 cache, each weight p[h][key] is first multiplied by the scale of the value of this key.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected,
@@ -264,10 +264,10 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
   }
 }
 
-// Adds the products value[row][key] * p[h][key] to sum[h * Rows + row], for each head h, the keys `keys`, and Rows rows
-// from row `first_row` on. `keys` begins at the first key of a pack. In `p`, the first weight belongs to key `start`,
-// and the weights of the next head begin `stride` floats later. Keys outside `visible` are skipped. If Selected is
-// true, hidden keys are skipped, too: their weight is -1.
+// Adds the products value[row][key] * p[h][key] to sum[h * Rows + row - first_row]. This is done for each head h, each
+// key of `keys`, and Rows rows from row `first_row` on. `keys` begins at the first key of a pack. In `p`, the first
+// weight belongs to key `start`. The weights of each head begin `stride` floats after those of the previous head. Keys
+// outside `visible` are skipped. If Selected is true, hidden keys are skipped, too: their weight is -1.
 template <class Pack, std::size_t Heads, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected,
           class View, std::size_t Sums>
 LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t first_row, const float* p,
@@ -311,10 +311,10 @@ LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t fi
 // Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys), for each head h. The
 // first weight in `p` belongs to the first key of the first panel that has a visible key.
 //
-// With several streams, weighted_sum_of_streams adds the panels in the middle, which lie completely in the visible
-// range. add_weighted_keys adds all keys before and after. With one stream, add_weighted_keys adds all keys. The order
-// of addition does not depend on Selected. A hidden value therefore has no influence on the bits of `out`, even if the
-// value is infinite or NaN.
+// With several streams, weighted_sum_of_streams adds panels that lie completely in the visible range. add_weighted_keys
+// adds all keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
+// does not depend on Selected. A hidden value therefore has no influence on the bits of `out`, even if the value is
+// infinite or NaN.
 template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
           std::size_t Heads, class View>
 LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible,

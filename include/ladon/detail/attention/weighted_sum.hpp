@@ -3,7 +3,7 @@
 //     O^T[value][query] += sum over keys of V^T[value][key] * P^T[key][query]
 //
 // The arrays and their shapes:
-//     values  V^T [panels][value width][key width]    the micro-kernel broadcasts each value; from Form::first_key on
+//     values  V^T [panels][value width][key width]    begins at key Form::first_key; the micro-kernel broadcasts values
 //     p       P^T [keys of the block][query width]    the weights
 //     out     O^T [value width][query width]          multiplied by factors before and after the addition (Rescale)
 //
@@ -36,17 +36,18 @@ struct Rescale {
   const Pack (&after)[Packs];
 };
 
-// For the argument `work` of weighted_sum_tile: nothing else is computed between the steps of the tile.
+// A type for the argument `work` of weighted_sum_tile. With this type, nothing is computed between the steps of the
+// tile.
 struct NoInterleavedWork {
   static constexpr std::size_t keys_ahead = 0;
   constexpr void last_pack(std::size_t, std::size_t) noexcept {}
   constexpr void end() noexcept {}
 };
 
-// For the argument `work` of weighted_sum_tile: computes the exponentials of the scores, which are the weights, between
-// the steps of the tile. The weights of a key are computed `keys_ahead` steps before the tile uses them. After the last
-// key, `end` stores the sums of the weights in softmax.sum and sets `after`. detail/target/avx512.hpp has the
-// measurements.
+// A type for the argument `work` of weighted_sum_tile. Between the steps of the tile, the object computes the weights,
+// which are the exponentials of the scores. The weights of a key are computed `keys_ahead` steps before the tile uses
+// them. After the last key, `end` stores the sums of the weights in softmax.sum and sets `after`.
+// detail/target/avx512.hpp has the measurements.
 template <class Form>
 struct InterleavedExponentials {
   using Pack = typename Form::Pack;
@@ -85,8 +86,8 @@ struct InterleavedExponentials {
 
 // Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. The keys
 // `range` count for all packs of queries. The keys from `range.end` to `last_pack_end` - 1 count for the last pack
-// only. `work` is called between the steps of the tile. With pairs of bfloat16 numbers, `range` and `last_pack_end` are
-// numbers of pairs instead of keys (QueryBlockForm::steps_of).
+// only. `work` is called between the steps of the tile. With pairs of bfloat16 numbers, `range` and `last_pack_end`
+// count pairs instead of keys (QueryBlockForm::steps_of).
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
@@ -231,8 +232,8 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
   }
 }
 
-// Returns whether all values of the first `keys` keys are finite: the sum of value * 0 over all values is then 0. An
-// infinite or NaN value makes the sum NaN.
+// Returns whether all values of the first `keys` keys are finite. Adds x * 0 for each value x. The sum is 0 if all
+// values are finite. An infinite or NaN value makes the sum NaN.
 template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth>
 constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);

@@ -178,9 +178,9 @@ struct DecoderSteps {
   }
 
  private:
-  // Returns where a token of the text lies among the tokens of the encoder's output, for masks that depend on
-  // positions. `token` is the number of the token in the text. The last token that the cache can hold lies at the last
-  // token of the encoder's output, as in a run with S.keys queries.
+  // Some masks depend on positions, and need the position of a query among the tokens of the encoder's output. Returns
+  // this position for token number `token` of the text. The last token that the cache has room for gets the position of
+  // the last token of the encoder's output, as in a run with S.keys queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }

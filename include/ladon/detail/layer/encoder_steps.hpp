@@ -60,8 +60,9 @@ template <Shape S, LayerConfig Config, class Target, class Precision = precision
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
   static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
-  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention. 0 if the target
-  // never stores hidden features there, or if a cache holds the keys, so that AttentionScratch has no `keys`.
+  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention. The number is 0
+  // if the target never stores hidden features there. It is also 0 if a cache holds the keys: AttentionScratch then has
+  // no member `keys`.
   static constexpr std::size_t panels_in_keys = [] {
     if constexpr (detail::target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
       return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * L::queries.width());

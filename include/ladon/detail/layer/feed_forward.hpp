@@ -126,8 +126,8 @@ struct FeedForward {
     }
   }
 
-  // Whether activate_all applies the activation after the product, instead of the product's epilogue. This is the case
-  // if a panel has several tokens, but fewer than a register has lanes: only activate_all then fills whole registers.
+  // Whether activate_all applies the activation after the product. Otherwise, the epilogue of the product applies it.
+  // If a panel has several tokens, but fewer than a register has lanes, only activate_all can fill whole registers.
   static constexpr bool activates_later = T.width() > 1 && T.width() < Simd::lanes;
 
   // Applies the activation to the first Size floats of `hidden`.

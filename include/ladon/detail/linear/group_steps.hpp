@@ -69,8 +69,8 @@ LADON_INLINE constexpr void group_step(const Groups& groups, std::size_t k, cons
   }
 }
 
-// Whether an instruction multiplies by one lane of a register of weights. One register then holds the weights of
-// several steps.
+// Whether one instruction multiplies features by a single lane of a register of weights. If so, a register holds the
+// weights of several steps.
 template <class Dot>
 inline constexpr bool multiplies_by_lane = requires { Dot::steps; };
 

@@ -16,7 +16,7 @@
 
 namespace ladon::inline LADON_ABI::detail::one_lane {
 
-// Adds the products of 1 or 2 features (Features) of each token, from `x` on, to the sums.
+// Adds the products of 1 or 2 features of each token to `sum`. `x` points to the first feature.
 template <std::size_t Features, std::size_t RowStride, std::size_t Rows, std::size_t Packs>
 LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sum)[Rows][Packs]) noexcept {
   LADON_UNROLL

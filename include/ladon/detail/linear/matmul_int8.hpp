@@ -34,8 +34,8 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Converts the int8 weights of a tile to 16 bits on the stack, once for all panels. Two weights form a group, which one
-// load broadcasts. The converted weights take 2 * Rows * Inner bytes. Longer rows than most_widened_features are not
-// converted, which limits the stack: a tile has at most 8 rows, or 16 rows on AVX-512. In
+// load broadcasts. The converted weights take 2 * Rows * Inner bytes. Rows with more than most_widened_features weights
+// are not converted. This limits the stack, because a tile has at most 8 rows, or 16 rows on AVX-512. In
 // detail/linear/widened_rows.hpp, the limit is half as large, because a converted weight takes 4 bytes there.
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
@@ -56,8 +56,7 @@ struct GroupsIn16Bits {
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
-  // Prefetches nothing: only the constructor of the next tile reads its int8 weights, and no step of the product reads
-  // them.
+  // Prefetches nothing. The steps of a product read the converted weights: only the constructor reads int8 weights.
   LADON_INLINE constexpr void prefetch_next(std::size_t) const noexcept {}
   LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
     std::int64_t result;

@@ -69,8 +69,9 @@ struct DotStep<Pack, BFloat16> {
 };
 
 // Computes the dot products of `in` [Inner] and Rows rows of weights, all rows at the same time. The rows start at
-// `first`, and each row begins Distance elements after the previous row. `product` receives one pack for each row,
-// whose lanes the caller adds. Each row has Sums independent packs of sums, to hide the latency of a multiply-add.
+// `first`, and each row begins Distance elements after the previous row. `product` receives one pack for each row. The
+// caller adds the lanes of each pack. Each row has Sums independent packs of sums, to hide the latency of a
+// multiply-add.
 template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element,
           class Feature>
 LADON_INLINE constexpr void dot_products(const Element* first, const Feature* in, Pack (&product)[Rows]) noexcept {

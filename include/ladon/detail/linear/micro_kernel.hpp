@@ -119,8 +119,9 @@ struct MicroKernel {
 #else
       false;
 #endif
-  // For weights that lie in panels of KeyWidth columns, each PanelStride floats after the previous panel. Adds at most
-  // `inner` steps to the sums, but only whole panels. Returns how many steps were added.
+  // Like `accumulate`, but reads the weights from panels of KeyWidth columns. Each panel begins PanelStride floats
+  // after the previous panel. Adds the steps of whole panels to the sums, at most `inner` steps. Returns how many steps
+  // were added.
   template <std::size_t PanelStride, std::size_t KeyWidth>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {

@@ -40,9 +40,9 @@ class FoldedMicroKernel {
   }
 
   // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and are contiguous. With Prefetch, the
-  // function also prefetches weights. If the rows of `a` are contiguous, it prefetches them prefetch_distance_floats
-  // floats ahead, and near their end the rows of `next` (the next tile). If the columns of `a` are contiguous, it
-  // prefetches the columns of `next`.
+  // function also prefetches weights. `next` has the weights of the next tile. If the rows of `a` are contiguous, the
+  // function prefetches weights of `a`, prefetch_distance_floats floats ahead. Near the end of the rows, it prefetches
+  // the rows of `next`. If the columns of `a` are contiguous, it prefetches the columns of `next`.
   template <bool Prefetch, class Matrix>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Prefetch>(inner, a.data, panel, next.data);
@@ -91,11 +91,11 @@ class FoldedMicroKernel {
     }
   }
 
-  // Prefetches weights before Steps steps are computed. The first of these steps has the number `step` in its cache
-  // line of weights. The calls for one cache line together prefetch one cache line of each row of `a`: `ahead` points
-  // to this line in the first row. Three packs prefetch into the L1 cache, and one pack into the L2 cache
-  // (detail/target/x86.hpp has the measurement). If the columns of `a` are contiguous, the function prefetches the
-  // columns of `next` instead.
+  // Prefetches weights before Steps steps are computed. `step` is the position of the first of these steps in a cache
+  // line of weights. Together, the calls for one cache line prefetch one cache line of each row of `a`. `ahead` points
+  // to the prefetched line of the first row. A tile of three packs prefetches into the L1 cache, and a tile of one pack
+  // into the L2 cache (detail/target/x86.hpp has the measurement). If the columns of `a` are contiguous, the function
+  // prefetches the columns of `next` instead.
   template <std::size_t RowStride, std::size_t InnerStride>
   static LADON_INLINE void prefetch(const float* ahead, const float* next, std::size_t step) noexcept {
     if constexpr (InnerStride != 1) {

@@ -18,9 +18,9 @@
 // int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp. On Helium, `tokens` holds the integer z of
 // int8_helium.hpp instead of `zero`.
 //
-// A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. Its integers q are
-// 0 (any value on a microcontroller). A token whose scale would be less than 2^-126 gets the scale 0, and all its q are
-// 0.
+// A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
+// this token are 0. On microcontrollers, they may have any value. A token whose scale would be less than 2^-126 gets
+// the scale 0, and all its q are 0.
 //
 // If the template parameter Rotated is true, the features are first rotated (rotation.hpp). The scale and the integers
 // are those of the rotated features.
@@ -73,23 +73,25 @@ struct Int8PanelsView {
 template <class Pack>
 class FeatureRanges {
  public:
-  // Extends range `i` of the four ranges to a feature of each token, and checks whether the feature is finite.
+  // Extends range `i` of the four ranges, so that it contains feature `x` of each token. Also checks whether `x` is
+  // finite.
   LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
     extend(i, x);
     check(x, i);
   }
-  // Extends range `i` to a feature of each token, without the check.
+  // Like `add`, but does not check whether `x` is finite.
   LADON_INLINE constexpr void extend(std::size_t i, const Pack& x) noexcept {
     Pack* const range = ranges_[i];
     range[0] = min(x, range[0]);
     range[1] = max(x, range[1]);
   }
-  // Checks whether a feature of each token is finite.
+  // Checks whether `x` is finite, for each token.
   LADON_INLINE constexpr void check(const Pack& x, std::size_t i = 0) noexcept {
     ranges_[i][2] = fma(x, zeros(), ranges_[i][2]);
   }
-  // low() and high() return the lowest and the highest feature of each token, but low() is at most 0, and high() at
-  // least 0. nan_if_not_finite() returns NaN for a token with an infinite or NaN feature, otherwise 0.
+  // low() returns the lowest feature of each token, or 0 if all features are positive. high() returns the highest
+  // feature, or 0 if all features are negative. nan_if_not_finite() returns NaN for a token with an infinite or NaN
+  // feature, otherwise 0.
   LADON_INLINE constexpr Pack low() const noexcept { return min(min(at(0, 0), at(1, 0)), min(at(2, 0), at(3, 0))); }
   LADON_INLINE constexpr Pack high() const noexcept { return max(max(at(0, 1), at(1, 1)), max(at(2, 1), at(3, 1))); }
   LADON_INLINE constexpr Pack nan_if_not_finite() const noexcept {
@@ -139,8 +141,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   using From = PackFeatures<Pack, Features, Width, Rotated>;
   FeatureRanges<Pack> ranges;
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
-    // Rotation makes the sum of the block its first feature. This sum is finite only if all features of the block are
-    // finite, so one check is enough.
+    // The first feature of a rotated block is the sum of the eight original features. The sum is finite only if all
+    // these features are finite, so one check is enough.
     if constexpr (Rotated) ranges.check(packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {
@@ -215,7 +217,8 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   const float zero = simd::least_feature<Element>() - low;
   const auto added = simd::adds_zero<Element> ? static_cast<std::int32_t>(zero) : 0;
   // Without -ffp-contract=off, scale_of_range may compute `low` by an fma, which does not round the product. The
-  // product below is rounded, so its integer may be less than `low`. The loop therefore also needs the lower limit.
+  // product `scaled` is rounded, so without a lower limit, q may be less than `low`. The loop therefore also limits q
+  // to `low`.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

@@ -11,9 +11,9 @@
 // on AVX-512: 99 tokens are three panels of 32 tokens, and a last panel of 3 tokens in 4 lanes. The function
 // last_tiling (detail/simd/vectors.hpp) chooses the layout of the last panel.
 //
-// A token can also have several lanes: a panel that is narrower than a register, or one and a half registers wide,
-// would leave lanes idle. Folded kernels (detail/linear/micro_kernel_folded.hpp) keep partial sums in these lanes, and
-// add the partial sums of each token at the end.
+// A panel that is narrower than a register, or one and a half registers wide, would leave lanes idle. Folded kernels
+// (detail/linear/micro_kernel_folded.hpp) therefore use several lanes for each token. The lanes hold partial sums,
+// which are added at the end.
 //
 // Terms of the kernels:
 //     pack          a vector of floats, usually one vector register; an element is a lane (detail/simd/pack_array.hpp)
@@ -76,16 +76,16 @@ struct PanelLayout {
   // the shape has fewer keys, `block` is all keys.
   //
   // With a single query, one key block holds all keys (`all_at_once`, detail/attention/single_query.hpp). There are two
-  // exceptions: in a deterministic build, and if panels of keys have one lane, key blocks are as large as for several
-  // queries.
+  // exceptions: a deterministic build, and panels of keys with one lane. In both cases, key blocks are as large as for
+  // several queries.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
-  // With a single query, how many query heads that share keys and values are computed at the same time
-  // (detail/attention/single_query.hpp). Each of these heads has its own query, scores and sums. At most 256 sums per
-  // lane keep the stack of the call below 40 KB, and the sums in the L1 cache.
+  // How many query heads of a group are computed at the same time, with a single query
+  // (detail/attention/single_query.hpp). Each of these heads has its own query, scores and sums. There are at most 256
+  // sums per lane, so the stack of the call stays below 40 KB, and the sums stay in the L1 cache.
   static constexpr std::size_t allowed_heads = 256 / S.value_width;
   static constexpr std::size_t most_heads_together = !all_at_once || allowed_heads == 0 ? 1
                                                      : allowed_heads < target::Current::single_query_heads
@@ -119,9 +119,9 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 // with the layout P. The tokens of each panel fill Packs packs. T is the layout of the full panels, and also sets the
 // distance from panel to panel in memory.
 //
-// The full panels come first, with P = T, in groups of at most Most panels. If the last panel of the shape has another
-// layout (Last) or fewer packs, it is a separate group, with P = Last. Panels without one of the first `active` tokens
-// are skipped, and so are panels that do not belong to `part`.
+// The full panels come first, with P = T. A group has at most `Most` panels. If the last panel of the shape has another
+// layout (Last) or fewer packs, it is a separate group, with P = Last. Only the first `active` tokens are active.
+// Panels without an active token are skipped, and so are panels that do not belong to `part`.
 template <detail::Tiling T, detail::Tiling Last, std::size_t Tokens, std::size_t Most = all, class F,
           class Part = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {

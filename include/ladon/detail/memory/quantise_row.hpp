@@ -56,7 +56,7 @@ constexpr void load_rotated_block(const float* weights, std::size_t stride, floa
 }
 
 // Returns the largest magnitude in a row of rotated weights (rotation.hpp). Returns NaN if a weight is infinite or NaN,
-// or if the rotation adds eight weights to more than the largest float.
+// or if a sum in the rotation exceeds the range of floats.
 constexpr float largest_rotated_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
   float largest = 0;
   for (std::size_t i = 0; i < size; i += rotated_block) {
@@ -69,8 +69,8 @@ constexpr float largest_rotated_magnitude(const float* weights, std::size_t size
   return largest;
 }
 
-// Quantises a rotated weight (rotation.hpp) to an int8 weight of the opposite sign. The sign is opposite, because the
-// scales of rotated weights are negative.
+// Quantises a rotated weight (rotation.hpp) to an int8 weight of the opposite sign, because the stored scale is
+// negative (rotated_scale).
 constexpr std::int8_t rotated_weight(float rotated, float scale) noexcept {
   return static_cast<std::int8_t>(-quantised_weight(rotated, scale));
 }

@@ -22,9 +22,9 @@ namespace ladon::inline LADON_ABI::detail::dsp {
 
 namespace instructions = simd::dsp;
 
-// How many weights of each row a tile converts at a time. The converted weights of 2 rows then take at most 2 KB of the
-// stack. The weights of longer rows are converted again for each panel, which takes 0.25 more instructions per
-// multiply-add.
+// How many weights of each row a tile converts at a time. The converted weights of 2 rows therefore take at most 2 KB
+// of the stack. If a row has more weights, they are converted again for each panel, which takes 0.25 more instructions
+// per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
 // Converts the integer `sums` of a tile to floats, and then passes all floats to the epilogue. If the epilogue stored

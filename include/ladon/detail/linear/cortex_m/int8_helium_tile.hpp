@@ -43,7 +43,7 @@ struct RowNumbers {
 //
 // Registers of the loop:
 //     q0, q1   the sums of the two rows
-//     q4, q5   zero points and scales of the tokens, then the scales of the results
+//     q4, q5   zero points and scales of the tokens; later the scales of the results
 //
 // The code of g++ 12 computes the address of each load and store, and takes 46 instructions for a panel of two packs.
 // The assembly takes 30.

@@ -25,8 +25,8 @@ namespace soft = simd::soft;
 // How many converted weights a tile holds at a time. The weights take 32 bits each, at most 2 KB of the stack.
 inline constexpr std::size_t most_words = 512;
 
-// By how many bits a sum of Inner products can be shifted to the left without an overflow of 31 bits. A product of a
-// feature q and a weight is at most 255 * 127.
+// By how many bits a sum of Inner products can be shifted to the left, so that its magnitude still fits into 31 bits. A
+// product of a feature q and a weight is at most 255 * 127.
 template <std::size_t Inner>
 inline constexpr std::uint32_t sum_shift = [] {
   std::uint32_t shift = 0;
@@ -105,8 +105,9 @@ struct TileRows {
   }
 };
 
-// Converts `count` weights of each row of a tile to 32-bit words, from `weight` on. Three rows are packed into two
-// words for each feature (detail/simd/integer_products.hpp). A single row has one word for each feature.
+// Converts `count` weights of each row of a tile to 32-bit words. `weight` points to the first weight of the first row.
+// Three rows are packed into two words for each feature (detail/simd/integer_products.hpp). A single row has one word
+// for each feature.
 LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
                                    std::size_t count, std::int32_t* words) noexcept {
   if (rows == 1) {
@@ -127,7 +128,7 @@ LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_st
   }
 }
 
-// Adds the products of `rows` rows of converted weights and the tokens of a panel to the sums.
+// Multiplies `rows` rows of converted weights by the tokens of a panel, and adds the products to `sums`.
 LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::int32_t* x, std::size_t count,
                       std::int32_t (&sums)[12]) noexcept {
   if (rows == 3) {
