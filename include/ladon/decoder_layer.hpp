@@ -65,8 +65,8 @@ struct DecoderLayerWeights<S, Config, Layout> {
 // memory. Both members are RunOptions: active lengths, and the data of the mask, the score and the position encoding
 // (options.hpp).
 //
-// Both attentions have the same queries. memory.queries is therefore ignored, and self.queries counts. The attention to
-// the memory has no position encoding, because the memory's tokens are not tokens of the text.
+// Both attentions have the same queries. self.queries sets the number of active queries, and memory.queries is ignored.
+// The attention to the memory has no position encoding, because the memory's tokens are not tokens of the text.
 template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score,
           position::Policy Position = position::None>
 struct DecoderOptions {

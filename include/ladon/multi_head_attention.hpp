@@ -273,8 +273,8 @@ struct MultiHeadAttention {
   }
 
   // Implements `run` and `run_phase` of self-attention. `part` says what to compute: the whole call, or one thread's
-  // share of one phase (threads.hpp). Queries, keys and values are all projected from one copy of `x`, because
-  // shape.queries equals shape.keys, so that queries and keys have the same layout in panels.
+  // share of one phase (threads.hpp). Queries, keys and values are all projected from the same panels of `x`. Queries
+  // and keys have the same layout in panels, because shape.queries equals shape.keys.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {

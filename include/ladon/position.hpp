@@ -41,7 +41,7 @@ struct None {
 };
 
 // Rotary position embedding of the first `Width` features of each head, in queries and keys. The remaining features
-// stay unchanged. A token is rotated by the angles of this position in the table:
+// stay unchanged. Each token is rotated by the angles of one position in the table:
 //     key j      data.offset + j
 //     query i    data.offset + cache.length before the call + i    in extend
 //     query i    data.offset + shape.keys - shape.queries + i      in every other function

@@ -8,7 +8,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The default of every length in the options: all queries or keys of the shape are active.
+// The default of every length in the options. With this default, all queries or keys of the shape are active.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
 // The precision of the keys and values in a cache (key_value_cache.hpp):
@@ -21,7 +21,7 @@ inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 enum class CachePrecision { float32, bfloat16, int8 };
 
 // The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
-// number of floats. A size of 0 stands for the default that the comment of the size gives.
+// number of floats. If a size is 0, it has the default in its comment.
 struct Shape {
   std::size_t queries = 0;      // the largest number of queries of a call
   std::size_t keys = 0;         // the largest number of keys of a call, or the capacity of a cache; default: `queries`
@@ -84,8 +84,8 @@ constexpr bool valid() noexcept {
 }
 
 // How many queries and keys of a call are active: the first `queries` queries and the first `keys` keys. The call
-// neither reads the rows of inactive tokens nor writes rows of `y` for inactive queries. Lengths do not move data: the
-// distance from head to head in an array depends on the shape only.
+// neither reads the rows of inactive tokens nor writes rows of `y` for inactive queries. Lengths do not change the
+// layout of an array: the distance from head to head depends on the shape only.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;

@@ -165,7 +165,8 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
 // first tile, and replace the scores. The first tile has the fewest rows of all tiles, which leaves registers for the
 // exponentials.
 //
-// If Halves is true, the keys from `range.end` to `last_pack_end` - 1 count for the last pack of queries only.
+// If Halves is true, the last pack of queries also sees the keys from `range.end` to `last_pack_end` - 1. No other pack
+// of queries sees these keys.
 //
 // weighted_sum_of_scores is a separate function. If the function were inlined, g++ would spill the accumulators of the
 // first tile. Attention of 512 tokens with 256 features in 8 heads reaches 91.3% of peak FMA throughput with the

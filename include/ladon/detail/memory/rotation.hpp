@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotates vectors in blocks of eight numbers. The rotation spreads the few large numbers of a block over all numbers of
 // the block, so int8 numbers represent the vector more accurately.
-//     H x    H has the block H8 on its diagonal for each eight numbers of x
+//     H      the matrix of the rotation x -> H x: a block H8 on the diagonal for each eight numbers of x
 //     H8     the Hadamard matrix of 8 x 8 entries 1 and -1, in Sylvester's order: H8 is symmetric, and H8 H8 = 8 I
 //
 // With W the weights and x the input of a product, W x = (W H) (H x) / 8, because H H = 8 I. The product is unchanged,

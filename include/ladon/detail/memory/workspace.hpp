@@ -76,8 +76,8 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// Memory for a converted input (detail/memory/linear_input.hpp): first of the projections of queries, later of the
-// output projection.
+// Memory for the converted input of a product (detail/memory/linear_input.hpp). The projections of `x` use this memory
+// first, and later products use it again.
 template <Shape S, class Target, class Precision>
 using QueryInput =
     detail::LinearInput<Precision, Target, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
@@ -103,9 +103,9 @@ struct CrossShared {
   [[no_unique_address]] detail::LinearInput<Precision, Target, S.keys, S.key_model, L::keys> context_input;
 };
 
-// The workspace of project_keys: the tokens of one context in panels. Keys are projected first. A second context for
-// values then overwrites the first context. With a bfloat16 or int8 cache, `projected` holds one panel of new keys or
-// values before scatter() writes the panel into the cache.
+// The workspace of project_keys: the tokens of one context in panels. If keys and values have separate contexts, the
+// context of the values overwrites the context of the keys after the keys are projected. With a bfloat16 or int8 cache,
+// `projected` holds one panel of new keys or values before scatter() writes the panel into the cache.
 template <Shape S, class Target, class Precision = precision::Float32>
 struct KeyWorkspace {
   using L = detail::PanelLayout<S, Target>;

@@ -74,9 +74,9 @@ struct GroupDot<BFloat16, Pack> {
 };
 
 #if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
-// The operations on a register of 2 * Lanes bfloat16 numbers. The product vdpbf16ps is an intrinsic for clang++ only.
-// With the intrinsic, g++ 12 would copy accumulators in the loop, as with vpdpbusd (quad_dot.hpp), so GroupDot below
-// contains assembly for g++.
+// The operations on a register of 2 * Lanes bfloat16 numbers. For clang++, the product is the intrinsic of vdpbf16ps.
+// With the intrinsic, g++ 12 would copy accumulators in the loop, as with vpdpbusd (quad_dot.hpp), so for g++, GroupDot
+// below contains assembly.
 template <std::size_t Lanes>
 struct BFloat16Register;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp2, exp, erf and tanh of packs (vector registers of floats), without branches and without libm. Each function
 // computes a power of two 2^z as 2^n * 2^f, with n = round(z) and f = z - n in [-1/2, 1/2]. A polynomial computes 2^f.
-// 2^n is a float whose exponent is n. On some targets, exp2_of_nonpositive, the exp2 of the softmax, rounds z to a
-// multiple of 1/8 instead, and looks up the power of this multiple in a table (exp2_table.hpp).
+// 2^n is a float whose exponent is n. The softmax calls exp2_of_nonpositive. On some targets, this function rounds z to
+// a multiple of 1/8 instead of an integer, and takes the power of the multiple from a table (exp2_table.hpp).
 //
 // The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
 // measures these errors if LADON_TEST_SLOW=1 is set.
@@ -116,8 +116,9 @@ inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.
 // integer k.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
-// Replaces each x by 2^x, for x <= 0: the softmax subtracts the largest score from all scores before the call. NaN
-// gives NaN. The result is also correct for 0 < x <= 127. For larger x, the result is a wrong number instead of +inf.
+// Replaces each x by 2^x. The function is for x <= 0, because the softmax subtracts the largest score from all scores
+// before the call. NaN gives NaN. For 0 < x <= 127, the result is also correct. For larger x, the result is a wrong
+// number instead of +inf.
 //
 // Each of the 12 or 13 instructions for a pack waits for the previous one. A processor looks about 100 instructions
 // ahead, so with one pack after another, it would find too few independent instructions. The function therefore
@@ -131,13 +132,13 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 //     eight packs side by side             7.7
 //     limit of the two arithmetic ports    7.0
 //
-// The version with the table has a shorter polynomial: four of its instructions multiply, and seven in the version
-// without the table (column "polynomial"). The total number of instructions is nearly the same. If the same loop
-// computes a tile of a matrix product, the tile occupies the multipliers, so fewer multiplications save time. Cycles
-// per pack on Zen 5, which adds and multiplies in separate pipes:
-//   cycles per pack             table   polynomial
-//   loop of exponentials only     4.0       4.6
-//   loop that computes a tile     2.4       3.6
+// The version with the table has a shorter polynomial. One pack of exponentials takes 4 multiplications with the table,
+// and 7 without. The total number of instructions is nearly the same. A tile of a matrix product keeps the multipliers
+// busy, so fewer multiplications save time in a loop that computes a tile and exponentials. Cycles per pack of
+// exponentials on Zen 5, which adds and multiplies in separate pipes:
+//   cycles per pack                table   no table
+//   in a loop of exponentials only   4.0        4.6
+//   added to the loop of a tile      2.4        3.6
 template <class Pack, std::size_t N>
   requires(uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -175,9 +176,10 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], one); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, the code
-// does not call exp2_of_nonpositive for an array of one pack: g++ for a Cortex-M55 would keep the array in memory.
-// Attention of 16 tokens with 32 features in 4 heads would then take 6% more instructions.
+// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, the
+// function repeats their steps instead of calling exp2_of_nonpositive for an array of one pack. g++ for a Cortex-M55
+// would keep such an array in memory, and attention of 16 tokens with 32 features in 4 heads would take 6% more
+// instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {
@@ -223,8 +225,8 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   // Coefficients of log2(erfc(a)) / a for a in [0, 4]: a minimax (Remez) polynomial of degree 8. The fit minimises the
-  // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. For larger a, a
-  // larger error of z is harmless. One polynomial therefore suffices for the whole interval.
+  // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. The larger `a` is,
+  // the less an error of z changes erf. One polynomial therefore suffices for the whole interval.
   constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
                                  -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
   const Pack magic = Pack::broadcast(rounding_magic);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of folded tiles (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A step is the work for one
-// value of the inner index of a product. A folded pack is a register that holds the features of lanes / Steps tokens
-// for Steps consecutive steps: lane i * Steps + j holds step j of token i.
+// value of the inner index of a product. A folded pack is a register with features of a few tokens for Steps
+// consecutive steps. Lane i * Steps + j holds step j of token i, so the number of tokens is lanes / Steps.
 //
 // Fold exists only for AVX, AVX2 and AVX-512, because add_steps needs a narrower register for its result. Fold also
 // requires __builtin_shufflevector, because shuffles would otherwise go through memory.
@@ -62,12 +62,12 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Converts Steps rows of a panel into a folded pack. Before, token i of row j is in lane j * tokens + i of `rows`, as
-  // in memory.
+  // Converts Steps rows of a panel into a folded pack. `rows` holds the rows as in memory: lane j * tokens + i is token
+  // i of row j.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Loads Steps rows of a panel of `tokens` tokens, which together fill a register, and converts them into a folded
-  // pack. The elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
+  // Loads Steps rows of a panel, and converts the rows into a folded pack. A row has `tokens` elements, so the rows
+  // fill one register. The elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
     folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
   }

@@ -96,8 +96,9 @@ LADON_INLINE std::int64_t load_two_groups(const std::int8_t* weight) noexcept {
 template <class Dot>
 inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 
-// The implementation for plain arrays. Every other implementation gives equal results. It may store the integers of a
-// group in another order than [lanes][group], because only its own functions read them.
+// The implementation for plain arrays. Every other implementation gives equal results. Another implementation may store
+// the integers of a group in another order than [lanes][group], because only functions of the same implementation read
+// the integers.
 //
 // For the widest register of the target, GroupDot may also have a function for folded products
 // (detail/linear/matmul_int8.hpp):
@@ -106,7 +107,7 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 //                                             two groups (load_two_groups)
 //
 // If an instruction of the target multiplies by one lane of a register of weights, GroupDot also has these members:
-//     steps                                       how many steps the weights in a register are for
+//     steps                                       the number of steps for which a register holds weights
 //     load_features(panel)                        loads the features of a step
 //     load_weights(weight)                        loads group * steps weights
 //     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
@@ -121,7 +122,7 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 //                                             tokens 0 and 1, and `second` the matrix of tokens 2 and 3
 //     load_rows(row, next_row, first, second) loads the weights of four steps of two rows. `first` becomes the matrix
 //                                             of the first two steps, and `second` the matrix of the other two steps
-//     add_matrix(sum, features, weights)      adds two steps to a sum after exchange_halves
+//     add_matrix(sum, features, weights)      adds two steps to a sum that exchange_halves has changed
 template <class Element, class Pack>
 struct GroupDot {
   static constexpr std::size_t group = group_features<Element>;

@@ -79,8 +79,8 @@ struct Quantisation {
 #define LADON_DSP_ROUND_4(a, b, c, d)                                                                            \
   "vadd.f32 " #a ", " #a ", s20\n\tvadd.f32 " #b ", " #b ", s20\n\tvadd.f32 " #c ", " #c ", s20\n\tvadd.f32 " #d \
   ", " #d ", s20\n\t"
-// For each of two tokens, packs two integers into one register (the low 16 bits of two FPU registers). A saturating
-// addition and a subtraction of `limit` keep each integer at or below the largest q.
+// For each of two tokens, packs the integers of two features into one register. An integer is the low 16 bits of an FPU
+// register. A saturating addition and a subtraction of `limit` keep each integer at or below the largest q.
 #define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
   "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \
   "\n\t"                                                                          \
@@ -174,7 +174,8 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
 //     r12, lr    a pair of weights of each row
 //     r0, r3     a pair of features of two tokens
 //
-// The loop needs all 14 general registers, so the ends of both loops are stored on the stack.
+// Both loops (eight pairs at a time, then the rest) need all 14 general registers, so the stack holds the ends of the
+// loops.
 LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*weights)[2], std::size_t pairs,
                                        std::int32_t (&sums)[2][4]) noexcept {
 #define LADON_DSP_PAIR                                                                                 \

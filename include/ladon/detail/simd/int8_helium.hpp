@@ -154,7 +154,8 @@ LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, cons
 #undef LADON_HELIUM_PAIR
 }
 
-// Quantises the last Count features of four tokens, less than 16. The other bytes of this block of 16 are not written.
+// Quantises the last Count features of four tokens. Count is less than 16. The remaining bytes of the block of 16 are
+// not written.
 template <std::size_t Count, std::size_t Width>
 LADON_NOINLINE void quantise_rest(const float* panel, const Quantisation& how, std::uint8_t* to) noexcept {
   const HeliumPack reciprocal = HeliumPack::load(how.reciprocal);
@@ -214,7 +215,7 @@ struct SumsArguments {
 
   LADON_INLINE SumsArguments(std::size_t inner, std::size_t pack_stride, const void* sums_end) noexcept
       : gap(pack_stride - 4 * ((inner + 15) / 16 * 16)), end(sums_end) {
-    // For an initialiser of `zeros`, g++ 12 would call memset.
+    // g++ 12 would call memset for an initialiser of `zeros`, so a loop writes `zeros`.
     for (std::size_t i = 0; i < 8; i += 4) store_integers(vdupq_n_s32(0), zeros + i);
   }
 };
@@ -228,10 +229,10 @@ struct SumsArguments {
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// For 16 features, this loop takes 14 instructions for 8 sums: 1.75 per sum. Two of the 14 load weights. The loop for
-// short rows keeps the weights of 32 features in registers: 12 instructions remain, and loading and storing the sums
-// takes another 2.5. The low-overhead loop (dls, le) was rejected: it occupies lr, so a tile would have only 6 sums,
-// for 12 instructions: 2 per sum.
+// For 16 features, this loop takes 14 instructions: 1.75 for each of the 8 sums. Two of the 14 load weights. The loop
+// for short rows keeps the weights of 32 features in registers. It takes 12 instructions for 16 features, and another
+// 2.5 to load and store the sums. The low-overhead loop (dls, le) was rejected, because it occupies lr. A tile would
+// then have only 6 sums and take 12 instructions: 2 for each sum.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {
@@ -263,8 +264,8 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // The loop for rows of at most 64 weights. q0 - q3 hold 32 weights of each row during a pass over all packs. For
-    // longer rows than 32 weights, a second pass adds the other products.
+    // The loop for rows of at most 64 weights. During a pass over all packs, q0 - q3 hold 32 weights of each row. If a
+    // row has more than 32 weights, a second pass adds the products of the remaining weights.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"

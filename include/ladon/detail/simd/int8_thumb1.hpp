@@ -28,13 +28,14 @@ inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std:
 
 namespace thumb1 {
 
-// Calls simd::quantised_feature, which computes with floats. A separate function, because few features need it.
+// Calls simd::quantised_feature, which computes with floats. Few features need this call, so the function is compiled
+// for size (LADON_COLD).
 LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, std::int32_t most) noexcept {
   return quantised_feature(x, reciprocal, most);
 }
 
 // The arguments of `quantised` for one token. `reciprocal` is the upper 16 bits of the mantissa of 1 / scale. `shift`
-// is 284 - 8 minus the stored exponent of 1 / scale.
+// is 284 - 8 - e, where e is the stored exponent of 1 / scale.
 struct Quantisation {
   std::uint32_t reciprocal;
   std::int32_t shift;
@@ -42,9 +43,9 @@ struct Quantisation {
 
 // Returns the integer q of the feature whose bits are `bits`.
 //
-// Only the upper 16 bits of both mantissas are multiplied, so the product is too small by less than 2^-14 of the
-// product. If the product and this upper bound are rounded to the same integer, this integer is q. Otherwise, for less
-// than 1% of the features, quantised_with_floats computes q.
+// The function multiplies only the upper 16 bits of both mantissas. The exact product is larger than the result by less
+// than 2^-14 of the result. If the result and this upper bound of the exact product are rounded to the same integer,
+// this integer is q. Otherwise, for less than 1% of the features, quantised_with_floats computes q.
 LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
                                     std::int32_t most) noexcept {
   const std::int32_t exponent = soft::exponent_of(bits);

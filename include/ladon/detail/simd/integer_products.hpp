@@ -18,7 +18,7 @@ namespace ladon::inline LADON_ABI::detail::simd::thumb1 {
 //     r8 - r11   the sums
 //     r2, r3     two weights
 //     r4 - r7    a feature of each token; a multiplication overwrites the feature
-//     r12        the end of the whole blocks of eight features
+//     r12        the end of the last complete block of eight weights
 //
 // For eight features, the loop takes 78 instructions for 32 multiply-adds: 2.4 for each. Each multiply-add needs a MULS
 // and an addition. MULS overwrites the feature, so the features are loaded again for each row, four features with one
@@ -90,7 +90,7 @@ LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcep
 // Registers of the loop:
 //     r0, r1     the addresses of the next words and of the next features
 //     r2 - r12   as in add_4_tokens
-//     stack      the features left and the features of the block, then the address of the sums
+//     stack      how many features are left, how many features the block has, and the address of the sums
 //
 // For eight features, the loop takes 2 * 78 instructions for 96 multiply-adds: 1.6 for each. Separating the three sums
 // takes another 6 instructions for each block and each sum.
@@ -129,7 +129,7 @@ __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_
       "pop {r3-r7}\n\t"
       "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
       "pop {r4-r7, pc}\n"
-      // A subroutine: computes the sums of r3 words and four tokens in r8 - r11.
+      // A subroutine: multiplies words by four tokens, and leaves the sums in r8 - r11. r3 is the number of words.
       "5:\n\t"
       "movs r4, #0\n\tmov r8, r4\n\tmov r9, r4\n\tmov r10, r4\n\tmov r11, r4\n\t"
       "movs r2, #7\n\tands r2, r3\n\tpush {r2}\n\tsubs r3, r3, r2\n\tbeq 7f\n\t"

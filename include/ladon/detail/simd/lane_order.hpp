@@ -36,8 +36,8 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Picks four lanes from each group of four lanes of `a` and `b`. Pick 0 .. 3 takes a lane of the group of `a`, and Pick
-// 4 .. 7 takes a lane of the group of `b`. The four values of Pick are the same for all groups.
+// Picks four lanes from each group of four lanes of `a` and `b`, with the same four values of Pick for all groups. The
+// values 0 to 3 stand for the lanes of the group of `a`, and the values 4 to 7 for the lanes of the group of `b`.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -65,8 +65,8 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
 }
 
 // One step of adding all lanes of each row: merges rows 2 i and 2 i + 1 into row i, for each i < lanes / Width / 2. The
-// lanes form groups of 2 * Width. In each group of both rows, lane j + Width is added to lane j, for each j < Width. In
-// the merged row, the first half of each group comes from row 2 i, and the second half from row 2 i + 1.
+// lanes of a row form groups of 2 * Width lanes. In both rows, the two halves of each group are added. In the merged
+// row, the first half of each group is the sum from row 2 i, and the second half is the sum from row 2 i + 1.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

@@ -66,8 +66,8 @@ struct XsimdPack {
     return Mask(value);
   }
   // Returns the mask whose lane i is bit i of `bits`. On AVX-512, `bits` is the mask register. On other targets, every
-  // lane starts as the float 1, and a set bit i makes lane i greater than 1, because it also sets bit i of the
-  // significand. The mask is the comparison with 1.
+  // lane starts as the float 1. If bit i of `bits` is 1, bit i of the significand of lane i is set to 1, so lane i
+  // becomes greater than 1. The mask is the comparison with 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -142,9 +142,10 @@ struct XsimdPack {
       return a.batch / b.batch;
   }
 
-  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a separate product and sum: xsimd 8.1 for
-  // sixteen lanes, and every version for four lanes on AVX2, where it uses its code for SSE4. xsimd relies on the
-  // compiler to contract product and sum into an fma, but Ladon is compiled without contraction (-ffp-contract=off).
+  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a separate product and sum. xsimd 8.1 does so
+  // for sixteen lanes. On AVX2, every version of xsimd does so for four lanes, because it uses its code for SSE4. xsimd
+  // relies on the compiler to contract product and sum into an fma, but Ladon is compiled without contraction
+  // (-ffp-contract=off).
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC
     return a.batch * b.batch + c.batch;

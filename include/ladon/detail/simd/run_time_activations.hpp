@@ -52,7 +52,7 @@ template <class Element>
 inline constexpr bool adds_zero = sizeof(Element) == 1;
 
 // Returns the smallest possible feature q + zero: -128 if features are signed bytes, 0 if they are unsigned bytes. The
-// zero point of a signed feature is therefore 128 less.
+// zero point of a signed feature is therefore 128 less than the zero point of an unsigned feature.
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)

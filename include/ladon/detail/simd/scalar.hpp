@@ -40,9 +40,9 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// Whether only the run time decides how often fma_scalar rounds. With WebAssembly's relaxed SIMD, the engine chooses
-// one or two roundings for all multiply-adds. fma_scalar then calls the vector instruction, so that single floats and
-// vectors are rounded in the same way.
+// True if the engine decides at run time whether fma_scalar rounds once or twice. With WebAssembly's relaxed SIMD, the
+// engine makes this choice for all multiply-adds. fma_scalar then calls the vector instruction, so that single floats
+// and vectors are rounded in the same way.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else

@@ -29,8 +29,8 @@ LADON_INLINE std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) noexc
   return a1 * b1 + ((a1 * b0) >> 16) + ((a0 * b1) >> 16);
 }
 
-// Shifts `x` to the left by a multiple of 4 bits, until one of its highest 4 bits is 1. Returns by how many bits, or 28
-// if `x` is 0.
+// Shifts `x` to the left by a multiple of 4 bits, until one of its highest 4 bits is 1. Returns the number of bits, or
+// 28 if `x` is 0.
 LADON_INLINE std::int32_t normalise_nearly(std::uint32_t& x) noexcept {
   std::int32_t shift = 0;
   if (x >> 16 == 0) x <<= 16, shift = 16;
@@ -39,7 +39,7 @@ LADON_INLINE std::int32_t normalise_nearly(std::uint32_t& x) noexcept {
   return shift;
 }
 
-// Shifts `x` to the left until its highest bit is 1. Returns by how many bits, or 31 if `x` is 0.
+// Shifts `x` to the left until its highest bit is 1. Returns the number of bits of the shift, or 31 if `x` is 0.
 LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
   std::int32_t shift = x >> 28 == 0 ? normalise_nearly(x) : 0;
   if (x >> 30 == 0) x <<= 2, shift += 2;
@@ -64,8 +64,8 @@ LADON_INLINE float to_float(std::int32_t integer, std::int32_t exponent) noexcep
   return to_float(magnitude_of(integer), static_cast<std::uint32_t>(integer), exponent);
 }
 
-// The arguments of multiply_add for one row: a factor and a summand. The row's sums can be shifted to the left by
-// `sum_shift` bits without an overflow of 31 bits.
+// The arguments of multiply_add for one row: a factor and a summand. After a shift to the left by `sum_shift` bits,
+// every sum of the row still fits into 31 bits.
 struct Affine {
   std::uint32_t row1;                         // the upper 16 bits of the mantissa of the factor
   std::uint32_t shift;                        // sum_shift
@@ -95,9 +95,9 @@ struct Affine {
 //     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
 //
 // The product of a sum and its factors is truncated to 31 bits, so a sum of less than 28 bits is first shifted to the
-// left, by a multiple of 4 bits. In 32 x 64 results, with dense or sparse weights, the error was at most 0.45 * 2^-24
-// of 3 |product| + |result|: less than the three roundings of a computation with floats may cause. Without the shift,
-// the error of sparse rows was up to 2^-10 of the result. The shift takes 8 instructions on average.
+// left, by a multiple of 4 bits. In 32 x 64 results, with dense or sparse weights, the error was at most 0.45 * 2^-24 *
+// (3 |product| + |result|). A computation with floats rounds three times, and may have a larger error. Without the
+// shift, the error of sparse rows was up to 2^-10 of the result. The shift takes 8 instructions on average.
 //
 // Precondition: Affine::takes is true for each row. Returns 0 if all results are written. Returns another number, and
 // leaves the results incomplete, if a factor or a result is 0, subnormal, infinite, NaN or out of range. g++ 12 would
@@ -145,7 +145,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       "muls r3, r4, r3\n\tmuls r0, r1, r0\n\tmuls r4, r1, r4\n\t"
       "lsrs r3, r3, #16\n\tlsrs r0, r0, #16\n\tadds r4, r4, r3\n\tadds r4, r4, r0\n\t"
       "lsrs r4, r4, #1\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
-      // Add the summand, after the smaller of the two numbers is shifted to the right.
+      // Shift the product or the summand to the right, whichever has the smaller exponent. Then add both.
       "beq 3f\n\t"
       "ldmia r2!, {r0, r1}\n\tsubs r3, r7, r1\n\tbmi 4f\n\t"
       "asrs r0, r3\n\tb 5f\n"

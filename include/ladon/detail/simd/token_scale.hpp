@@ -33,10 +33,9 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = select(usable, zeros - low, zeros) * reciprocal;
-  // min() does not change the zero point, but keeps the product and the following sum apart. Otherwise, without
-  // -ffp-contract=off, g++ would fuse them into an fma, which does not round the product. quantise_pack
-  // (detail/memory/int8_panels.hpp) rounds the product, so the smallest q could be token.least - 1, and q + zero would
-  // wrap around from 0 to 255.
+  // min() does not change the zero point, but prevents g++ from fusing the product and the following sum into an fma if
+  // -ffp-contract=off is missing. An fma does not round the product, but quantise_pack (detail/memory/int8_panels.hpp)
+  // rounds it. With an fma, the smallest q could be token.least - 1, and q + zero would wrap around from 0 to 255.
   if constexpr (Pack::lanes > 1) scaled = min(scaled, levels);
   const Pack zero = (scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
@@ -72,17 +71,17 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                         ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Returns the integer q of the feature `x`: x * reciprocal, rounded, but at most `most`, the largest q of the token. A
-// lower limit is not needed: scale_of_range computes the smallest q in the same way, from the lowest feature or 0, and
-// a greater feature never gets a smaller q.
+// Returns the integer q of the feature `x`: x * reciprocal is rounded, and limited to `most`, the largest q of the
+// token. A lower limit is not needed. scale_of_range computes the smallest q in the same way, from the lowest feature
+// of the token, or from 0 if no feature is negative. A greater feature never gets a smaller q.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
   return static_cast<std::int16_t>(q < most ? q : most);
 }
 
-// Returns a + b modulo 2^32. The integers of a token with an infinite or NaN feature may have any 16 bits, so a sum may
-// overflow. Without the modulo, this would be undefined behaviour.
+// Returns a + b modulo 2^32. If a token has an infinite or NaN feature, its integers are arbitrary 16-bit numbers, so a
+// sum may overflow. An overflow of signed integers would be undefined behaviour.
 LADON_INLINE std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }

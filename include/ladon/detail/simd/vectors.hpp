@@ -6,8 +6,8 @@
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
 //
-// Most of these structs also have the constants of detail/target/defaults.hpp, for example the function tiling(tokens,
-// lanes). Only ConstantPacks, for constant evaluation, lacks them.
+// Most of these structs also have the members of Defaults (detail/target/defaults.hpp), for example the function
+// tiling(tokens, lanes). Only ConstantPacks, for constant evaluation, lacks these members.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -34,8 +34,8 @@
 #endif
 
 // Ladon computes with xsimd's vectors if xsimd is installed and supports the target. LADON_ARRAY_LANES selects plain
-// arrays instead. Without xsimd, or with LADON_HAS_XSIMD=0, Ladon also computes with plain arrays. If the target has
-// vectors, the compiler then prints a note, because vectors are many times as fast.
+// arrays instead. Without xsimd, or with LADON_HAS_XSIMD=0, Ladon also computes with plain arrays. In both cases, the
+// compiler prints a note if the target has vectors, because vectors are many times as fast.
 #if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0

@@ -7,9 +7,9 @@
 // call a function without checks.
 #pragma once
 
-// Ends the compilation if the language is older than C++20. After an #error alone, g++ and clang++ go on and print many
-// more messages. Both stop at an #include of a header that does not exist. All other headers include abi.hpp before
-// their first declaration.
+// Ends the compilation if the language is older than C++20. After an #error, g++ and clang++ go on and print many more
+// messages. Both compilers stop at an #include of a missing header, so the #include of such a header follows the
+// #error. All other headers include abi.hpp before their first declaration.
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
 #error "ladon: Ladon needs C++20: compile with -std=c++20, or link the CMake target ladon::ladon"
 #include <ladon_needs_std_c++20>
@@ -37,8 +37,8 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
-// LADON_KEY_BLOCK is the number of keys in a block. Attention to more keys than a block has is computed block by block:
-// first the scores of a block, then the attention weights, then the weighted sum of the block's values.
+// LADON_KEY_BLOCK is the number of keys in a block. If there are more keys, attention is computed block by block: first
+// the scores of a block, then the attention weights, then the weighted sum of the block's values.
 //
 // The workspace holds the scores of one block of keys and one panel of queries (detail/memory/panels.hpp), 4 bytes per
 // score. A smaller block therefore reduces the workspace. The block size also determines how sums over keys are divided
@@ -110,8 +110,9 @@
 #endif
 
 // LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. With
-// -march=armv8-a+dotprod, g++ 12 defines __ARM_FEATURE_DOTPROD, but has no intrinsics for SDOT. LADON_ARM_DOT therefore
-// also requires the atomic instructions of Armv8.1, which this option does not include.
+// -march=armv8-a+dotprod, g++ 12 defines __ARM_FEATURE_DOTPROD, but has no intrinsics for SDOT, so LADON_ARM_DOT must
+// be 0. The condition therefore also requires the atomic instructions of Armv8.1, which -march=armv8-a+dotprod does not
+// include.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -139,8 +140,9 @@
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
-// LADON_ISA is the name of the instruction set, as far as Ladon or xsimd distinguishes instruction sets. WebAssembly is
-// tested first, because Emscripten emulates SSE and can define the macros of SSE.
+// LADON_ISA is the name of the instruction set. Two instruction sets have separate names if Ladon or xsimd compiles
+// different code for them. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of
+// SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)

@@ -36,9 +36,9 @@ struct Avx512 : X86 {
 #if !LADON_DETERMINISTIC && LADON_HAS_SHUFFLE && defined(__AVX512BW__)
   // For 17 to 24 tokens, two packs of 16 lanes leave up to 15 lanes idle. Three packs of 8 lanes leave at most 7 lanes
   // idle. In products with weights, a register then holds two steps of 8 tokens, so two steps take three multiply-adds
-  // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, these take as long as registers of 16
-  // lanes, so three packs slow down scores and weighted sums. In a wide model, products with weights take most of the
-  // time, so three packs are faster overall.
+  // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction takes as long with 8
+  // lanes as with 16, so three packs slow down scores and weighted sums. In a wide model, products with weights take
+  // most of the time, so three packs are faster overall.
   //
   // For Zen 4, the table has the time with three packs, divided by the time with two packs. For Zen 5, the table has
   // two throughputs in % of peak FMA throughput: first with two packs, then with three packs.
@@ -80,9 +80,10 @@ struct Avx512 : X86 {
   // the accumulator stays in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not
   // measured.
   static constexpr std::size_t separate_function_weights = 8192;
-  // The table compares 1, 2 and 4 query heads at the same time (three columns for the cache in the L3 cache, and three
-  // for the cache in memory). 4 query heads share 1024 keys and values of 64 features. The figures are the bytes of
-  // keys and values per second, as percentages of the rate of a plain read of these bytes (Zen 4):
+  // The table compares kernels that compute 1, 2 or 4 query heads at the same time. In the first three columns, the
+  // keys and values are in the L3 cache, and in the last three, in memory. 4 query heads share 1024 keys and values of
+  // 64 features. The figures are the bytes of keys and values per second, as percentages of the rate of a plain read of
+  // these bytes (Zen 4):
   //     cache      in the L3 cache       from memory
   //     float32    24.5   40.2   50.6    36    53    48
   //     bfloat16   18.4   25.0   26.6    23    31    32

@@ -15,8 +15,8 @@ struct Caller {
 
 #if LADON_CHECKED
   // Returns the file and line where an object is initialised. Only a default member initialiser may call this function.
-  // For an object without an initialiser, the compiler gives the line of the member itself. `header` is the file of the
-  // member: for a place in this file, the function returns an unknown place.
+  // For an object without an initialiser, the compiler gives the place of the member itself. The function recognises
+  // this case by `header`, the file of the member, and returns an unknown place.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;
@@ -38,7 +38,7 @@ LADON_INLINE constexpr Caller caller_of([[maybe_unused]] const Aggregate& aggreg
 
 }  // namespace ladon::inline LADON_ABI::detail
 
-// Declares the member `caller` of a struct, which must be its last member. In an unchecked build, declares nothing.
+// Declares `caller`, which must be the last member of a struct. In an unchecked build, declares nothing.
 #if LADON_CHECKED
 #define LADON_CALLER_MEMBER ::ladon::detail::Caller caller = ::ladon::detail::Caller::outside(__FILE__);
 #else

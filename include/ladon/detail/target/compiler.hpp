@@ -72,7 +72,7 @@
 //   LADON_UNROLL_COEFFICIENTS   the pragma before the loop over the coefficients of polynomials (elementary.hpp)
 //   LADON_TILE_LAMBDA           the attribute of the lambda that computes a tile (matmul.hpp)
 //   LADON_PRODUCT               the attribute of matmul_panels, the product of several tokens (matmul.hpp)
-//   LADON_ARGUMENT              how a kernel takes a struct: by value if the macro is empty, by reference if const&
+//   LADON_ARGUMENT              how a kernel takes a struct: by reference if the macro is `const&`, otherwise by value
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
 #endif

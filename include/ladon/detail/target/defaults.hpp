@@ -31,7 +31,7 @@ struct Defaults {
 
   // --- Tiles ---------------------------------------------------------------------------------------------------------
 
-  // How many rows a tile has if there is a single token, so that panels have width 1.
+  // How many rows a tile has for a single token. Panels then have the width 1.
   static constexpr std::size_t single_token_rows = 4;
   // From this width of the model on, tokens that fill one and a half registers are stored in three packs of half a
   // register. Products with weights then compute two steps in each register (detail/linear/micro_kernel_folded.hpp).
@@ -106,14 +106,15 @@ struct Defaults {
   // How many bytes of the L2 cache one product may use: half of the 1 MB that a core of Zen 4, Zen 5 or Cascade Lake
   // servers has. The other half is left for other data.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
-  // If all input panels of a product together exceed `second_cache_bytes`, the product takes groups of panels with
-  // `panel_group_bytes` bytes, but at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512 features
-  // in 8 heads reaches 69% of peak FMA throughput without groups, and 74% with groups of four panels (Cascade Lake).
+  // If all input panels of a product together exceed `second_cache_bytes`, the product takes the panels in groups. A
+  // group has `panel_group_bytes` bytes, but at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
+  // features in 8 heads reaches 69% of peak FMA throughput without groups, and 74% with groups of four panels (Cascade
+  // Lake).
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
-  // If the weights of a feed-forward network exceed `second_cache_bytes`, this many panels use each weight that is
-  // read. With a single panel, all weights would be read again for every panel. The table has the throughput of encoder
-  // layers (tokens,features,heads) in % of peak, on a Cascade Lake, with and without prefetching of weights
+  // If the weights of a feed-forward network exceed `second_cache_bytes`, each weight is read once for this many
+  // panels. With a single panel, all weights would be read again for every panel. The table has the throughput of
+  // encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, with and without prefetching of weights
   // (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have 18.9 MB:
   //   % of peak                           one panel   four panels
   //   (128,768,12), without prefetching   56%         74%
@@ -147,8 +148,8 @@ struct Defaults {
   static constexpr bool widens_int8 = false;
   // How many packs of sums a tile of an int8 product has at most.
   static constexpr std::size_t int8_tile_sums = 24;
-  // How many panels use each int8 weight of a feed-forward network that is read. Only used if hidden_in_keys is true,
-  // and limited by the hidden features that fit into the memory of the keys.
+  // For how many panels a feed-forward network reads each int8 weight once. Only used if hidden_in_keys is true. The
+  // number is lower if the memory of the keys has room for the hidden features of fewer panels.
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
   // --- Workspace -----------------------------------------------------------------------------------------------------

@@ -43,8 +43,8 @@ struct Helium : Defaults {
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
   // With more panels at a time, a product needs fewer calls of its assembly loop. The model of examples/keywords takes
-  // 29.4 million instructions with one panel at a time. With three panels, which is what the memory of its keys has
-  // room for, it takes 27.2 million.
+  // 29.4 million instructions with one panel at a time, and 27.2 million with three. The memory of the model's keys has
+  // no room for more than three panels.
   static constexpr std::size_t int8_feed_forward_panels = 4;
   static constexpr bool hidden_in_keys = true;
 };
