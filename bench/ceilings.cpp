@@ -25,8 +25,9 @@ using nlohmann::ordered_json;
 constexpr double round_seconds = 2e-4;
 double patience = 10;
 
-// Calls rate(), which measures a rate in units per second, in 15 rounds. Repeats rounds that other processes disturbed,
-// until `patience` seconds have passed. Returns the median rate, and the fraction of the rounds that stayed disturbed.
+// Measures a rate in 15 rounds. A round calls rate(), which returns units per second. Repeats rounds that other
+// processes disturbed, until `patience` seconds have passed. Returns the median rate, and the fraction of the rounds
+// that stayed disturbed.
 template <class Rate>
 ordered_json figure(const std::string& name, Rate rate) {
   std::vector<double> rates;

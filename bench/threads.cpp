@@ -1,7 +1,7 @@
-// ladon_bench_threads [--json FILE] [THREADS]: measures how much faster THREADS threads (by default 2) compute one call
-// than one thread does. In each round, one thread computes calls for about a millisecond, but at least one call. Then
-// THREADS threads compute the same number of calls. If another process used one of the cores during a round, the round
-// is repeated. The ratio of a round is the time of one thread divided by the time of THREADS threads. Prints the median
+// ladon_bench_threads [--json FILE] [THREADS]: compares the time of one call in one thread and in THREADS threads, by
+// default 2. In each round, one thread computes calls for about a millisecond, but at least one call. Then THREADS
+// threads compute the same number of calls. If another process used one of the cores during a round, the round is
+// repeated. The ratio of a round is the time of one thread divided by the time of THREADS threads. Prints the median
 // and the quartiles of the ratios of all rounds.
 #include <algorithm>
 #include <cstddef>

@@ -83,8 +83,8 @@ endfunction()
 # DISPATCH is compiled on CMAKE_SYSTEM_PROCESSOR, in the order of the enumeration ladon_isa (src/c_kernel/kernel.h.in).
 # The list is empty if DISPATCH does not support the processor. Every machine supports the first instruction set of the
 # list. VNNI, and the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit
-# integers. FEAT_BF16 of Arm is only for bfloat16 weights. <pairs> says whether attention of the kernel can multiply
-# pairs of bfloat16 numbers. AVX512_BF16 is for bfloat16 weights, and if <pairs> is true, also for int8 weights.
+# integers. FEAT_BF16 of Arm is only for bfloat16 weights. AVX512_BF16 is for bfloat16 weights. If <pairs> is true,
+# AVX512_BF16 is also for int8 weights, because the kernel's attention then multiplies pairs of bfloat16 numbers.
 function(ladon_dispatched_isas out precision pairs)
   foreach(list isas float32_isas bfloat16_isas int8_isas)
     set(${list} "")

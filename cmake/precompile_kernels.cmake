@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Defines ladon_precompile_kernels.
 
-# ladon_precompile_kernels(): gives the object files of kernels in the calling directory precompiled headers of Ladon.
-# Call the function after the last ladon_add_kernel of the directory. Object files with equal flags and definitions share
-# one precompiled header. Without precompiled headers, parsing the headers takes a third of the compile time of a kernel
-# for WebAssembly, and most of the compile time of a kernel's description. The object files have the same bytes with and
-# without a precompiled header. Compiling a precompiled header costs the time that it saves in two object files, so only
-# groups of three or more object files get one.
+# ladon_precompile_kernels(): precompiles Ladon's headers for the kernels of the calling directory. Call the function
+# after the last ladon_add_kernel of the directory. Object files with equal flags and definitions share one precompiled
+# header. Without precompiled headers, parsing the headers takes a third of the compile time of a WebAssembly kernel, and
+# most of the compile time of a kernel's description. The object files have the same bytes with and without a precompiled
+# header. Two object files would save only as much time as their precompiled header costs, so only groups of three or
+# more object files get one.
 function(ladon_precompile_kernels)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
   list(FILTER targets INCLUDE REGEX "_(code|int8|describe(_[a-z0-9_-]+)?)$")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions that add targets of Ladon on demand. A build that does not call the function of a target does not need the
-# dependencies of the target.
+# Each function below adds a target of Ladon. A build calls only the functions of the targets that it uses, so it needs
+# no dependencies of other targets.
 #   ladon_need_files()          adds ladon_files, a library that reads and replaces files
 #   ladon_need_safetensors()    adds ladon_safetensors, a library that reads safetensors files
 #   ladon_need_weights_tool()   adds ladon_weights, the program ladon-weights, which packs tensors for a kernel
@@ -36,10 +36,10 @@ function(ladon_need_weights_tool)
   endif()
 endfunction()
 
-# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host: the setting
-# LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX is the compiler
-# of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because the generator
-# then finds the compiler.
+# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host. This is the
+# setting LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX is the
+# compiler of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because the
+# generator then finds the compiler.
 function(ladon_host_compiler out)
   set(compiler "${LADON_HOST_CXX}")
   if(NOT compiler)

@@ -38,10 +38,10 @@ function(ladon_emscripten_setting out name)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# ladon_find_relaxed(<variable>): sets <variable> to the LLVM that compiles relaxed SIMD: `own` if em++'s LLVM has at
-# least version 17, or else the folder of such an LLVM, or else an empty value. LLVM 16 was the first with the final
-# opcodes of relaxed SIMD, and LLVM 17 the first with the final names of the intrinsics. em++ 3.1.6, which is based on
-# LLVM 14, also works with the clang of LLVM 19.
+# ladon_find_relaxed(<variable>): sets <variable> to the LLVM that compiles relaxed SIMD. The value is `own` if em++'s
+# LLVM has at least version 17, or else the folder of such an LLVM, or else empty. LLVM 16 was the first with the final
+# opcodes of relaxed SIMD, and LLVM 17 the first with the final names of the intrinsics. em++ need not match the
+# folder's LLVM: em++ 3.1.6 has LLVM 14, but works with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)

@@ -5,8 +5,8 @@
 /**
  * Returns {relaxed, simd, scalar}. Each member is {bits, isSigned}: the bits of quantised inputs, and whether the
  * inputs are signed bytes. If this engine computes wrong relaxed dot products, `relaxed` is missing. Without the npm
- * package, this function cannot test the engine, and `relaxed` has 7 bits, for which all correct engines compute equal
- * sums.
+ * package, this function cannot test the engine. In this case, `relaxed` has 7 bits, because with 7 bits, all correct
+ * engines compute equal sums.
  */
 export async function activationsOf(host, report) {
   const dot = await relaxedDotOf(host);

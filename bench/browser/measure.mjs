@@ -1,9 +1,9 @@
 // Measures attention in one thread of a page or of Node. The functions of the argument `host` hide the differences
-// between page and Node:
-//   read(path)      returns a Promise of the bytes of a file of the build
-//   peer(name)      returns a Promise of a started module of peers/
-//   binding(file)   returns a Promise of a file of the package, by default index.js
-//   url(path)       returns the address of a file of the build
+// between page and Node. The first three functions return a Promise:
+//   read(path)      gives the bytes of a file of the build
+//   peer(name)      starts a module of peers/, and gives the module
+//   binding(file)   imports a file of the npm package, by default index.js, and gives the module
+//   url(path)       returns the address of a file of the build, not a Promise
 import {activationsOf} from "./activations.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast} from "./rounds.mjs";
@@ -137,8 +137,8 @@ async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expec
 /**
  * Measures several ways to solve `problem` with the package `name`, and returns the fastest. `forms` lists the ways as
  * {form, make}: a name, and a function that returns {run, y, free}. Leaves out a way that fails, or whose result makes
- * `check(form, y)` throw. Returns {form, chosen, free}, where make() returned `chosen`, or {} if all ways were left
- * out.
+ * `check(form, y)` throw. Returns {form, chosen, free} for the fastest way, where `chosen` is the object from make().
+ * Returns {} if all ways were left out.
  */
 export async function fastestOf(name, forms, problem, check, report) {
   const made = [];

@@ -1,5 +1,5 @@
-// Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory. So
-// the measured time excludes the package, and modules that the package does not ship can be measured.
+// Calls a module of ladon_add_kernel without the npm package. This file places the tensors in the module's memory. So
+// the measured time does not include the package. Modules that the package does not ship can be measured, too.
 
 import {ModuleMemory} from "./module_memory.mjs";
 

@@ -20,7 +20,7 @@ export const spread = values => ({
  * Measures contestants {run, repeats, work} in rounds. run() may return a promise. `work` lists the flops of one run
  * (work.mjs). Returns {seconds, ceiling} for each contestant, both arrays with an entry for each round. `seconds` is
  * the time of one run. `ceiling` is the highest possible flops per second, from the peaks measured before and after the
- * run. For work with float32 and int8 flops, `ceiling` assumes that the int8 flops follow the float32 flops.
+ * run. If a run has float32 and int8 flops, `ceiling` assumes that the engine computes the two kinds one after another.
  */
 export async function alternate(contestants, rounds) {
   const results = contestants.map(() => ({seconds: new Float64Array(rounds), ceiling: new Float64Array(rounds)}));
@@ -59,8 +59,8 @@ export function figures({work}, {seconds, ceiling}) {
 }
 
 /**
- * Returns how many times as fast as `other` `one` is. Each round gives a ratio of the two times. The result has the
- * median and the quartiles of these ratios.
+ * Returns the speed of `one` divided by the speed of `other`. Each round gives a ratio of the two times. The result has
+ * the median and the quartiles of these ratios.
  */
 export const timesAsFast = (one, other) => spread(one.seconds.map((s, round) => other.seconds[round] / s));
 

@@ -4,9 +4,10 @@
 export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
 
 /**
- * Calls `run` in periods of `spell` milliseconds, at most `most` periods. Stops when two periods in a row have not made
- * a call 5% faster. One such period is not enough, because V8 optimises hot functions one after another, and large
- * functions late. Pauses between the calls let the engine's compiler threads finish.
+ * Calls `run` in periods of `spell` milliseconds, at most `most` periods. Stops after two periods in a row in which no
+ * call was 5% faster than all earlier calls. After a single such period, V8 may still optimise more functions, because
+ * V8 optimises hot functions one after another, and large functions late. Pauses between the calls let the engine's
+ * compiler threads finish.
  */
 export async function warmUp(run, spell = 400, most = 15) {
   let best = Infinity;

@@ -32,8 +32,8 @@ export async function peaksOf(kind, milliseconds) {
 }
 
 /**
- * Returns a list with an entry {flops, peak} for float32 and for int8. Leaves out a precision that has no flops.
- * `flops` is {float32, int8}, and peaksOf returned `peaks`.
+ * Returns a list of {flops, peak}: an entry for the float32 flops, and an entry for the int8 flops. Leaves out a
+ * precision without flops. The argument `flops` is {float32, int8}, and `peaks` is a result of peaksOf.
  */
 export const workOf = (flops, peaks) => Object.entries(flops).filter(([, count]) => count > 0)
     .map(([precision, count]) => ({flops: count, peak: peaks[precision]}));

@@ -35,13 +35,14 @@ class AnyLayer {
   std::vector<float> y_;
 };
 
-// Returns the linear map with the weights name_weight and name_bias in `numbers`.
+// Returns the linear map `name`. For "linear1", `numbers` has "linear1_weight" and "linear1_bias".
 template <std::size_t Out, std::size_t In, class Precision>
 LinearMemory<Out, In, Precision> linear(const Numbers& numbers, const std::string& name) {
   return {numbers.at(name + "_weight").data(), numbers.at(name + "_bias").data()};
 }
 
-// Holds the weights of attention. view() returns the struct of pointers to the weights that a call of attention takes.
+// Holds the weights of attention. view() returns pointers to these weights, in the struct that a call of attention
+// takes.
 template <class Attention, class Precision>
 class AttentionMemory {
  public:

@@ -19,8 +19,9 @@ using namespace ladon_bench;
 using dnnl::memory, dnnl::matmul;
 using Tag = memory::format_tag;
 
-// The two ways to compute attention that are compared. `in_place`: the products of a head read and write parts of the
-// matrices that the projections use. `copied`: the products use copies in the layout that oneDNN prefers.
+// The benchmark compares these two ways to compute attention. With `in_place`, the products of a head read and write
+// parts of the matrices that the projections use. With `copied`, the products use copies in the layout that oneDNN
+// prefers.
 const std::string in_place = "heads in place", copied = "heads copied";
 
 class Attention {
@@ -122,8 +123,8 @@ class Attention {
     return together;
   }
 
-  // Adds the step result = a b. `a_wanted`, `b_wanted` and `wanted` are the layouts that oneDNN may use for a, b and
-  // the result. A layout that differs costs a copy in every run.
+  // Adds the step result = a b. The product has the wanted layouts; for Tag::any, oneDNN chooses a layout. If the
+  // product has another layout for a, b or the result, every run copies it.
   void multiply(const memory& a, const memory::desc& a_wanted, const memory& b, const memory::desc& b_wanted,
                 const memory& result, const memory::desc& wanted) {
     const matmul::primitive_desc product(matmul::desc(a_wanted, b_wanted, wanted), engine_);

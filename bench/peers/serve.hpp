@@ -70,8 +70,8 @@ class Server {
       return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
     }
 
-    // Calls run() for about `seconds` seconds and measures these calls. First makes a tenth as many calls without
-    // measuring them, because other processes have used the caches and the branch predictors.
+    // Calls run() for about `seconds` seconds and measures these calls. Before the measurement, calls run() for about
+    // seconds / 10 seconds, because other processes have filled the caches and trained the branch predictors.
     json round(double seconds) {
       const double calls = seconds / std::max(estimate, 1e-7);
       time(static_cast<std::size_t>(std::ceil(calls / 10)));

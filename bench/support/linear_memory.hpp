@@ -1,4 +1,4 @@
-// Makes the weights of a linear map from floats: the floats themselves, bfloat16, or int8.
+// Converts the weights of a linear map from float32 to bfloat16 or int8. Float32 weights are used without a copy.
 #pragma once
 
 #include <cstddef>

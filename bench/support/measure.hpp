@@ -126,8 +126,8 @@ bool add_attention() {
          add(named<S, Precision>("attention", "causal"), measure_attention<S, Precision, mask::Causal, score::Scaled>);
 }
 
-// Adds measurements of attention with various masks and scores. All of them count the flops of attention without a
-// mask, so that their results can be compared with attention without a mask.
+// Adds measurements of attention with various masks, and with a softcap. Every measurement counts the flops of
+// attention without a mask, so that its result can be compared with attention without a mask.
 template <Shape S, class Precision>
 bool add_options() {
   const auto named_options = [](const char* mask) { return named<S, Precision>("attention", mask); };

@@ -3,8 +3,8 @@
 # the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
 # ladon_kernel_vocabulary(): sets variables such as ladon_kernel_flags to the names of the arguments, and
-# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. The macro sets the variables in its caller, because a
-# function that is called from another folder cannot see variables of this file.
+# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. This is a macro, so it sets the variables in the
+# function that uses it. That function may be called from another folder, where variables of this file do not exist.
 macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED ROTATED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
@@ -63,9 +63,9 @@ macro(ladon_kernel_value out argument default)
   endif()
 endmacro()
 
-# ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. A word of the
-# condition may be the name of a variable, and if() then replaces the word by the variable's value. So callers compare
-# words with MATCHES and a regular expression, which if() does not replace.
+# ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. If a word of the
+# condition is the name of a variable, if() replaces the word by the variable's value. if() does not replace the regular
+# expression after MATCHES, so callers compare words with MATCHES.
 function(ladon_kernel_refuse message)
   if(${ARGN})
     message(FATAL_ERROR "ladon_add_kernel(${NAME}): ${message}")
@@ -96,7 +96,8 @@ endfunction()
 
 # ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses <value> if it is not a number of <kind>. <kind>
 # is integer, size (an integer above 0), number or positive (a number above 0). Some arguments also allow words, such as
-# `all`. The caller checks for these words before the call, and passes a <text> that names them for the message.
+# `all`. The caller checks for these words before the call. <text> names these words, because the message lists all
+# allowed values.
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
@@ -139,9 +140,9 @@ function(ladon_kernel_assembler_string out path)
 endfunction()
 
 # ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
-# arg_<ARGUMENT> for every given argument. An argument of the list ladon_kernel_choices that is not given has a default,
-# and arg_<ARGUMENT> becomes this default. Sets S_<size>, such as S_QUERIES, for the sizes of the shape. The macro does
-# not take the arguments as parameters, because CMake would evaluate them a second time.
+# arg_<ARGUMENT> for every given argument. The arguments in the list ladon_kernel_choices have defaults: if the caller
+# does not give such an argument, sets arg_<ARGUMENT> to the default. Sets S_<size>, such as S_QUERIES, for the sizes of
+# the shape. The macro does not take the arguments as parameters, because CMake would evaluate them a second time.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()
@@ -248,7 +249,7 @@ VALUE_MODEL; MEMORY makes a decoder layer, which also attends to the output of a
     arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
 endfunction()
 
-# Checks LAYOUT, ACTIVATION_BITS, ROTATED and NORM_BIAS, because other arguments limit their values.
+# Checks that LAYOUT, ACTIVATION_BITS, ROTATED and NORM_BIAS fit the other arguments.
 function(ladon_kernel_check_choices)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)

@@ -88,8 +88,8 @@ function(ladon_kernel_put_description template output)
     DEPENDS ${described} ${template} ${modules}/put_description.cmake COMMENT "Description of ${NAME}: ${name}" VERBATIM)
 endfunction()
 
-# Adds one translation unit with the C functions for each instruction set. With DISPATCH, also adds a translation unit
-# whose C functions call the functions for the instruction set of the machine.
+# For each instruction set, adds a translation unit with the C functions of the kernel. With DISPATCH, adds another
+# translation unit. Its C functions call the functions for the instruction set of the machine.
 macro(ladon_kernel_code)
   set(isa_number 0)
   set(built_isas "")

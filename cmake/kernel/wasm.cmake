@@ -104,9 +104,8 @@ function(ladon_kernel_module_object target source)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${environment}" POSITION_INDEPENDENT_CODE OFF)
 endfunction()
 
-# Links the module without em++, for two reasons: em++ would export more symbols, and em++ of Debian 12 cannot read
-# relaxed instructions. With --stack-first, the stack lies below the data, so a stack overflow is a trap and overwrites
-# no data.
+# Links the module without em++. em++ would export more symbols, and em++ of Debian 12 cannot read relaxed instructions.
+# With --stack-first, the stack lies below the data. A stack overflow then causes a trap instead of overwriting data.
 macro(ladon_kernel_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")

@@ -19,10 +19,11 @@ inline constexpr std::size_t no_date_class = 10;
 inline constexpr int first_year = 1000, last_year = 2999;
 
 // The first tokens are the slots, which answer with the eight digits, and the characters of the text follow. In
-// training, the slots followed 40 places for the text. The order of tokens changes no result, because the model knows
-// positions only by embeddings. With the slots first, all unused places are at the end. So the option `keys` (the
-// active length) can replace the padding mask, and the last layer computes only the first eight tokens. The table has
-// the time for a text of 16 characters, with a mask over all 48 tokens and with the active length:
+// training, the order was different: the 40 places for the text came first. The order of tokens changes no result,
+// because the model knows positions only by embeddings. With the slots first, all unused places are at the end. So the
+// option `keys` (the active length) can replace the padding mask, and the last layer computes only the first eight
+// tokens. The table compares the times for a text of 16 characters, with a mask over all 48 tokens and with the active
+// length:
 //                                 mask    active length
 //     plain arrays, one lane    223 us            77 us
 //     AVX-512                  20.6 us          12.8 us
@@ -88,8 +89,8 @@ struct Attention {
 // The logits: logits[class][slot].
 using Logits = std::array<std::array<float, slots>, classes>;
 
-// Lower-cases a text and squeezes its spaces. Returns Status::date if the model can read the text, even if the text is
-// no date.
+// Lower-cases a text and squeezes its spaces. Returns Status::date if the model can read the text. This does not mean
+// that the text is a date.
 Status squeeze(std::string_view text, Squeezed& squeezed) noexcept;
 
 // Runs the encoder and the classifier, and writes `logits`. The caller chooses the digits. `attention` may be null.

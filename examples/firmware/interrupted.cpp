@@ -1,7 +1,7 @@
 // interrupted FILE: a loop reads texts, as the main loop of a small real-time system does. A timer interrupts the loop,
-// and the interrupt handler reads other texts with a second workspace. Every result must be bit-identical to the result
-// without interrupts, for two reasons. A kernel keeps its state only in its workspace. The processor saves the
-// registers of the interrupted code, including the registers of the FPU.
+// and the interrupt handler reads other texts with a second workspace. The program checks that every result is
+// bit-identical to the result without interrupts. Interrupts change no result, because a kernel keeps its state only in
+// its workspace, and an interrupt saves the registers of the interrupted code, including those of the FPU.
 #include <array>
 
 #include "board.hpp"

@@ -83,8 +83,8 @@ std::uint64_t run_whole() {
   return board::instructions() - start;
 }
 
-// Returns whether no element of `streamed` differs from the element of `whole` by more than largest_difference. NaN
-// counts as a difference.
+// Returns true if each element of `streamed` differs from the same element of `whole` by at most largest_difference.
+// Returns false if a difference is NaN.
 bool same() {
   float most = 0;
   for (std::size_t i = 0; i < frames * model; ++i) {

@@ -41,8 +41,8 @@ Embedding pool(const float* y, std::size_t tokens) {
   std::array<double, model_width> sum{};
   for (std::size_t t = 0; t < tokens; ++t)
     for (std::size_t i = 0; i < model_width; ++i) sum[i] += static_cast<double>(y[t * model_width + i]);
-  // Scales the sum instead of the mean: the mean is the sum divided by the number of tokens, and the scaling to length
-  // 1 cancels this division.
+  // Scales the sum of the rows to length 1. The mean, scaled to length 1, is the same vector, because the mean and the
+  // sum have the same direction.
   double length = 0;
   for (const double value : sum) length += value * value;
   length = std::sqrt(length);

@@ -1,6 +1,6 @@
 // Measures the keyword spotting model KWT-1 in the npm package and in LiteRT.js, in one thread of a page or of Node.
-// ../measure.mjs describes the host. The part "chain" is the computation from one second of sound to logits, and the
-// part "model" the computation from features to logits.
+// ../measure.mjs describes the host. The part "chain" computes logits from one second of sound. The part "model"
+// computes logits from features.
 import {alternate, figures, repeatsFor, timesAsFast} from "../rounds.mjs";
 import {warmUp} from "../warm_up.mjs";
 import {makePeaks, workOf} from "../work.mjs";
@@ -8,7 +8,8 @@ import {makePeaks, workOf} from "../work.mjs";
 const frames = 98, tokens = 99, width = 64, layers = 12, feedForward = 256, coefficients = 40;
 /**
  * The number of multiply-adds in the linear maps of the encoder for one recording. In the last layer, only the class
- * token is a query. So this layer projects keys and values of all tokens, but computes one row of everything else.
+ * token is a query. So the last layer computes keys and values for all tokens, and all other linear maps only for the
+ * class token.
  */
 const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward) +
     2 * tokens * width * width + width * (2 * width + 2 * feedForward);
@@ -94,8 +95,8 @@ async function errorOf(logits, inputs, expected) {
 }
 
 /**
- * Loads KWT-1 with the npm package in a module of the given kind. Returns two objects to measure, for the part "chain"
- * (from sound to logits) and for the part "model" (from features to logits).
+ * Loads KWT-1 with the npm package. `kind` selects the module of the package. Returns two objects to measure: one for
+ * the part "chain" (from sound to logits), and one for the part "model" (from features to logits).
  */
 async function ladonOf(host, kind, precision) {
   const {KeywordSpotter} = await host.binding("keywords.js");

@@ -99,8 +99,8 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Loads the ONNX files models[form] for each of `forms` with the package `name`. Returns an object to measure for each
- * loaded file. Stops at the first failure, and calls report({message}).
+ * Loads several ONNX files with the package `name`: models[form] for each `form` in `forms`. Returns an object to
+ * measure for each loaded file. Stops at the first failure, and calls report({message}).
  */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
@@ -137,9 +137,9 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if the report shows the speed of `one`, a measurement of Ladon, relative to the measurement in the
-  // second argument. Each measurement of Ladon is compared with every other package. Int8 weights are also compared
-  // with float32 weights in the same kind of module.
+  // `one` is a measurement of Ladon. Returns true if the report compares the speed of `one` with the speed of the
+  // second argument, another measurement. Each measurement of Ladon is compared with every other package. Int8 weights
+  // are also compared with float32 weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {

@@ -1,6 +1,6 @@
 /**
- * The ONNX files of MiniLM that to_onnx.py writes, by the names that the report prints. `dtype` is an option of
- * transformers.js.
+ * The ONNX files of MiniLM, which to_onnx.py writes. The keys are the names that the report prints. `dtype` is an
+ * option of transformers.js.
  */
 export const models = {
   "plain operators": {file: "model", dtype: "fp32", precision: "float32"},

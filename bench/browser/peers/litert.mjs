@@ -8,7 +8,8 @@ export const kind = "relaxed";
 
 /** Starts LiteRT.js. `folder` returns the address of a package. */
 export async function start({folder}) {
-  // LiteRT.js calls importScripts, which module workers do not have. This function takes its place.
+  // LiteRT.js calls importScripts, but module workers do not have importScripts. So this function implements
+  // importScripts.
   globalThis.importScripts = url => {
     const request = new XMLHttpRequest();
     request.open("GET", url, false);

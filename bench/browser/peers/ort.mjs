@@ -15,9 +15,9 @@ export async function start({read}) {
   ort.env.logLevel = "error";
 }
 
-// Each entry makes an ONNX model that computes attention with another operator. The first two operators are in
-// Microsoft's domain "com.microsoft". The third operator is in ONNX since opset 23. The last entry uses only MatMul,
-// Softmax and other basic operators.
+// Each entry makes an ONNX model that computes attention. The models differ in their operators. The first two operators
+// are in Microsoft's domain "com.microsoft". The third operator is in ONNX since opset 23. The last entry uses only
+// MatMul, Softmax and other basic operators.
 const attentionOperators = {
   "com.microsoft.Attention": ({tokens, model: width, heads, causal, w}) => [[1, tokens, width], 17, [
     tensor("in_weight", [width, 3 * width], transposed(w.inWeight, 3 * width, width)),

@@ -1,5 +1,4 @@
-// Computes MiniLM in transformers.js with the wasm backend and one thread, from a text to a vector of unit length, as
-// in a page.
+// Computes MiniLM in transformers.js, from a text to a vector of unit length. Uses the wasm backend and one thread.
 import {env, pipeline} from "@huggingface/transformers";
 
 import {models} from "../minilm/models.mjs";

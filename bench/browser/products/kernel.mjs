@@ -31,7 +31,7 @@ export async function instantiateProducts(module, precision, {x, products}, {bit
 }
 
 /**
- * Returns the index in the row-major array [tokens][model] of the element with the index `i` in the array [tokens /
+ * Returns the row-major index of a number in [tokens][model]. `i` is the index of this number in the panels [tokens /
  * width][model][width].
  */
 const placeInRows = (i, width) => {

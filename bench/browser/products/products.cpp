@@ -1,5 +1,5 @@
-// Computes the products in the feed-forward networks of MiniLM, without the rest of the model: one module for each
-// precision of the weights. `./dev bench browser --precision int8` measures the function `product`, including the
+// Computes only the matrix products in the feed-forward networks of MiniLM. CMake compiles this file to a module for
+// each precision of the weights. `./dev bench browser --precision int8` measures the function `product`, including the
 // quantisation, as a share of the engine's peak. The command also compares the function `chain`, which computes several
 // products one after another, with other packages. kernel.mjs calls the modules.
 //

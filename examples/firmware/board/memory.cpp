@@ -14,7 +14,7 @@ std::uint32_t* bottom() noexcept { return reinterpret_cast<std::uint32_t*>(board
 
 }  // namespace
 
-// `at` points to volatile words, so that the compiler writes each word by itself. Otherwise, the compiler would call
+// `at` points to volatile words, so the compiler must store each word in the loop. Otherwise, the compiler would call
 // memset, and memset would overwrite its own stack frame. The loop leaves out the 16 words below the frame address,
 // because paint_stack itself uses them.
 __attribute__((noinline)) void paint_stack() noexcept {

@@ -1,4 +1,4 @@
-// Compares with LiteRT: the model alone, and the whole computation from samples to labels.
+// Compares KWT-1 in Ladon with KWT-1 in LiteRT: the model alone, and the whole computation from samples to labels.
 #include <doctest/doctest.h>
 
 #include <algorithm>
