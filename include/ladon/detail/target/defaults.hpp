@@ -90,6 +90,12 @@ struct Defaults {
   // (detail/attention/bfloat16_attention.hpp).
   static constexpr bool attends_in_pairs = false;
 
+  // --- Activations ---------------------------------------------------------------------------------------------------
+
+  // How many packs of GELU are computed side by side after a product, to hide latency. If the number is 1, the epilogue
+  // of the product computes GELU, one pack after another.
+  static constexpr std::size_t gelu_packs_together = 1;
+
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;

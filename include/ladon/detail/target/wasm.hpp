@@ -80,6 +80,7 @@ struct Wasm : Defaults {
   // general-purpose register, a move into a vector register, and a shuffle. A load with a broadcast is one instruction.
   static constexpr bool loads_constants = true;
   static constexpr std::size_t softmax_chains = 4;
+  static constexpr std::size_t gelu_packs_together = 8;
 #endif
   static constexpr std::size_t separate_function_weights = 0;
   static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
