@@ -17,11 +17,10 @@ function(ladon_add_modules target name)
   add_dependencies(${target} ${name}_modules)
 endfunction()
 
-# ladon_precompile_modules(): gives the object files of the calling directory's modules precompiled headers of Ladon.
-# Object files with equal flags share one precompiled header. Without it, parsing the headers takes a third of the
-# compile time of a kernel. The object files have the same bytes with and without a precompiled header. Compiling a
-# precompiled header takes as long as it saves in two object files, so only groups of three or more object files get
-# one.
+# ladon_precompile_modules(): precompiles Ladon's headers for the modules of the calling directory. Object files with
+# equal flags share one precompiled header. Without precompiled headers, parsing the headers takes a third of the
+# compile time of a kernel. The object files have the same bytes with and without a precompiled header. Two object files
+# would save only as much time as their precompiled header costs, so only groups of three or more object files get one.
 function(ladon_precompile_modules)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
   list(FILTER targets INCLUDE REGEX "_(code|describe|describe_default|int8)$")

@@ -26,8 +26,8 @@ run_example() {
   exec "$dir/examples/$name/$name" "$@"
 }
 
-# need_examples THING...: installs the packages for the build of all examples, and each THING. The example keywords also
-# needs the sources of KissFFT in LADON_KISSFFT_DIR, a folder that kissfft_folder prints.
+# need_examples THING...: installs the packages that the build of the examples needs, and each THING (see `need`). The
+# example keywords also needs the sources of KissFFT in LADON_KISSFFT_DIR, a folder that kissfft_folder prints.
 need_examples() {
   need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp utf8proc.h sndfile.h samplerate.h "$@"
 }

@@ -4,8 +4,8 @@
 : "${root:?}" "${compiler:?}"
 
 # need THING...: installs each THING that is missing. A THING is a command, a header (its name has a dot), or one of the
-# words in has(). has() looks for the command or file itself instead of the Debian package, because a user may have
-# installed the command or file without apt.
+# words in has(). has() looks for the command or the file, and not for its Debian package, because a user may have
+# installed the command or the file without apt.
 need() {
   local thing missing=() commands=()
   for thing in "$@"; do
@@ -141,9 +141,9 @@ kissfft_of_debian() (
   mv -T "$work/unpacked" "$1" 2>/dev/null || [ -e "$1/kiss_fftr.c" ] # another run may have been faster
 )
 
-# source_package NAME FOLDER: downloads the orig.tar of Debian's source package NAME. The files in /etc/apt usually name
-# only binary packages of Debian's server. So apt gets copies of these files with lines for source packages. apt
-# downloads into folders below FOLDER.
+# source_package NAME FOLDER: downloads the orig.tar of Debian's source package NAME. The lists of package servers in
+# /etc/apt usually have lines for binary packages only. So apt gets copies of these lists with lines for source
+# packages. apt downloads into folders below FOLDER.
 source_package() {
   local list options
   mkdir -p "$2/apt/lists/partial" "$2/apt/sources"
@@ -153,7 +153,8 @@ source_package() {
   for list in /etc/apt/sources.list.d/*.sources; do
     [ ! -e "$list" ] || sed 's/^[Tt]ypes:.*/Types: deb-src/' "$list" >"$2/apt/sources/${list##*/}"
   done
-  # APT::Sandbox::User=root: by default, apt of root downloads as the user _apt, who may not enter the temporary folder.
+  # If root runs apt, apt by default downloads as the user _apt, who may not enter the temporary folder. With
+  # APT::Sandbox::User=root, apt downloads as root.
   options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$2/apt/sources" -o APT::Sandbox::User=root
     -o Dir::State::Lists="$2/apt/lists" -o Dir::Cache="$2/apt" -o Acquire::Retries=3)
   apt-get "${options[@]}" update || true # fails if a server has no source packages, but another may have NAME

@@ -23,14 +23,14 @@ namespace keywords {
 
 static_assert(sizeof(Complex) == sizeof(kiss_fft_cpx) && alignof(Complex) == alignof(kiss_fft_cpx));
 
-// The offset of kiss_fftr_state in `state_`. KissFFT stores numbers of type Lanes directly behind kiss_fftr_state, so
-// `offset` is chosen to align these numbers.
+// KissFFT's state begins at state_ + offset, with a kiss_fftr_state. KissFFT stores numbers of type Lanes directly
+// behind the kiss_fftr_state, and `offset` is chosen to align these numbers.
 constexpr std::size_t offset =
     (sizeof(kiss_fftr_state) + alignof(Complex) - 1) / alignof(Complex) * alignof(Complex) - sizeof(kiss_fftr_state);
 
 Fft::Fft() noexcept {
-  // kiss_fftr_alloc needs memory for a complex DFT of `points` points, half of fft_length, and for another 3/2 *
-  // `points` complex numbers.
+  // KissFFT computes the real DFT by a complex DFT of half the length, `points`. kiss_fftr_alloc needs memory for the
+  // complex DFT, and for another 3/2 * `points` complex numbers.
   constexpr std::size_t points = fft_length / 2;
   static_assert(offset + sizeof(kiss_fftr_state) + sizeof(kiss_fft_state) +
                     (points - 1 + points * 3 / 2) * sizeof(kiss_fft_cpx) <=

@@ -1,9 +1,9 @@
 import type { DateReading } from "../src/date-reader.js";
 
 /**
- * Returns the head in which different digits attend most strongly to different characters. For each character, the
- * function takes the largest attention weight that any digit gives to the character. The head with the largest sum of
- * these weights is returned. If all digits of a head attend to one character, the head's sum is small.
+ * Returns the head whose digits point best to different characters. For each character, takes the largest attention
+ * weight that any digit gives to the character. A head's score is the sum of these weights. The score is small if all
+ * digits of the head attend to the same character.
  */
 export function pointingHead(reading: DateReading, layer: number, heads: number) {
   const seen = Array.from({ length: heads }, (_, head) => {
