@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/attention/score_function.hpp>
@@ -47,9 +48,23 @@ struct SingleQueries {
   float* out;          // [Heads][value width]: the output
 };
 
+// The type of the elements of a view.
+template <class View>
+using ElementOf = std::remove_cvref_t<decltype(*elements(View{}))>;
+
 // How many keys a block has: 256 keys for each lane of a pack.
 template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
+
+// Prefetches the beginnings of pages in the next panel of each stream. A panel has Size elements. `panel` is the
+// current panel of the first stream. Each further stream begins `distance` elements after the previous stream.
+template <std::size_t Streams, std::size_t Size, class Element>
+LADON_INLINE constexpr void prefetch_next_panels(const Element* panel, std::size_t distance) noexcept {
+  if (Streams == 1 || std::is_constant_evaluated()) return;
+  for (std::size_t s = 0; s < Streams; ++s) {
+    prefetch_page_starts(panel + s * distance, Size * sizeof(Element), Size * sizeof(Element));
+  }
+}
 
 // Computes the products q . k of one query in each of Heads heads. The function reads Streams panels, and Packs packs
 // of keys in each panel. Each panel begins `distance` elements after the previous panel. product[h * Streams * Packs +
@@ -60,6 +75,7 @@ template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs,
 LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
                                          Pack (&product)[Heads * Streams * Packs]) noexcept {
   constexpr std::size_t packs = Streams * Packs, count = Heads * packs;
+  constexpr bool paired = Packs % 2 == 0 && simd::EvenOdd<Pack, Element>::available;
   Pack sum[Sums][count];
   LADON_UNROLL
   for (std::size_t i = 0; i < Sums * count; ++i) sum[i / count][i % count] = Pack::broadcast(0.0f);
@@ -71,11 +87,22 @@ LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distan
       if constexpr (Heads > 1) x[h] = simd::keep_in_register(x[h]);
     }
     LADON_UNROLL
-    for (std::size_t i = 0; i < packs; ++i) {
+    for (std::size_t i = 0; i < packs; i += paired ? 2 : 1) {
       const Element* const from = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
-      const Pack loaded = simd::load_as_float<Pack>(from), key = Heads == 1 ? loaded : simd::keep_in_register(loaded);
+      Pack loaded[paired ? 2 : 1];
+      if constexpr (paired) {
+        simd::EvenOdd<Pack, Element>::load(from, loaded[0], loaded[1]);
+      } else {
+        loaded[0] = simd::load_as_float<Pack>(from);
+      }
       LADON_UNROLL
-      for (std::size_t h = 0; h < Heads; ++h) sum[s][h * packs + i] = fma(x[h], key, sum[s][h * packs + i]);
+      for (std::size_t j = 0; j < (paired ? 2 : 1); ++j) {
+        const Pack key = Heads == 1 ? loaded[j] : simd::keep_in_register(loaded[j]);
+        LADON_UNROLL
+        for (std::size_t h = 0; h < Heads; ++h) {
+          sum[s][h * packs + i + j] = fma(x[h], key, sum[s][h * packs + i + j]);
+        }
+      }
     }
   };
   std::size_t feature = 0;
@@ -88,6 +115,10 @@ LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distan
   LADON_UNROLL
   for (std::size_t i = 0; i < count; ++i) {
     product[i] = Sums == 1 ? sum[0][i] : (sum[0][i] + sum[1 % Sums][i]) + (sum[2 % Sums][i] + sum[3 % Sums][i]);
+  }
+  if constexpr (paired) {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < count; i += 2) simd::EvenOdd<Pack, Element>::join(product[i], product[i + 1]);
   }
 }
 
@@ -161,6 +192,8 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>
   const std::size_t panels_per_stream = Streams > 1 ? panels / Streams : 0;
   const std::size_t in_streams = Streams * panels_per_stream;
   for (std::size_t p = 0; p < panels_per_stream; ++p) {
+    prefetch_next_panels<Streams, width * HeadWidth>(elements(queries.keys) + (start + p * width) * HeadWidth,
+                                                     panels_per_stream * width * HeadWidth);
     constexpr std::size_t together = fitting_registers(Streams, Heads, K.packs);
     LADON_UNROLL
     for (std::size_t s = 0; s < Streams; s += together) {
@@ -228,6 +261,7 @@ template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs,
 LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t stride, std::size_t panels,
                                                     std::size_t distance, Pack (&sum)[ValueWidth * Heads]) noexcept {
   constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes, packs = Streams * Packs;
+  constexpr bool paired = Packs % 2 == 0 && simd::EvenOdd<Pack, ElementOf<View>>::available;
   for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Heads][packs];
     LADON_UNROLL
@@ -236,25 +270,41 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
       const Pack w = Pack::load(p + i / packs * stride + key);
       weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
     }
+    if constexpr (paired) {
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Heads * packs; i += 2) {
+        simd::EvenOdd<Pack, ElementOf<View>>::split(weight[i / packs][i % packs], weight[i / packs][i % packs + 1]);
+      }
+    }
+    prefetch_next_panels<Streams, ValueWidth * width>(elements(values) + panel * ValueWidth * width,
+                                                      distance * ValueWidth * width);
     for (std::size_t row = 0; row < ValueWidth; ++row) {
       const auto* const first = elements(values) + (panel * ValueWidth + row) * width;
       Pack row_sum[Heads];
       LADON_UNROLL
       for (std::size_t h = 0; h < Heads; ++h) row_sum[h] = sum[row * Heads + h];
       LADON_UNROLL
-      for (std::size_t i = 0; i < packs; ++i) {
-        const Pack loaded =
-            simd::load_as_float<Pack>(first + i / Packs * distance * ValueWidth * width + i % Packs * lanes);
-        const Pack value = Heads == 1 ? loaded : simd::keep_in_register(loaded);
+      for (std::size_t i = 0; i < packs; i += paired ? 2 : 1) {
+        const auto* const from = first + i / Packs * distance * ValueWidth * width + i % Packs * lanes;
+        Pack loaded[paired ? 2 : 1];
+        if constexpr (paired) {
+          simd::EvenOdd<Pack, ElementOf<View>>::load(from, loaded[0], loaded[1]);
+        } else {
+          loaded[0] = simd::load_as_float<Pack>(from);
+        }
         LADON_UNROLL
-        for (std::size_t h = 0; h < Heads; ++h) {
-          const Pack& w = weight[h][i];
-          if constexpr (Selected) {
-            const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
-            const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
-            row_sum[h] = select(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
-          } else {
-            row_sum[h] = fma(value, w, row_sum[h]);
+        for (std::size_t j = 0; j < (paired ? 2 : 1); ++j) {
+          const Pack value = Heads == 1 ? loaded[j] : simd::keep_in_register(loaded[j]);
+          LADON_UNROLL
+          for (std::size_t h = 0; h < Heads; ++h) {
+            const Pack& w = weight[h][i + j];
+            if constexpr (Selected) {
+              const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
+              const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
+              row_sum[h] = select(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
+            } else {
+              row_sum[h] = fma(value, w, row_sum[h]);
+            }
           }
         }
       }

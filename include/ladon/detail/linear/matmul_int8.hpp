@@ -242,10 +242,21 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   typename Dot::Sums sum[Rows];
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();
+  // Two steps of a row follow each other, because this order reads memory faster (docs/tuning-log.md).
+  constexpr std::size_t steps = 2;
   std::size_t i = 0;
-  for (; i + step <= Inner; i += step) {
+  for (; i + steps * step <= Inner; i += steps * step) {
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const std::int8_t* const row = rows + r * Distance + i;
+      LADON_UNROLL
+      for (std::size_t s = 0; s < steps; ++s) Dot::add_products(sum[r], x + i + s * step, row + s * step);
+    }
+  }
+  if (i + step <= Inner) {
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) Dot::add_products(sum[r], x + i, rows + r * Distance + i);
+    i += step;
   }
   for (std::size_t r = 0; r < Rows; ++r) {
     sums[r] = reduce_add(sum[r]);
@@ -281,7 +292,7 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
   constexpr std::size_t lanes = Wide::lanes, together = lanes % 4 == 0 ? 4 : 1;
   const float token_scale = in.template scale<1>(0)[0];
   const std::int32_t zero = zero_of_token(in);
-  const auto finish = [&](std::size_t row, std::int32_t(&sums)[lanes]) {
+  const auto finish = [&](std::size_t row, std::int32_t* sums) {
     if constexpr (simd::adds_zero<Element>) {
       for (std::size_t r = 0; r < lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
     }
@@ -290,14 +301,24 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
   };
   constexpr std::size_t streams = int8_streams<lanes, Rows, Inner>, run = Rows / (streams * lanes) * lanes;
   if constexpr (streams > 1) {
-    for (std::size_t row = 0; row < run; row += lanes) {
-      std::int32_t sums[streams][lanes];
-      for (std::size_t r = 0; r < lanes; ++r) {
+    // The loop over the rows reads only weights. If the loop also read the scales and sums of its rows, memory would
+    // deliver the weights more slowly (docs/tuning-log.md).
+    constexpr std::size_t most = run < 1024 ? run : 1024;
+    std::int32_t sums[streams][most];
+    for (std::size_t first = 0; first < run; first += most) {
+      const std::size_t count = run - first < most ? run - first : most;
+      for (std::size_t r = 0; r < count; ++r) {
+        const std::int8_t* const row = w.weight.rows_from(first + r).data;
+        for (std::size_t s = 0; s < streams; ++s) {
+          prefetch_page_starts(row + s * run * RowStride, prefetched_page_bytes, RowStride);
+        }
         std::int32_t sum[streams];
-        int8_dot_products<Wide, streams, Inner, run * RowStride>(w.weight.rows_from(row + r).data, in.data, sum);
+        int8_dot_products<Wide, streams, Inner, run * RowStride>(row, in.data, sum);
         for (std::size_t s = 0; s < streams; ++s) sums[s][r] = sum[s];
       }
-      for (std::size_t s = 0; s < streams; ++s) finish(s * run + row, sums[s]);
+      for (std::size_t s = 0; s < streams; ++s) {
+        for (std::size_t r = 0; r < count; r += lanes) finish(s * run + first + r, sums[s] + r);
+      }
     }
   }
   constexpr std::size_t begin = streams > 1 ? streams * run : 0, whole = Rows / lanes * lanes;

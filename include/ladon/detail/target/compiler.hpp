@@ -2,6 +2,9 @@
 // Macros and functions that hide the differences between compilers: attributes, unrolling, and a few builtins.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include <ladon/detail/target/abi.hpp>
 #include <ladon/detail/target/current.hpp>
 
@@ -142,6 +145,27 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
 #if defined(__GNUC__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
+}
+// Prefetches the first lines of each page that begins in the `bytes` bytes from `data` + `ahead` on, into the L2 cache.
+// `data` is the address that a stream reads now (detail/linear/matrix_vector.hpp). Processors prefetch the other lines
+// of a page by themselves, but not the first lines. The function takes any address, valid or not.
+//
+// The speed of 96 heads of single queries with 1024 keys, in % of a plain read, on Zen 4, with 0, 5, 8 and 12 lines:
+//     float32 cache, from memory            94   111   115   106
+//     bfloat16 cache, from the L3 cache     71    76    73    81
+inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
+LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t ahead,
+                                       [[maybe_unused]] std::size_t bytes) noexcept {
+  if constexpr (target::Current::prefetches_page_starts) {
+    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) + ahead, end = first + bytes;
+    std::uintptr_t page = (first + prefetched_page_bytes - 1) / prefetched_page_bytes * prefetched_page_bytes;
+    for (; page < end; page += prefetched_page_bytes) {
+      LADON_UNROLL
+      for (std::size_t i = 0; i < prefetched_page_lines; ++i) {
+        prefetch_to_second_cache(reinterpret_cast<const void*>(page + i * 64));
+      }
+    }
+  }
 }
 // Prefetches a cache line of the rows that a tile of one pack reads: into the L1 cache or the L2 cache, as
 // target::Current chooses.

@@ -77,6 +77,7 @@ struct X86 : Defaults {
   static constexpr std::size_t most_aliasing_rows = 8;
 #if defined(__x86_64__)
   static constexpr std::size_t streams = 4;
+  static constexpr bool prefetches_page_starts = true;
   static constexpr std::size_t single_query_heads = 2;
 #endif
 };
