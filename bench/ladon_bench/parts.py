@@ -36,6 +36,8 @@ PARTS = [
          pictures={"threads": "How many times as fast two threads are, by shape"}),
     Part("decode", ["bench", "decode"], ["--rounds", "9"], tables.decode("decode")),
     Part("decode_int8", ["bench", "decode", "--precision", "int8"], ["--rounds", "9"], tables.decode("decode_int8")),
+    Part("decode_bfloat16", ["bench", "decode", "--precision", "bfloat16"], ["--rounds", "9"],
+         tables.decode("decode_bfloat16")),
     Part("start", ["bench", "start"], ["--rounds", "3"], tables.start,
          pictures={"start": "Milliseconds from a process's start to the first result"}),
     Part("peers", ["bench", "peers"],
