@@ -112,11 +112,12 @@ struct FeedForward {
   // Computes Count hidden features of every panel, from feature number `first` on, and stores them in `hidden`.
   template <std::size_t Count, class Layer, class In>
   constexpr void first_linear(const Layer& w, In in, std::size_t first) const noexcept {
-    const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
+    constexpr bool quantised = is_quantised<In>;
+    const Epilogue<width, Activate<Config.activation, quantised>> store_activated{hidden, Count * width};
     if constexpr (activates_later && !Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
                                            Epilogue<width, Unchanged>{hidden, Count * width});
-      activate_all<Count * width>();
+      activate_all<Count * width, quantised>();
     } else if constexpr (Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, store_activated);
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
@@ -131,16 +132,16 @@ struct FeedForward {
   static constexpr bool activates_later = T.width() > 1 && T.width() < Simd::lanes;
 
   // Applies the activation to the first Size floats of `hidden`.
-  template <std::size_t Size>
+  template <std::size_t Size, bool Quantised>
   constexpr void activate_all() const noexcept {
     using Wide = typename Simd::template Pack<Simd::lanes>;
     constexpr std::size_t whole = Size / Wide::lanes * Wide::lanes;
     for (std::size_t i = 0; i < whole; i += Wide::lanes) {
-      activate<Config.activation>(Wide::load(hidden + i)).store(hidden + i);
+      activate_hidden<Config.activation, Quantised>(Wide::load(hidden + i)).store(hidden + i);
     }
     using Narrow = typename Simd::template Pack<T.lanes>;
     for (std::size_t i = whole; i < Size; i += Narrow::lanes) {
-      activate<Config.activation>(Narrow::load(hidden + i)).store(hidden + i);
+      activate_hidden<Config.activation, Quantised>(Narrow::load(hidden + i)).store(hidden + i);
     }
   }
 
