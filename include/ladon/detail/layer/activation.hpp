@@ -65,6 +65,23 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
 }
 
+// Replaces each x by activate<F>(x). GELU computes each step for all N packs before the next step, because each
+// instruction of erf waits for the previous instruction.
+template <Activation F, class Pack, std::size_t N>
+LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
+  if constexpr (F == Activation::gelu && N > 1) {
+    Pack sign[N];
+    simd::for_each_index<N>([&](std::size_t i) { sign[i] = x[i] * Pack::broadcast(0.70710678f); });
+    simd::erf(sign);
+    simd::for_each_index<N>([&](std::size_t i) {
+      const Pack half = Pack::broadcast(0.5f) * x[i];
+      x[i] = fma(half, sign[i], half);
+    });
+  } else {
+    for (std::size_t i = 0; i < N; ++i) x[i] = activate<F>(x[i]);
+  }
+}
+
 // Applies the activation F to hidden features. If Quantised is true, the features will be quantised, and the function
 // may be less accurate (gelu_table.hpp).
 template <Activation F, bool Quantised, class Pack>
@@ -73,6 +90,16 @@ LADON_INLINE constexpr Pack activate_hidden(const Pack& x) noexcept {
     return gelu_from_table(F == Activation::gelu ? gelu_table : gelu_tanh_table, x);
   } else {
     return activate<F>(x);
+  }
+}
+
+// Replaces each x by activate_hidden<F, Quantised>(x).
+template <Activation F, bool Quantised, class Pack, std::size_t N>
+LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
+  if constexpr (Quantised && uses_gelu_table<F>) {
+    for (std::size_t i = 0; i < N; ++i) x[i] = activate_hidden<F, Quantised>(x[i]);
+  } else {
+    activate<F>(x);
   }
 }
 
