@@ -56,6 +56,20 @@ void check_values() {
   }
 }
 
+// Checks that activate_hidden for features that will be quantised has an absolute error of at most 2.5e-6 |x|, and is
+// exactly x or 0 far from 0 if the function uses a table (detail/layer/gelu_table.hpp).
+template <Activation F, class Pack>
+void check_quantised_values() {
+  for (int i = -768; i <= 768; ++i) {
+    const float x = static_cast<float>(i) / 64;
+    CAPTURE(x);
+    float y[Pack::lanes];
+    ladon::detail::activate_hidden<F, true>(Pack(Pack::broadcast(x))).store(y);
+    CHECK(std::fabs(y[Pack::lanes - 1] - truth(F, x)) <= 2.5e-6 * std::fabs(x));
+    if (ladon::detail::uses_gelu_table<F> && std::fabs(x) >= 5) CHECK(y[Pack::lanes - 1] == (x < 0 ? 0 : x));
+  }
+}
+
 template <class Pack>
 void check_ends() {
   CHECK(silu<Pack>(0.0f) == 0);
@@ -88,6 +102,11 @@ TEST_CASE_TEMPLATE("every activation: values", Pack, ArrayPack<1>, Vector) {
   check_values<Activation::gelu, Pack>();
   check_values<Activation::gelu_tanh, Pack>();
   check_values<Activation::silu, Pack>();
+}
+
+TEST_CASE_TEMPLATE("activations of features that will be quantised: values", Pack, ArrayPack<1>, Vector) {
+  check_quantised_values<Activation::gelu, Pack>();
+  check_quantised_values<Activation::gelu_tanh, Pack>();
 }
 
 TEST_CASE("SiLU: the limits at large negative and positive numbers") {

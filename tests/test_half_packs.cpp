@@ -45,6 +45,15 @@ TEST_CASE("half packs: int8") {
       attention_subject<S{.queries = 23, .model = 131, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
 }
 
+// With AVX-512 VNNI, products of 9 to 12 tokens skip the last 4 of 16 lanes. Rows of at least 256 weights are
+// prefetched. The last group of a row is incomplete.
+TEST_CASE("int8: 9, 11 and 44 tokens, prefetched rows") {
+  check_attention(
+      attention_subject<S{.queries = 11, .model = 267, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
+  check_cross(attention_subject<S{.queries = 9, .keys = 44, .model = 261, .head_width = 5}, None,
+                                ladon::layout::Int8<InProj>>());
+}
+
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("half packs: bits and numbers, cap and sinks, every captured stage") {
   check_cross(attention_subject<S{.queries = 17, .keys = 24, .model = model, .heads = 2, .head_width = 3},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -19,16 +20,27 @@ void check(std::span<const TokenId> ids) {
                      std::to_string(largest) + " (another model's vocab.txt?)");
 }
 
+// Returns the sum of term(0) to term(model_width - 1). Eight partial sums are independent of each other, so additions
+// do not wait for each other. With one sum, the embeddings of 128 tokens would take 155 us instead of 35 us (Zen 4).
+template <class Term>
+double sum_of(Term term) {
+  constexpr std::size_t together = 8;
+  static_assert(model_width % together == 0);
+  std::array<double, together> sums{};
+  for (std::size_t i = 0; i < model_width; i += together)
+    for (std::size_t j = 0; j < together; ++j) sums[j] += term(i + j);
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
 // Computes LayerNorm of one token, with sums in double. Double costs little time, because LayerNorm needs about a
 // thousand additions for a token, and the encoder needs millions.
 void normalise(float* token, const Norm& norm) {
-  double mean = 0;
-  for (std::size_t i = 0; i < model_width; ++i) mean += static_cast<double>(token[i]) / model_width;
-  double variance = 0;
-  for (std::size_t i = 0; i < model_width; ++i) {
+  const double mean = sum_of([&](std::size_t i) { return static_cast<double>(token[i]); }) / model_width;
+  const auto square = [&](std::size_t i) {
     const double off = static_cast<double>(token[i]) - mean;
-    variance += off * off / model_width;
-  }
+    return off * off;
+  };
+  const double variance = sum_of(square) / model_width;
   const double scale = 1 / std::sqrt(variance + static_cast<double>(layer_norm_epsilon));
   for (std::size_t i = 0; i < model_width; ++i) {
     const double normal = (static_cast<double>(token[i]) - mean) * scale;

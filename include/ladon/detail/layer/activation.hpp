@@ -13,6 +13,7 @@
 // -Werror=switch, the tests do not compile until each switch has a case for the new enumerator.
 #pragma once
 
+#include <ladon/detail/layer/gelu_table.hpp>
 #include <ladon/detail/simd/elementary.hpp>
 #include <ladon/layer_config.hpp>
 
@@ -81,13 +82,34 @@ LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
   }
 }
 
-// A function object that applies the activation F. A matrix product applies the object to each sum before the sum is
-// stored (detail/linear/epilogue.hpp).
-template <Activation F>
+// Applies the activation F to hidden features. If Quantised is true, the features will be quantised, and the function
+// may be less accurate (gelu_table.hpp).
+template <Activation F, bool Quantised, class Pack>
+LADON_INLINE constexpr Pack activate_hidden(const Pack& x) noexcept {
+  if constexpr (Quantised && uses_gelu_table<F>) {
+    return gelu_from_table(F == Activation::gelu ? gelu_table : gelu_tanh_table, x);
+  } else {
+    return activate<F>(x);
+  }
+}
+
+// Replaces each x by activate_hidden<F, Quantised>(x).
+template <Activation F, bool Quantised, class Pack, std::size_t N>
+LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
+  if constexpr (Quantised && uses_gelu_table<F>) {
+    for (std::size_t i = 0; i < N; ++i) x[i] = activate_hidden<F, Quantised>(x[i]);
+  } else {
+    activate<F>(x);
+  }
+}
+
+// A function object that applies the activation F (activate_hidden). A matrix product applies the object to each sum
+// before the sum is stored (detail/linear/epilogue.hpp).
+template <Activation F, bool Quantised = false>
 struct Activate {
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& x) const noexcept {
-    return activate<F>(x);
+    return activate_hidden<F, Quantised>(x);
   }
 };
 

@@ -43,18 +43,6 @@ struct GroupsInPlace {
   LADON_INLINE constexpr const Weight* address(std::size_t r, std::size_t k) const noexcept {
     return data + r * RowStride + Group * k;
   }
-  // Prefetches the rows of the next tile, which follow the `rows` rows of this tile. The next tile need not exist,
-  // because any address may be prefetched. Short rows are not prefetched, because their weights usually fit into the L1
-  // and L2 caches (prefetched_row_floats, detail/target/x86.hpp).
-  LADON_INLINE constexpr void prefetch_next(std::size_t rows) const noexcept {
-    if constexpr (RowStride >= target::Current::prefetched_row_floats) {
-      if (std::is_constant_evaluated()) return;
-      constexpr std::size_t line = 64 / sizeof(Weight);
-      for (std::size_t r = rows; r < 2 * rows; ++r) {
-        for (std::size_t i = 0; i < Inner; i += line) prefetch_to_second_cache(data + r * RowStride + i);
-      }
-    }
-  }
 };
 
 // Adds step k, one group of features, to the sums of a tile. `panel` points to the features of the step.

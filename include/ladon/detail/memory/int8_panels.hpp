@@ -68,6 +68,12 @@ struct Int8PanelsView {
   }
 };
 
+// Whether `View`, the input of a product, is a view of quantised panels.
+template <class View>
+inline constexpr bool is_quantised = false;
+template <class Element>
+inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
+
 // Finds the lowest and the highest feature of each token of a pack, and whether all features of the token are finite.
 // To hide the latency of min, max and fma, the features are divided among four independent ranges.
 template <class Pack>

@@ -83,6 +83,17 @@ struct Fold<XsimdPack<N>, Steps> {
     folded[2] = interleave_halves<0, 1>(b, c);
   }
 
+  // Loads two rows of a panel of N tokens. `first` receives the first N / 2 tokens, and `rest` the next N / 4 tokens.
+  // The function does not use the last N / 4 tokens.
+  static LADON_INLINE void load_three_quarters(const void* from, Pack& first, XsimdPack<tokens>& rest) noexcept
+    requires(N == 16 && Steps == 2)
+  {
+    using Half = XsimdPack<tokens>;
+    const float* const rows = static_cast<const float*>(from);
+    first = interleave_halves<0, 0>(Pack::load(rows), Pack::load(rows + N));
+    rest = Fold<Half, 2>::template interleave_halves<0, 0>(Half::load(rows + tokens), Half::load(rows + N + tokens));
+  }
+
   // Adds the steps of each token: lane i of the result is the sum of token i. The folded pack is first transposed back
   // into one row per step. Then the upper half of the rows is added to the lower half, until one row is left. The order
   // of addition is 0 + 1 for two steps, and (0 + 2) + (1 + 3) for four steps.
@@ -96,6 +107,9 @@ struct Fold<XsimdPack<N>, Steps> {
   }
 
  private:
+  template <class, std::size_t>
+  friend struct Fold;
+
   // Transposes a matrix of Rows rows and N / Rows columns. The lanes of `rows` hold the matrix in row-major order. The
   // lanes of the result hold the transposed matrix in row-major order.
   template <std::size_t Rows>

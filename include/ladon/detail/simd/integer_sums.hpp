@@ -148,6 +148,14 @@ struct IntegerSums<XsimdPack<16>> {
     const __m512i both = _mm512_add_epi32(sum, _mm512_srli_epi64(sum, 32));
     return {_mm256_add_epi32(start.sum, _mm512_cvtepi64_epi32(both))};
   }
+  // Returns this + the steps of `first` in the lower half of the lanes, and of `rest` in the third quarter.
+  LADON_INLINE IntegerSums plus_three_quarters(const IntegerSums& first,
+                                               const IntegerSums<XsimdPack<8>>& rest) const noexcept {
+    const auto low = first.add_steps(IntegerSums<XsimdPack<8>>::zero());
+    const auto high = rest.add_steps(IntegerSums<XsimdPack<4>>::zero());
+    const __m512i all = _mm512_inserti64x4(_mm512_castsi256_si512(low.sum), _mm256_zextsi128_si256(high.sum), 1);
+    return {_mm512_add_epi32(sum, all)};
+  }
   LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(_mm512_cvtepi32_ps(sum)); }
 };
 #endif

@@ -175,6 +175,14 @@ struct ArrayPack {
       return ladon::bit_cast<float>(exp2_eighths[bits % 8] + (bits << 20));
     });
   }
+  // Returns the entries of `table` whose indices are the lowest four bits of each lane of `a`. `table` must be aligned
+  // to 64 bytes. Only packs of targets with uses_exp2_table have this function.
+  friend LADON_INLINE constexpr ArrayPack entry_at_low_bits(const float (&table)[16], const ArrayPack& a) noexcept
+    requires(uses_exp2_table)
+  {
+    return apply([&](std::size_t i)
+                     LADON_INLINE_LAMBDA { return table[ladon::bit_cast<std::uint32_t>(a.lane[i]) % 16]; });
+  }
 
   // Transposes a square of rows in place: lane j of row i becomes lane i of row j.
   static LADON_INLINE constexpr void transpose(ArrayPack (&row)[N]) noexcept {

@@ -281,6 +281,22 @@ struct XsimdPack {
       return cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23);
   }
 #if defined(__AVX512F__)
+  friend LADON_INLINE XsimdPack entry_at_low_bits(const float (&table)[16], const XsimdPack& a) noexcept {
+    if constexpr (N == 16) return Batch(_mm512_permutexvar_ps(_mm512_castps_si512(a.batch), _mm512_load_ps(table)));
+    if constexpr (N == 8) {
+#if defined(__AVX512VL__)
+      const __m256i indices = _mm256_castps_si256(a.batch);
+      return Batch(_mm256_permutex2var_ps(_mm256_load_ps(table), indices, _mm256_load_ps(table + 8)));
+#else
+      const __m512i indices = _mm512_castsi256_si512(_mm256_castps_si256(a.batch));
+      return Batch(_mm512_castps512_ps256(_mm512_permutexvar_ps(indices, _mm512_load_ps(table))));
+#endif
+    }
+    if constexpr (N == 4) {
+      const __m512i indices = _mm512_castsi128_si512(_mm_castps_si128(a.batch));
+      return Batch(_mm512_castps512_ps128(_mm512_permutexvar_ps(indices, _mm512_load_ps(table))));
+    }
+  }
   friend LADON_INLINE XsimdPack low_bits_to_power(const XsimdPack& a) noexcept {
     if constexpr (N == 16) {
       const __m512i bits = _mm512_castps_si512(a.batch), table = _mm512_load_si512(exp2_eighths);

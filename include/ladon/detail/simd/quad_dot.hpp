@@ -149,6 +149,14 @@ struct GroupDot<std::uint8_t, XsimdPack<16>> {
   static LADON_INLINE void add_folded(Sums& sum, const Pack& integers, std::int64_t weights) noexcept {
     sum.sum = add_dot(sum.sum, _mm512_castps_si512(integers.batch), _mm512_set1_epi64(weights));
   }
+  // Like add_folded, for 12 tokens: `integers` has 8 tokens, and `others` has 4 tokens. A single instruction broadcasts
+  // the weights for both.
+  static LADON_INLINE void add_three_quarters(Sums& sum, IntegerSums<XsimdPack<8>>& other_sum, const Pack& integers,
+                                              const XsimdPack<8>& others, std::int64_t weights) noexcept {
+    const __m512i broadcast = _mm512_set1_epi64(weights);
+    sum.sum = add_dot(sum.sum, _mm512_castps_si512(integers.batch), broadcast);
+    other_sum.sum = add_dot(other_sum.sum, _mm256_castps_si256(others.batch), _mm512_castsi512_si256(broadcast));
+  }
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = add_dot_at(sum.sum, _mm512_loadu_si512(x), weight);
   }

@@ -30,8 +30,11 @@ struct Avx512 : X86 {
   // 4 heads). If only the last panel has one pack, the tiles of the last panel have 16 rows. With 16 rows instead of
   // 12, attention of 48 tokens with 128 features in 4 heads reaches 77% of peak FMA throughput instead of 75% (Cascade
   // Lake).
+  //
+  // 9 to 12 tokens use only 12 lanes. Tiling::used_lanes passes this on to int8 products.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12, 16};
+    if (tokens > lanes) return {lanes, 2, 12, 16};
+    return {lanes, 1, 16, 16, lanes == 16 && tokens <= 12 ? std::size_t(12) : lanes};
   }
 #if !LADON_DETERMINISTIC && LADON_HAS_SHUFFLE && defined(__AVX512BW__)
   // For 17 to 24 tokens, two packs of 16 lanes leave up to 15 lanes idle. Three packs of 8 lanes leave at most 7 lanes
