@@ -95,10 +95,11 @@ struct Defaults {
   // Weights are prefetched if neighbouring rows are at least this many floats apart. For a matrix with contiguous
   // columns, the distance between neighbouring columns counts. With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
-  // How many floats ahead a tile of one pack prefetches the weights of its rows.
+  // Tiles of one pack and folded tiles prefetch their own rows of weights twice: prefetch_distance_floats floats ahead
+  // of the step that uses the weights into the L2 cache, and near_prefetch_distance_floats floats ahead into the L1
+  // cache.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
-  // Whether a tile of one pack prefetches the weights of its rows into the L1 cache instead of the L2 cache.
-  static constexpr bool prefetches_own_rows_to_nearest_cache = false;
+  static constexpr std::size_t near_prefetch_distance_floats = 4 * cache_line_floats;
   // If rows of weights are a multiple of `aliasing_bytes` apart, the elements of one column compete for the same set of
   // the L1 cache. A tile then has at most `most_aliasing_rows` rows.
   static constexpr std::size_t aliasing_bytes = 4096;
