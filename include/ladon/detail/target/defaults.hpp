@@ -48,8 +48,9 @@ struct Defaults {
   static constexpr std::size_t resident_packs = unlimited;
   // A product of at least this many weights is a separate function, even if the target inlines kernels.
   static constexpr std::size_t separate_function_weights = unlimited;
-  // A product of few tokens is folded if it sums over at least this many features. In a folded product, several steps
-  // share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on Zen 5, for
+  // A product of few tokens is folded if each sum has at least this many steps. A step multiplies one float feature, or
+  // two bfloat16 features, of each token. In a folded product, several steps share one register
+  // (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on Zen 5, for
   // (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
@@ -59,7 +60,7 @@ struct Defaults {
   //             encoder layer (8,384,12)  43%          78%
   //   AVX2      (4,256,8)                 42%          74%
   //
-  // Folded products that sum over fewer than 16 features were not measured.
+  // Folded products with fewer than 16 steps were not measured.
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
