@@ -177,8 +177,8 @@ TEST_CASE("bfloat16: encoder layer, large weights") {
   check_layer<S{.queries = 40, .model = 48, .heads = 2}, LayerConfig{.feed_forward = 1501}, None, BFloat16<InProj>>();
 }
 
-// Tests two properties of a product with a single token. A row of 328 weights fills whole registers. The matrices
-// exceed the L1 cache, so the kernel reads several parts of a matrix at the same time.
+// Tests products with a single token. A row of 328 weights fills whole registers. The matrices exceed the L1 cache, so
+// the kernel reads several parts of a matrix at the same time.
 TEST_CASE("bfloat16: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 328, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, BFloat16<SeparateQKV>>(),
@@ -214,9 +214,9 @@ TEST_CASE("bfloat16: a token that is NaN, infinite, huge, subnormal or zero") {
   }
 }
 
-// A token that is NaN must not change earlier tokens, for which the causal mask hides it. With instructions for
-// bfloat16, attention multiplies keys in pairs. So a pair can consist of the NaN and of a visible key. With 37 tokens,
-// the last pair has only one key.
+// The causal mask hides each token from all earlier tokens. So a token that is NaN must not change their outputs. With
+// instructions for bfloat16, attention multiplies keys in pairs. So a pair can consist of the NaN and of a visible key.
+// With 37 tokens, the last pair has only one key.
 TEST_CASE("bfloat16: a token that is NaN changes no row of an earlier token") {
   const auto check = [](const Subject& subject) {
     AttentionProblem problem = random_problem(subject, false, 4);

@@ -165,8 +165,8 @@ void check(int spread, int x_exponent = 0) {
 
 }  // namespace
 
-// The innermost loop takes four pairs of features at a time. Single pairs and half a pair can remain. With 55 features,
-// all three cases occur.
+// The innermost loop takes four pairs of features at a time. Single pairs and half a pair can remain. 55 features give
+// groups of four pairs, single pairs and half a pair.
 TEST_CASE("bfloat16 products: whole panels and an incomplete panel") { check<19, 55, 21>(0); }
 TEST_CASE("bfloat16 products: two packs, many rows") { check<16, 64, 37>(0); }
 TEST_CASE("bfloat16 products: roundings of numbers of different magnitudes") {

@@ -112,8 +112,9 @@ Whole expected_of(const Growing& growing, const DecoderProblem& problem) {
   return whole;
 }
 
-// Returns the expected attention weights of a call with `tokens` tokens, after `past` earlier tokens. `weights` has
-// those of the whole text for each head. Key k is in column k % keys of the result, as in the ring buffer of the cache.
+// Returns the expected attention weights of a call with `tokens` tokens, after `past` earlier tokens. `weights` has the
+// attention weights of the whole text, one matrix for each head. Key k is in column k % keys of the result, as in the
+// ring buffer of the cache.
 Expected map_of(const std::vector<oracle::Matrix>& weights, std::size_t past, std::size_t tokens, std::size_t queries,
                 std::size_t keys) {
   Expected map(weights.size() * queries * keys);

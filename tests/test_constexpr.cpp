@@ -148,8 +148,8 @@ constexpr std::array<float, 2> decode() {
 static_assert(close(decode(), {11, -19}));
 
 #if !LADON_DETERMINISTIC
-// Computes the causal attention of the example at the top, but with bfloat16 weights. All weights and inputs are exact
-// as bfloat16. So are the outputs of the heads, so their rounding to bfloat16 does not change y.
+// Computes the causal attention of the example at the top, but with bfloat16 weights. All weights, inputs and outputs
+// of the heads are exact as bfloat16. So rounding to bfloat16 does not change y.
 template <bool MultipliesBFloat16>
 struct BFloat16Target : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = MultipliesBFloat16;

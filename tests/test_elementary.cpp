@@ -91,9 +91,9 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Returns several functions that evaluate `Function` on a block of floats, each with another type of vector. First,
-// there is one function with plain arrays for each number of lanes in `Lanes`. Then there is one function for each of
-// these numbers for which the target has vector registers.
+// Returns several functions that evaluate `Function` on a block of floats. For each number of lanes in `Lanes`, the
+// first functions use plain arrays. The functions after them use vector registers, for each number of lanes that a
+// register of the target has.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
@@ -299,8 +299,8 @@ TEST_CASE("fma_exact rounds once") {
       }
     }
   }
-  // fma_exact computes the rounding error of a sum, in its variable `error`, as the sum of two numbers. In these three
-  // cases, both numbers are nonzero.
+  // fma_exact computes the rounding error of a sum in two parts, and adds the parts in its variable `error`. In these
+  // three cases, both parts are nonzero.
   check(0x1.00016cp+0f, 0x1.fffd28p-23f, 0x1.fffffep+0f);
   check(0x1.20080ap+0f, 0x1.c70fbep-23f, 0x1.fffffep+0f);
   check(0x1.000134p+0f, 0x1.7ffe32p-22f, 0x1.fffffcp+0f);

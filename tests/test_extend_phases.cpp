@@ -149,8 +149,8 @@ std::vector<float> in_phases(const std::vector<float>& x, const typename Kernel:
   return y;
 }
 
-// Feeds a text to extend_phase, in calls with the numbers of tokens in `pieces`. Token number `lost` contains a NaN.
-// Any number of shares must give equal results.
+// Feeds a text to extend_phase in several calls. `pieces` has the number of tokens of each call. Token number `lost`
+// contains a NaN. Any number of shares must give equal results.
 template <class Kernel, std::size_t... Shares>
 void check_extend_in_phases(const std::vector<std::size_t>& pieces, std::size_t lost) {
   constexpr S shape = Kernel::shape;

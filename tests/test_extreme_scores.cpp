@@ -253,8 +253,8 @@ TEST_CASE("alibi over far distances leaves the nearest key") {
   const std::array<float, 1> slopes{1e30f};
   std::array<float, 2> y{};
   Attention::run(q.data(), k.data(), v.data(), y, workspace, {.mask = {.slopes = slopes}});
-  // ALiBi hides no key. Its bias grows with the position of the key, also after the query. So the last key gets all the
-  // weight.
+  // ALiBi hides no key. Its bias grows with the position of the key, and is positive for keys after the query. So the
+  // last key gets all the weight.
   for (const float out : y) CHECK(out == v[599]);
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// Compares the results without (`clean`) and with (`spoiled`) a wrong value of `key`. For each query that may not see
-// `key`, the rows of y and of each head's map must be equal.
+// Compares two results: `clean` with correct inputs, and `spoiled` with NaN in the token `key`. For each query that may
+// not see `key`, the rows of y and of each head's map must be equal. For each query that sees `key`, y must be NaN.
 void check_others_unchanged(const Subject& subject, const Variation& variation, std::size_t key, const Outcome& clean,
                             const Outcome& spoiled) {
   const ladon::Shape& shape = subject.shape;

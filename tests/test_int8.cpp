@@ -227,20 +227,18 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
       CHECK(same_bits(run_guarded(with_8_bits, task).y, run_guarded(with_16_bits, task).y));
     }
   };
-  // Products take groups of four features. With these shapes, one, two, three or no features remain after the last
-  // whole group.
-  constexpr S one{.queries = 9, .model = 21, .heads = 3}, two{.queries = 9, .keys = 5, .model = 6, .heads = 2},
-      three{.queries = 13, .model = 7, .heads = 1}, none{.queries = 11, .model = 12, .heads = 3},
+  // Products take groups of four features, and the last group may have fewer. The first part of a shape's name is the
+  // number of features in the last group of a token. The second part is this number for the concatenated heads.
+  constexpr S one_and_three{.queries = 9, .model = 21, .heads = 3, .value_width = 5},
+      two_and_none{.queries = 9, .keys = 5, .model = 6, .heads = 2, .value_width = 4},
       token{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7};
   const auto each = [&]<S Shape, class Layout>() {
     const Subject with_16_bits = attention_subject<Shape, None, Layout, Arrays<4, std::int16_t>>();
     check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::uint8_t>>());
     check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::int8_t>>());
   };
-  each.template operator()<one, Int8<InProj>>();
-  each.template operator()<two, Int8<SeparateQKV>>();
-  each.template operator()<three, Int8<InProj, 7>>();
-  each.template operator()<none, Int8<InProj>>();
+  each.template operator()<one_and_three, Int8<InProj>>();
+  each.template operator()<two_and_none, Int8<SeparateQKV, 7>>();
   each.template operator()<token, Int8<InProj>>();
 }
 

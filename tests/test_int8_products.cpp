@@ -149,9 +149,9 @@ TEST_CASE("int8 products: rotated inputs, infinite and NaN features") {
 }
 
 // Features are quantised as q = round(x / scale), and stored as the unsigned byte q + zero, where `zero` is the zero
-// point. For the lowest feature of a token, q + zero must be 0. Rounded wrongly, the sum would be -1, and the byte 255.
-// Here, x / scale is often near the midpoint between two integers, because the features are multiples of 1/128.
-// tests/CMakeLists.txt also compiles this file with -ffp-contract=fast, which changes roundings.
+// point. For the lowest feature of a token, q + zero must be 0. If q is rounded wrongly, q + zero is -1, and the stored
+// byte is 255. Here, x / scale is often near the midpoint between two integers, because the features are multiples of
+// 1/128. tests/CMakeLists.txt also compiles this file with -ffp-contract=fast, which changes roundings.
 TEST_CASE("int8 products: the lowest feature is near the middle of two integers") {
   constexpr std::size_t tokens = 24, features = 9, rows = 5;
   const auto problem = std::make_unique<Problem<tokens, features, rows>>();

@@ -94,12 +94,12 @@ void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
 template <S Shape, LayerConfig Config, class Mask>
 void check_layer_in_phases() {
   const auto subject_of = []<class Layer>() { return subject_of_layer<Layer, Mask>(); };
-  check_in_phases<ladon::EncoderLayer<Shape, Config, Mask>, 1, 2, 3, 5, too_many>({.layer = Config}, subject_of);
+  check_in_phases<ladon::EncoderLayer<Shape, Config, Mask>, 2, 5, too_many>({.layer = Config}, subject_of);
 }
 template <std::size_t Layers, S Shape, LayerConfig Config, class Mask, FinalNorm Final>
 void check_stack_in_phases() {
   const auto subject_of = []<class Encoder>() { return subject_of_encoder<Encoder, Mask>(); };
-  check_in_phases<ladon::Encoder<Layers, Shape, Config, Mask, Final>, 1, 2, 3, 5, too_many>(
+  check_in_phases<ladon::Encoder<Layers, Shape, Config, Mask, Final>, 1, 3, too_many>(
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 

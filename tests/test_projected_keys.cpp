@@ -42,7 +42,8 @@ TEST_CASE("keys and values from tokens of other widths") {
 }
 
 // The tokens of keys and values lie in the same array, but differ in width. The value projection reads the array as
-// rows of value_model = 13 floats. The key projection reads its beginning as rows of key_model = 7 floats.
+// rows of value_model = 13 floats. The key projection reads the first part of the array as rows of key_model = 7
+// floats.
 TEST_CASE("keys and values from one array that is read as tokens of two widths") {
   const Subject subject =
       projected_subject<S{.queries = lanes + 1, .keys = 33, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},

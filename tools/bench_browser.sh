@@ -36,7 +36,7 @@ bench_browser_minilm() {
   exec node "$here/minilm/bench.mjs" --build "$dir" --model "$model" "$@"
 }
 
-# Measures KWT-1, like bench_browser_minilm.
+# Measures KWT-1. Never returns to bench_browser, like bench_browser_minilm.
 bench_browser_keywords() {
   local here=$root/bench/browser dir=$builds/bench-browser model target
   if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi

@@ -35,8 +35,8 @@ bench_peers() {
   run_module "$builds/peers-venv/bin/python" peers --programs "$dir/bench/peers" ${arguments[@]+"${arguments[@]}"}
 }
 
-# listed_after OPTION VALUE... [--OPTION ...]: prints each VALUE before the next option, separated by semicolons, as a
-# list of CMake.
+# listed_after OPTION VALUE... [--OPTION ...]: prints each VALUE up to the next option. Semicolons separate the values,
+# as in a list of CMake.
 listed_after() {
   local values=()
   shift

@@ -153,8 +153,8 @@ source_package() {
   for list in /etc/apt/sources.list.d/*.sources; do
     [ ! -e "$list" ] || sed 's/^[Tt]ypes:.*/Types: deb-src/' "$list" >"$2/apt/sources/${list##*/}"
   done
-  # APT::Sandbox::User=root: by default, if root runs apt, apt downloads as the user _apt, who may not enter the
-  # temporary folder.
+  # If root runs apt, apt by default downloads as the user _apt, who may not enter the temporary folder. With
+  # APT::Sandbox::User=root, apt downloads as root.
   options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$2/apt/sources" -o APT::Sandbox::User=root
     -o Dir::State::Lists="$2/apt/lists" -o Dir::Cache="$2/apt" -o Acquire::Retries=3)
   apt-get "${options[@]}" update || true # fails if a server has no source packages, but another may have NAME

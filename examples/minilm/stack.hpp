@@ -47,8 +47,7 @@ std::unique_ptr<Stack> make_stack(const LayersOf<RotatedInt8Dense>& layers);
 // directly follow the tokens of the previous text, so no text is padded to the length of the longest text.
 class SharedStack {
  public:
-  // The mask of a run. Row i has one bit for each token k, which is bit k % 32 of word k / 32. The bit is 1 if token i
-  // may see token k.
+  // The mask of a run. Row i belongs to token i. Bit k % 32 of word k / 32 in row i is 1 if token i may see token k.
   using Sight = std::array<std::array<std::uint32_t, max_tokens / 32>, max_tokens>;
 
   virtual ~SharedStack() = default;

@@ -22,9 +22,8 @@ struct Word {
 // Returns the words of a text from the result of WordPiece::encode.
 std::vector<Word> words_of(std::span<const TokenId> ids, const WordPiece& tokenizer, bool with_special);
 
-// Returns the attention of the word `from` to each of `words` in one head. The weights of all pieces of the word that
-// is attended to are added. The results for the pieces of `from` are averaged (Clark et al., arXiv 1906.04341, section
-// 4.1).
+// Returns the attention of the word `from` to each of `words` in one head. The attention to a word is the sum of the
+// attention to its pieces, averaged over the pieces of `from` (Clark et al., arXiv 1906.04341, section 4.1).
 std::vector<float> word_weights(const Attention& attention, std::size_t layer, std::size_t head, const Word& from,
                                 std::span<const Word> words);
 

@@ -91,10 +91,9 @@ struct DecoderCaptures {
 // LADON_REJECT_DECODER_OPTIONS(run(...)) declares an overload of `run` for wrong options. For example, the name of an
 // option may be misspelt. If a caller passes wrong options, the compiler prints LADON_MISTAKEN_DECODER_OPTIONS. For
 // layers that take RunOptions, options.hpp has a similar macro.
-#define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
-  "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
-  "the "                                                                                                             \
-  "options {.tokens, .queries, .keys, .mask, .sinks, .position}"
+#define LADON_MISTAKEN_DECODER_OPTIONS                                                                            \
+  "ladon: an option is unknown or misplaced. The options of a decoder are {.self, .memory}, in this order; both " \
+  "take the options {.tokens, .queries, .keys, .mask, .sinks, .position}"
 #define LADON_REJECT_DECODER_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_DECODER_OPTIONS) __VA_ARGS__ LADON_REJECTED
 
 // A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the

@@ -62,7 +62,7 @@ struct RunOptions {
 // a misspelt name. Its parameter list ends in an ellipsis, which accepts any options. The parameter before the ellipsis
 // must be a reference to const. The correct overload takes this parameter by a reference to non-const, so valid calls
 // prefer the correct overload.
-#define LADON_MISTAKEN_OPTIONS                                                                                     \
-  "ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
+#define LADON_MISTAKEN_OPTIONS                                                                                       \
+  "ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
   "in this order; .mask and .position take the members of Data of the mask and of the position encoding"
 #define LADON_REJECT_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_OPTIONS) __VA_ARGS__ LADON_REJECTED

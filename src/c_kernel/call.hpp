@@ -20,7 +20,8 @@ namespace c_kernel {
 
 // The weights, options and lengths of one C call. `Kernel` is the C++ type of the kernel. `W` and `O` are the C structs
 // NAME_weights and NAME_options. `Settings` (definition.hpp.in) has the properties of the kernel that cannot be read
-// from the type `Kernel`, and `cache_mark`, a number that identifies the kernel and the instruction set of this code.
+// from the type `Kernel`. Settings::cache_mark is a number that identifies the kernel and the instruction set of this
+// code.
 template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
@@ -28,7 +29,7 @@ struct Call {
   static constexpr bool has_memory = Settings::memory > 0;
   // A call writes at most the following regions of memory: `y`, the workspace, the cache, and the arrays for attention
   // weights. In options->attention, a stack has an array for each layer, and any other kernel has at most one array. A
-  // decoder has as many arrays again in options->memory.attention, for the attention to its memory.
+  // decoder has an equal number of arrays in options->memory.attention, for the attention to its memory.
   using Checked = Check<3 + (layers > 0 ? layers : 1) * (has_memory ? 2 : 1)>;
   using Reader = OptionsReader<shape, Settings, Checked>;
 
@@ -39,8 +40,7 @@ struct Call {
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before check.reads and
   // check.reads_x, which compare their arrays with the registered memory. Each array is registered with the size that
-  // NAME.h declares, even if options->queries is smaller: in a stack, all layers but the last may write the rows of
-  // more queries.
+  // NAME.h declares, because all layers of a stack but the last may write rows of more queries than options->queries.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to, std::size_t keys) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * keys);
@@ -95,9 +95,10 @@ struct Call {
   //     a decoder layer, Settings::stage is `weights`                    DecoderMaps
   //     a decoder layer, Settings::stage is not `weights`                DecoderCaptures<Settings::stage>
   //
-  // For a stack, `f` gets a std::array with one such object for each layer. If Settings::stage is `weights`, a stack of
-  // encoder layers has pointers instead of AttentionMap. If the kernel has no option `attention`, or all pointers in
-  // options->attention and options->memory.attention are null, calls `f` without an argument.
+  // For a stack, `f` gets a std::array with one such object for each layer. There is one exception: for a stack of
+  // encoder layers, if Settings::stage is `weights`, the elements of the array are pointers (float*). If the kernel has
+  // no option `attention`, or all pointers in options->attention and options->memory.attention are null, calls `f`
+  // without an argument.
   template <class F>
   static void with_attention(const O& from, F f) {
     bool wanted = false;
@@ -194,8 +195,8 @@ struct Entry {
     // ladon::RotaryTable.
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;
-    // `base` must be below `most`, so that its powers are finite doubles. `scaling` must be at least `least`, so that a
-    // 64-bit integer can hold the number of quarter turns in the angle position / scaling.
+    // `base` must be below `most`, so that powers of `base` are finite doubles. `scaling` must be at least `least`, so
+    // that a 64-bit integer can hold the number of quarter turns in the angle position / scaling.
     constexpr double most = 1e300, least = 1e-6;
     if (!(base >= 1 && base < most && scaling >= least && scaling < most)) return LADON_BAD_NUMBER;
     ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);

@@ -37,7 +37,7 @@ class Check {
  public:
   ladon_status status() const { return status_; }
   bool ok() const { return status_ == LADON_OK; }
-  // Records the error `otherwise` if `holds` is false. Only the first error of a call is recorded.
+  // Records the error status `otherwise` if `holds` is false and no earlier check of the call has failed.
   void expect(bool holds, ladon_status otherwise) {
     if (!holds && status_ == LADON_OK) status_ = otherwise;
   }

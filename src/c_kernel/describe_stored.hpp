@@ -28,9 +28,9 @@ struct Place {
 };
 
 // Writes a line for each tensor, for ladon-weights. An example is "layers.0.attention.in_proj_weight 384+384+384 384",
-// which has the name, the rows and the columns. If the elements are not float32, their type follows, and "rotated" for
-// rotated int8 weights. The scales and the row sums of int8 weights have no lines of their own, because ladon-weights
-// adds both to each int8 tensor.
+// which has the name, the rows and the columns. A line ends with the type of the elements if they are not float32, or
+// with "int8 rotated" for rotated int8 weights. The scales and the row sums of int8 weights have no lines of their own,
+// because ladon-weights adds both to each int8 tensor.
 template <ladon::Shape S>
 struct StoredLines {
   Writer& out;
@@ -52,9 +52,9 @@ struct StoredLines {
   constexpr void close() const {}
 };
 
-// Writes the initialiser of NAME_stored_weights. For each tensor X, the initialiser adds the constant at::X to an array
-// such as NAME_stored_float32, which is the stored data with the element type of the tensor (stored_weights.cpp.in).
-// at::X is the offset of the tensor. In X, "_" replaces each ".".
+// Writes the initialiser of NAME_stored_weights. For each tensor X, the initialiser contains a pointer: the address of
+// an array such as NAME_stored_float32, plus the offset at::X. The array is the stored data with the element type of
+// the tensor (stored_weights.cpp.in). In X, "_" replaces each ".".
 struct StoredInitialiser {
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {

@@ -43,9 +43,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
     return status;
   }
-  // Only the phases before the last phase check the cache. In the last phase, one share writes the members `mark` and
-  // `length` of the cache. Another share of the last phase may begin later, and would check the new `mark` and
-  // `length`.
+  // The last phase does not check the cache, because one of its shares writes new values to the members `mark` and
+  // `length` of the cache. A share that begins later would check the new values, and could wrongly return an error.
   static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                    void* cache, const void* memory, const W* weights, float* y, void* workspace,
                                    const O* options) {

@@ -38,8 +38,8 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
-// Replaces `Kernel` as the argument of CacheOf: CacheOf<ProjectedMemory<Kernel>> has the types of the caches that hold
-// the keys and values of a decoder's memory, and CacheOf<Kernel> has the types of the text's caches.
+// Stands for the memory of a decoder in the argument of CacheOf. CacheOf<ProjectedMemory<Kernel>> has the types of the
+// caches that hold the keys and values of the memory. CacheOf<Kernel> has the types of the text's caches.
 template <class Kernel>
 struct ProjectedMemory {
   using Cache = typename Kernel::MemoryCache;
@@ -143,9 +143,9 @@ constexpr Sizes sizes_of() {
   }
 }
 
-// Returns the sizes of the workspace and of the caches that a call checks for overlaps. With DISPATCH, the sizes depend
-// on the instruction set, and NAME.h requires the largest sizes from the caller. Every variant checks the largest
-// sizes, so that a call returns the same status on every machine.
+// Returns the sizes of the workspace and of the caches with which a call checks for overlaps of its arrays. With
+// DISPATCH, the sizes depend on the instruction set, and NAME.h requires the largest sizes from the caller. Every
+// variant uses the largest sizes in its checks, so that a call returns the same status on every machine.
 template <class Kernel, class Settings>
 constexpr Sizes checked_sizes() {
   if constexpr (Settings::dispatch) {

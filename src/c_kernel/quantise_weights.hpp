@@ -72,9 +72,9 @@ struct FiniteCheck {
   void keep(const float*, const float*&) {}
 };
 
-// Makes the int8 tensors in the memory that begins at `next`, and sets the pointers of the int8 weights. The integers
-// and scales are equal to the results of ladon::quantise if `Rotated` is false, and of ladon::quantise_rotated if
-// `Rotated` is true. The row sums are equal to the results of ladon::row_sums.
+// Makes the int8 tensors in the memory that begins at `next`, and sets the pointers of the int8 weights. If `Rotated`
+// is true, the integers and scales are equal to the results of ladon::quantise_rotated. Otherwise, they are equal to
+// the results of ladon::quantise. The row sums are equal to the results of ladon::row_sums.
 template <bool Rotated>
 struct Quantiser {
   std::byte* next;

@@ -93,8 +93,8 @@ class Part {
     fs::path temporary;
     for (int i = 0; i < most_tries && error == std::errc::file_exists; ++i) {
       temporary = target_.parent_path() / random_name();
-      // A replaced file keeps its permissions: the temporary file gets them after its content. Until then, only the
-      // owner may read the temporary file.
+      // A replaced file keeps its permissions. The temporary file gets these permissions when its content is complete.
+      // Until then, only the owner may read the temporary file.
       error = file.create(temporary, permissions_.has_value());
     }
     if (error) fail(error);

@@ -30,8 +30,8 @@ struct Selection {
   bool rotate = false;           // if true, int8 weights are rotated (ladon::layout::RotatedInt8), except embeddings
 };
 
-// States what an output tensor contains: a copy of its source, the rounded weights of the source, or the scales of
-// these weights if they are int8.
+// States what an output tensor contains: a copy of its source, the rounded weights of the source, or the scales that
+// belong to rounded int8 weights.
 enum class Making { copy, weight, scale };
 
 struct OutputTensor {
@@ -63,8 +63,8 @@ struct ConversionPlan {
 //
 // Tensors with larger elements come first in the output, so that every element is aligned.
 //
-// Throws files::Error, whose text begins with `file_name`, if no tensor is converted, or with a line for each problem.
-// Problems are:
+// Throws files::Error if no tensor is converted, or if there are problems. The text of the error begins with
+// `file_name`, and has a line for each problem. Problems are:
 //   - a tensor with a wrong number of bytes for its shape
 //   - int8: the name of a new scale exists in the file
 //   - int8: an int8 weight of the file has scales with a wrong shape or dtype, a scale that is 0 or not finite, or

@@ -112,8 +112,8 @@ std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   return text;
 }
 
-// Returns the tensor names of the norm after the last layer of a stack. A kernel may have no such norm, and left_out
-// must then report these tensors. Their names do not begin with the prefix, so left_out searches them separately.
+// Returns the tensor names of the norm after the last layer of a stack. If the kernel lacks this norm, left_out must
+// report its tensors as unused. Their names do not begin with the prefix, so left_out searches for them separately.
 std::vector<std::string> beside_layers(const Spec& spec, const Convention& convention, const std::string& prefix) {
   std::vector<std::string> names;
   for (const Row& row : convention.beside_layers) {
@@ -139,8 +139,9 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
       if (file.tensors().contains(name) && !used.contains(name)) names.push_back(name);
   const std::string beginning = prefix.empty() ? "" : prefix + ".";
   if (spec.kind == Kind::attention) {
-    // A tensor of the layer may have a name that begins with the name of the attention, such as BERT's first norm. Such
-    // a tensor counts as used, so that it is not reported as left out if only the attention is loaded.
+    // A tensor of the layer outside its attention may have a name that begins with the name of the attention. BERT's
+    // first norm has such a name. The tensor counts as used, so that it is not reported if only the attention is
+    // loaded.
     const std::string attention = std::string(convention.attention) + ".";
     for (const Row& row : convention.of_layer) {
       if (row.name.starts_with(attention)) used.insert(beginning + std::string(row.name.substr(attention.size())));

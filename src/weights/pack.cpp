@@ -85,7 +85,7 @@ std::string bfloat16_member(const files::Safetensors& file, const Source& source
   return bytes;
 }
 
-// The bytes of the three tensors in the packed data that stand for one int8 tensor of the kernel.
+// The bytes of the three tensors that the packed data contain for one int8 tensor of the kernel.
 struct Int8Member {
   std::string weight, scale, row_sum;
 };

@@ -15,9 +15,9 @@ namespace ladon::weights {
 // The element type of a tensor of the kernel. An int8 weight also has a scale and a sum for each row.
 enum class Element { float32, bfloat16, int8 };
 
-// One tensor of the kernel. Its name in the SPEC is its role, such as in_proj_weight. The name of a tensor in a stack
-// begins with "layers.N.". Then "attention." follows for a tensor of the attention, or in a decoder "self_attention."
-// or "cross_attention.".
+// One tensor of the kernel. Its name in the SPEC ends with its role, such as in_proj_weight. For a tensor of a layer's
+// attention, "attention." comes before the role, or in a decoder "self_attention." or "cross_attention.". For a tensor
+// of a stack's layer, the name begins with "layers.N.".
 struct Member {
   std::string name;
   std::optional<std::size_t> layer;  // the number of the layer in a stack

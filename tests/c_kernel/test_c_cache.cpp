@@ -84,8 +84,8 @@ TEST_CASE("a growing text with rotary embedding") {
     CHECK(y == expected);
     CHECK(map == expected_map);
   }
-  // Extends the text until all 64 positions of the rotary table are used, so that the next call must fail. The cache is
-  // not the reason, because it is a ring buffer, which accepts any number of tokens.
+  // Extends the text until all 64 positions of the rotary table are used. The next call must fail because of the table.
+  // The cache is never full: it is a ring buffer, which accepts any number of tokens.
   options.tokens = 4;
   while (length + 4 <= 64) {
     REQUIRE(c_grown_extend(y.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) == LADON_OK);

@@ -149,8 +149,8 @@ void check_decoding(Text& text) {
     CHECK(same_bits(check_cut(text, pieces, several), by_one));
     CHECK(same_bits(check_cut(text, pieces, many), by_one));
     // For a single token, NAME_extend adds in another order than NAME_extend_phase, so the bits may differ. cuts[0] is
-    // the only division of the text in which no call appends a single token. So only for cuts[0], both must give equal
-    // bits.
+    // the only division of the text in which no call appends a single token. So the two functions must give equal bits
+    // only for cuts[0].
     if (pieces == cuts[0]) CHECK(same_bits(expected, by_one));
   }
 }
@@ -231,8 +231,8 @@ TEST_CASE("a decoder of a growing text returns a status for wrong arguments") {
   CHECK(run() == LADON_CACHE_NOT_CLEARED);  // the memory is not projected
   REQUIRE(text.project() == LADON_OK);
   CHECK(run() == LADON_OK);
-  // The kernel must reject wrong caches. The first call passes the cache of the memory also as the cache of the text.
-  // The second call passes the cache of the text also as the cache of the memory.
+  // The kernel must reject wrong caches. The first call gets the cache of the memory twice, also in place of the cache
+  // of the text. The second call gets the cache of the text twice, also in place of the cache of the memory.
   CHECK(c_decoding_extend(text.problem.x.data(), text.memory_cache.bytes, text.memory_cache.bytes, &text.weights,
                           y.data(), text.workspace.bytes, &options) == LADON_CACHE_NOT_CLEARED);
   CHECK(c_decoding_extend(text.problem.x.data(), text.cache.bytes, text.cache.bytes, &text.weights, y.data(),

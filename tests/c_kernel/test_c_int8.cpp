@@ -28,8 +28,9 @@ namespace {
 
 using S = ladon::Shape;
 
-// Moves `weight` to its first int8 element. c_weights has set `weight` to the beginning of an array of floats, and the
-// last `count` bytes of this array are the int8 elements (elements_at in weight_views.hpp).
+// Changes `weight`, which c_weights has set to the beginning of an array of floats. The last `count` bytes of this
+// array are int8 elements (elements_at in weight_views.hpp). After the call, `weight` points to the first of these
+// elements.
 void place(const std::int8_t*& weight, std::size_t count) {
   weight = elements_at<std::int8_t>(reinterpret_cast<const float*>(weight), count);
 }

@@ -1,5 +1,5 @@
-// Tests kernels that contain the weights of a checkpoint. Their results must have the bits of a run in which the test
-// passes the tensors of this checkpoint.
+// Tests kernels that contain the weights of a checkpoint. Calls with these weights, and calls to which the test passes
+// the tensors of the checkpoint, must give equal bits.
 #include <doctest/doctest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 # Generates C++ source files with the template instantiations that the cases need. Each instantiation occurs once, and a
-# file has at most 16 of them. If CMake runs again, files whose text stays the same are not written, so they are not
-# compiled again.
+# file has at most 16 of them. If CMake runs again, it rewrites only files whose text changes, so that all other files
+# are not compiled again.
 
 # ladon_score_source(<variable> <name> <scale> <softcap>): sets <variable> to the C++ source of a score type with the
 # members <scale> and <softcap>. Floating-point template arguments would be shorter, but older versions of clang++

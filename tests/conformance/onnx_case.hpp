@@ -1,5 +1,5 @@
-// Defines a case of ONNX's operator Attention, as read from a file. If the file lacks an optional part, the case has
-// the default of this part. Past keys and values stand before the new keys and values.
+// Defines a case of ONNX's operator Attention, as read from a file. If the file lacks an optional value, the case has
+// the default value. Past keys and values stand before the new keys and values.
 #pragma once
 
 #include <cstddef>

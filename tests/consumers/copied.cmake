@@ -4,8 +4,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${PREFIX}/include ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 
 # hide_xsimd(<variable>): sets <variable> to flags with which the compiler does not find xsimd. The flags list the
-# compiler's header folders. In place of a folder that contains xsimd, they name a folder with links to everything else
-# in it.
+# compiler's header folders. If a header folder contains xsimd, the flags name a new folder instead. The new folder has
+# links to all other entries of the header folder.
 function(hide_xsimd out)
   file(WRITE ${FOLDER}/empty.cpp "")
   run(said ${COMPILE_CXX} -E -v empty.cpp)

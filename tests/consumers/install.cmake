@@ -15,8 +15,8 @@ foreach(file IN ITEMS include/ladon/ladon.hpp include/ladon/detail/simd/pack_xsi
   endif()
 endforeach()
 
-# The same headers work with any size of pointers. So find_package must find the package, for example, on a machine with
-# pointers of two bytes.
+# The headers do not depend on the size of pointers. So find_package must accept the package for any target, even for a
+# machine with pointers of two bytes.
 set(CMAKE_SIZEOF_VOID_P 2)
 include(${PREFIX}/share/ladon/cmake/ladonConfigVersion.cmake)
 if(PACKAGE_VERSION_UNSUITABLE)

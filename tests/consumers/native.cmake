@@ -1,7 +1,7 @@
 # -DFOUND=<0 or 1>
-# Tests that only programs that link ladon::native are compiled with the flags of LADON_ARCH. In the test project, `app`
-# links ladon::native, and `plain` links ladon::ladon. By default, LADON_ARCH is `native`, but a cross build has no such
-# flags.
+# Tests that programs that link ladon::native are compiled with the flags of LADON_ARCH, and all other programs without
+# these flags. In the test project, `app` links ladon::native, and `plain` links ladon::ladon. By default, LADON_ARCH
+# stands for the flags of this machine. In a cross build, the default is no flags.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)

@@ -1,7 +1,8 @@
-// judge COUNT [int8]: checks the output of the firmware date_reader for COUNT texts, or of date_reader_int8 with
-// `int8`. The firmware was called with the argument `exact`. `judge` reads the output from standard input. The dates
-// must equal the dates that the same code finds on the host. Each probability of a digit must agree with the oracle,
-// which computes the model in float64 and also computes the error that float32 may have (tests/support/bound.hpp).
+// `judge COUNT` checks the output of the firmware date_reader for COUNT texts. `judge COUNT int8` checks the output of
+// date_reader_int8. The firmware must run with the argument `exact`, and `judge` reads its output from standard input.
+// The dates must equal the dates that the same code finds on the host. Each probability of a digit must agree with the
+// oracle, which computes the model in float64 and also computes the error that float32 may have
+// (tests/support/bound.hpp).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -45,7 +46,7 @@ oracle::Linear oracle_of(const Int8Matrix<Out, In>& matrix, const float (&bias)[
           .scale = {matrix.scale.begin(), matrix.scale.end()}};
 }
 
-// Returns `count` rows of a linear map (of its matrix, biases and scales), from row `first` on.
+// Returns a part of a linear map: `count` rows of its matrix, from row `first` on, with their biases and scales.
 oracle::Linear rows_of(const oracle::Linear& linear, std::size_t first, std::size_t count) {
   const auto part = [](const std::vector<float>& values, std::size_t from, std::size_t size) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);

@@ -19,8 +19,8 @@ constexpr std::size_t formula() {
   return 4 * (2 * tokens * s.model + tokens * (s.head_width + s.value_width) + width * (s.head_width + L::block));
 }
 
-// The largest size of all gaps: each part of the workspace begins at a multiple of 64 bytes, so a gap of at most 63
-// bytes precedes a part.
+// Returns the largest possible sum of all gaps. Each part of the workspace begins at a multiple of 64 bytes, so a gap
+// of at most 63 bytes precedes each part.
 constexpr std::size_t gaps(std::size_t parts) { return parts * 63; }
 
 template <Shape S>

@@ -77,7 +77,7 @@ foreach(header IN LISTS headers)
   read_code(code ${INCLUDE}/${header})
 
   # Rule 2: checks that each include leads to a header of the same or of a lower layer. Sets open_<header> to the list
-  # of included headers of the same layer, in which the end of this script searches for cycles.
+  # of included headers of the same layer. The last part of this script searches these lists for cycles.
   set(open_${header} "")
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*include[ \t]*'[^'\n]*'" quoted "${code}")
   if(quoted)
@@ -108,8 +108,8 @@ foreach(header IN LISTS headers)
     endforeach()
   endif()
 
-  # Rule 4: searches for names of instruction sets: macros of compilers, intrinsics, and words of a name, such as avx2
-  # in has_avx2.
+  # Rule 4: searches for names of instruction sets. Such a name is a macro of a compiler, an intrinsic, or a part of a
+  # longer name, such as avx2 in has_avx2.
   set(may_name_isa FALSE)
   foreach(folder IN LISTS isa_folders)
     string(FIND ${header} ${folder} found)
@@ -144,9 +144,9 @@ foreach(header IN LISTS isa_exempt)
   endif()
 endforeach()
 
-# Searches for cycles (rule 2). `waiting` is a list of headers. A header is removed if it includes no other header in
-# `waiting` (open_<header>). The loop ends when no more headers can be removed. If headers remain, their includes
-# contain a cycle.
+# Searches for cycles (rule 2). `waiting` is a list of headers. The loop removes a header if open_<header> contains no
+# header of `waiting`. The loop ends when it can remove no more headers. If headers remain, their includes contain a
+# cycle.
 set(waiting ${headers})
 set(closed TRUE)
 while(closed)

@@ -1,8 +1,8 @@
 # The layers of include/ladon, from the lowest layer to the highest layer. A header may include headers of its layer and
 # of lower layers.
 #
-# The elements of `layers` are the layers. The entries of a layer are headers and folders, and a folder ends in a slash.
-# A folder stands for all headers below it, except those that have an entry of their own or a deeper folder as an entry.
+# Each element of `layers` is a layer. The entries of a layer are headers and folders, and a folder ends in a slash. A
+# folder stands for all headers below it. If several entries match a header, only the longest entry counts.
 set(layers
   "version.hpp bfloat16.hpp detail/target/"
   "detail/simd/ detail/memory/rotation.hpp"

@@ -41,7 +41,8 @@ function(accepts)
 endfunction()
 
 # must_report(<message> <variable> <value>): sets <variable> to <value>, and checks that check.cmake then reports
-# <message>. <variable> is the name of a header, `layers`, or `extra`, which holds the name of an additional header.
+# <message>. If <variable> is the name of a header, <value> is the text of this header. The variable `layers` is the
+# text of layers.cmake, and `extra` is the name of an additional header.
 function(must_report expected variable value)
   usual_tree()
   set(${variable} "${value}")

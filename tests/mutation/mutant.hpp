@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <type_traits>
 
-// `active` is the number of the mutant that runs, which the environment variable LADON_MUTANT sets. `reached` has the
-// mutants that the program has reached so far. reach() appends the number of a mutant to the file LADON_MUTANTS_REACHED
-// when the program reaches it first.
+// `active` is the number of the mutant that runs. The environment variable LADON_MUTANT sets this number. `reached`
+// marks the mutants that the program has reached so far. When the program reaches a mutant for the first time, reach()
+// appends the mutant's number to the file LADON_MUTANTS_REACHED.
 struct LadonMutants {
   int active = -1;
   std::FILE* file = nullptr;

@@ -26,8 +26,8 @@ void run(const typename Attention<Mask>::Options& options) {
   Attention<Mask>::run(q, k, v, out, workspace, options);
 }
 
-// Runs attention with an output that overlaps another array: the keys, the values, or otherwise the first bytes of the
-// workspace. `where` is "keys", "values" or another text.
+// Runs attention with an output that overlaps another array. If `where` is "keys" or "values", the output overlaps the
+// keys or the values. With any other text, the output overlaps the first bytes of the workspace.
 void run_with_output_in(std::string_view where) {
   struct {
     alignas(64) std::array<float, 16> before{};

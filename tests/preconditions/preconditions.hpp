@@ -12,8 +12,8 @@ constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2};
 template <class Mask>
 using Attention = ladon::Attention<shape, Mask>;
 
-// Breaks a precondition: 4 queries in a shape of 3. Calls Options::lengths through a volatile pointer. So the call is
-// not inlined, and the linker sees a symbol of `lengths`, which it could confuse with that of the other source file.
+// Breaks a precondition: 4 queries in a shape of 3. Calls Options::lengths through a volatile pointer, so the call is
+// not inlined. Each source file then has a symbol of `lengths`, and the linker could confuse these symbols.
 static std::size_t queries_of_too_many() {
   using Options = Attention<ladon::mask::None>::Options;
   const Options options{.queries = 4};

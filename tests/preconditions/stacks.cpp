@@ -36,7 +36,7 @@ DecoderLayer::Weights decoder_weights() {
           .norm3 = norm};
 }
 
-// An object with an array `before` in front, which ends where the object begins.
+// An object behind an array of floats, `before`. The array ends where the object begins.
 template <class Object>
 struct Behind {
   alignas(64) std::array<float, 16> before{};

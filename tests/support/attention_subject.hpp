@@ -45,7 +45,7 @@ ScoreForm score_form() {
   if (Score::scale(S) != ladon::score::Scaled::scale(S)) form.scale = static_cast<double>(Score::scale(S));
   if constexpr (Position::rotates) {
     constexpr bool halves = Position::pairing == ladon::Pairing::halves;
-    // By default, the last query has the position of the last key, so query 0 has the position keys - queries.
+    // By default, the last query has the position of the last key. So query 0 has the position S.keys - S.queries.
     form.rotary = {Position::width, halves, Position::base, Position::scaling, S.keys - S.queries, 0};
     form.positions = Position::positions;
   }

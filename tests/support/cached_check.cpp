@@ -136,8 +136,8 @@ Piece random_piece(const CachedSubject& cached, std::size_t past, std::size_t to
   return piece;
 }
 
-// Returns the largest rounding error that a cache of this precision may make when it stores `feature`. `features` are
-// all exact features that this token has in this head.
+// Returns the largest rounding error that a cache of this precision may make when it stores `feature`, a feature of a
+// key or value in one head. `features` are all exact features of this key or value.
 double rounding_error(ladon::CachePrecision precision, std::span<const Real> features, Real feature) {
   if (precision == ladon::CachePrecision::bfloat16) return std::abs(feature.value) * 0x1p-8 + 0x1p-133;
   double largest = 0;
@@ -146,8 +146,8 @@ double rounding_error(ladon::CachePrecision precision, std::span<const Real> fea
 }
 
 // Reads the numbers that the cache holds for the new tokens of a call, compares these numbers with the numbers in
-// `exact`, and appends them to `stored`. Each appended number gets a deviation for one float32 rounding. With an int8
-// cache, the library rounds once when it multiplies an attention weight or a product by the scale of the number.
+// `exact`, and appends them to `stored`. Each appended number gets a deviation for one float32 rounding, because the
+// library rounds when it multiplies by the scale of the number in an int8 cache.
 void append_stored(const CachedSubject& subject, const Piece& piece, const float* cache, const oracle::Stored& exact,
                    oracle::Stored& stored) {
   const ladon::Shape& shape = subject.shape;

@@ -153,8 +153,12 @@ ExpectedEncoder expected_encoder(const Subject& subject, const EncoderProblem& p
 }
 
 void check_encoder(const Subject& subject, const EncoderForm& form) {
+  check_encoder(subject, form, variations(subject));
+}
+
+void check_encoder(const Subject& subject, const EncoderForm& form, const std::vector<Variation>& variations) {
   std::uint64_t seed = 0;
-  for (const Variation& variation : variations(subject)) check_variation(subject, form, variation, ++seed);
+  for (const Variation& variation : variations) check_variation(subject, form, variation, ++seed);
 }
 
 }  // namespace ladon_test

@@ -52,9 +52,9 @@ Floats run_capturing(const Subject& subject, const Task& task, ladon::Stage stag
 // The expected elements of an output array. If an element is empty, the call must not write this element.
 using Expected = std::vector<std::optional<Real>>;
 
-// Returns the largest distance (bound.hpp) between a number of `actual` and its expected number. If the result is at
-// most 1, all numbers agree. Returns infinity if an unexpected number was written, or an expected number was not
-// written.
+// Compares each element of `actual` with its expected number, and returns the largest distance (bound.hpp). If the
+// result is at most 1, all elements agree. Returns infinity if an unexpected element was written, or an expected
+// element was not written.
 double worst_distance(std::span<const float> actual, const Expected& expected);
 
 // Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, except poison, the NaN of

@@ -32,7 +32,7 @@ function setWeights(instance: Instance, model: number): void {
 }
 
 /**
- * Returns a number of calls that together take at least `batch` milliseconds. Later, the same number of calls may take
+ * Returns a number of calls that together take at least `batch` milliseconds. In the measurement, these calls may take
  * less time, because the engine may have optimised the code.
  */
 function callsOf(call: () => void): number {

@@ -40,8 +40,8 @@ export class DateHeads {
   }
 
   /**
-   * Shows a badge on the picture of the head that `pointing` names: pointingHead found that its digits point best to
-   * characters of the text. Also chooses this head if the user has not chosen a head.
+   * Shows a badge on the picture of the head `pointing`, whose digits point best to different characters of the text
+   * (pointingHead). Also chooses this head if the user has not chosen a head.
    */
   follow(pointing: Place): void {
     for (const { layer, head, choice, badge } of this.#panels) {

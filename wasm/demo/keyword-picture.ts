@@ -11,8 +11,8 @@ const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
 /**
- * The range of the colours, in natural logarithms of magnitudes. A frequency band that is 8 (69 dB) below the loudest
- * band has the faintest colour.
+ * The range of the colours, as a difference of natural logarithms of magnitudes. A difference of 8 is 69 dB. A
+ * frequency band that is so far below the loudest band has the faintest colour.
  */
 const range = 8;
 /**
@@ -32,8 +32,8 @@ interface Pixels {
 }
 
 /**
- * To what the class token attends in one layer. `frame` has the largest attention weight, which is `share`. `toItself`
- * is the attention weight of the class token itself.
+ * The attention of the class token in one layer. `frame` is the index of the frame with the largest weight, `share`.
+ * `toItself` is the weight of the class token itself.
  */
 interface Peak {
   readonly frame: number;

@@ -14,7 +14,8 @@ import { decodeSound } from "./sound.js";
 import { timeOf } from "./timing.js";
 import type { Progress } from "./weight-file.js";
 
-// build-demo.mjs defines keywordFiles: which files of KWT-1 the server has in the folder `keywords` of the page.
+// build-demo.mjs defines keywordFiles. It lists the files of KWT-1 that the server has in the folder `keywords` of the
+// page.
 declare const keywordFiles: { readonly model: boolean; readonly recordings: readonly string[] };
 
 const besidePage = {

@@ -1,9 +1,9 @@
 import type { DateReading } from "../src/date-reader.js";
 
 /**
- * Returns the head whose digits point best to different characters. For each character, takes the largest attention
- * weight that any digit gives to the character. A head's score is the sum of these weights. The score is small if all
- * digits of the head attend to the same character.
+ * Returns the head with the largest score. The score is the sum, over all characters, of the largest attention weight
+ * that any digit gives to the character. A head has a high score if its digits attend to different characters, and a
+ * low score if all of them attend to the same character.
  */
 export function pointingHead(reading: DateReading, layer: number, heads: number) {
   const seen = Array.from({ length: heads }, (_, head) => {

@@ -1,7 +1,7 @@
 const smallestNormal = 2 ** -126;
 /**
- * Used to round a float x: x + roundingOffset - roundingOffset is the nearest integer to x, ties to even. The reason is
- * that all floats from 2^23 to 2^24 are integers. The magnitude of x must be below 2^22.
+ * A constant that rounds a float x: x + roundingOffset - roundingOffset is the nearest integer to x, ties to even. All
+ * floats from 2^23 to 2^24 are integers. The magnitude of x must be below 2^22.
  */
 const roundingOffset = 1.5 * 2 ** 23;
 

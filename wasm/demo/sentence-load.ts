@@ -21,7 +21,7 @@ export interface LoadedPrecisions {
 
 export interface Loading {
   readonly signal: AbortSignal;
-  /** Returns a function for the progress of one step of the load, such as "Loading the weights". */
+  /** Returns a callback that reports the progress of one step of the load, such as "Loading the weights". */
   progressOf(step: string): Progress;
 }
 

@@ -1,5 +1,5 @@
-// Converts the published file of KWT-1, for TensorFlow Lite, to safetensors with PyTorch's names. The names are those
-// of examples/keywords/tflite_to_safetensors.py.
+// Converts the TensorFlow Lite file of KWT-1, as published, to safetensors with PyTorch's names. The names are those of
+// examples/keywords/tflite_to_safetensors.py.
 
 const layers = 12;
 
@@ -22,7 +22,10 @@ function sources(): Map<string, { shape: readonly number[]; names: readonly stri
   return found;
 }
 
-/** Keras numbers layers of the same kind by their names: "dense" is number 0, and "dense_1" is number 1. */
+/**
+ * In Keras, a layer's name contains its number among the layers of its kind: "dense" is number 0, and "dense_1" is
+ * number 1.
+ */
 const numbered = (name: string, number: number) => (number === 0 ? name : `${name}_${number}`);
 
 function sourcesOfLayer(layer: number): [name: string, shape: number[], names: string[]][] {
@@ -58,7 +61,7 @@ class Table {
     private readonly at: number,
   ) {}
 
-  /** Returns the offset in the file of the table's field with this index, or 0 if the table does not have the field. */
+  /** Returns the offset of the field `index` in the file, or 0 if the table does not have the field. */
   field(index: number): number {
     const fields = this.at - this.view.getInt32(this.at, true);
     const entry = 4 + 2 * index;
@@ -86,8 +89,8 @@ class Table {
 }
 
 /**
- * Returns a map from the name of each float32 constant in the file to its bytes. Fields have the indices of TensorFlow
- * Lite's schema.
+ * Returns a map from the name of each float32 constant in the file to its bytes. The numbers in the code are the
+ * indices of fields in TensorFlow Lite's schema.
  */
 function constants(file: Uint8Array): Map<string, Uint8Array> {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);

@@ -10,8 +10,8 @@ function timeOfCalls(call: () => void, count: number): number {
 }
 
 /**
- * A function to measure. `#count` is the number of calls in a slice, and `best` the milliseconds of a call in the
- * fastest slice.
+ * A function to measure. `#count` is the number of calls in a slice. `best` is the time of a call in the fastest slice,
+ * in milliseconds.
  */
 class Measured {
   best = Infinity;

@@ -161,8 +161,8 @@ export class WordAttention {
   }
 }
 
-// Draws a stripe for each word. The colour of a stripe shows the attention weight from the picked word to this word, in
-// one head.
+// Draws a stripe for each word. The colour of a stripe shows the attention weight from the picked word to the stripe's
+// word, in one head.
 function drawStripes(canvas: HTMLCanvasElement, shares: readonly number[]): void {
   const { width, height } = canvas.getBoundingClientRect();
   const context = fitCanvas(canvas, width, height);

@@ -14,8 +14,8 @@ export const kinds = ["relaxed", "simd", "scalar"];
 export const runs = kind => WebAssembly.validate(peakModule(kind, {sums: 1}));
 
 // The number of independent sums in the loop of peakModule. A multiplication and the addition of its product take 8
-// cycles, and a core with two ports starts one such pair per cycle. So at least 8 sums keep the core busy. V8 has 15
-// registers on x86-64. Two of them hold the other operands, so at most 13 sums fit.
+// cycles. A core with two ports starts one such pair per cycle, so 8 sums keep both ports busy. V8 has 15 registers on
+// x86-64. Two of them hold the other operands, so at most 13 sums fit.
 const sumsOf = {float32: {relaxed: 12, simd: 12, scalar: 12}, int8: {relaxed: 12, simd: 12, scalar: 8}};
 
 const [i32, f32, v128] = [0x7f, 0x7d, 0x7b];
@@ -32,8 +32,8 @@ const op = {
 
 // `floats` and `bytes` are members that several entries of `units` share. In an entry, `result` converts a sum to a
 // float32. `macs` is the number of multiply-adds in `fused`, or in `mul` and `add` together. `fused` adds a product to
-// the sum, and `mul` multiplies the sum by `factor`. So no two products are equal, and no engine can compute one for
-// both.
+// the sum in one instruction. `mul` multiplies the sum by `factor`, so that no two products are equal. Otherwise, an
+// engine could compute one product for several sums.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
 const units = {
@@ -63,9 +63,9 @@ export function peakModule(kind, {precision = "float32", sums = sumsOf[precision
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
   const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
   // No float sum overflows. Without `fused`, a step computes sum * factor + term, which converges to 1. With `fused`, a
-  // step computes factor * term + sum, as in kernels. The sum grows until it is so large that an addition of 0.0001 no
-  // longer changes it. With `fused`, sum * factor + term would be slower: the x86-64 instruction overwrites the operand
-  // that is added, so V8 would first copy `term`.
+  // step computes factor * term + sum, as in kernels. This sum grows until an addition of 0.0001 no longer changes it.
+  // With `fused`, sum * factor + term would be slower, because V8 would have to copy `term` first: the x86-64
+  // instruction overwrites the operand that is added.
   const multiplyAdd = unit.fused ?
     sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];

@@ -43,7 +43,7 @@ EXPORT(tensors) float* keywords_tensors() { return tensors.class_token.data(); }
 // Returns y, [model_width]: the row of the class token after the last layer, which is the input of compute_logits.
 EXPORT(y) float* keywords_y() { return y.data(); }
 
-// Drops the first `count` of the frame_count rows of `rows`, and moves the other rows to the front. Returns a pointer
+// `rows` has frame_count rows. Drops the first `count` rows, and moves the other rows to the front. Returns a pointer
 // to the last `count` rows, into which the caller writes new values.
 template <std::size_t Size>
 float* make_room(std::array<float, Size>& rows, std::size_t count) {

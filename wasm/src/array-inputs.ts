@@ -7,8 +7,8 @@ import type { ModuleMemory } from "./memory.js";
 import { arrayTypes } from "./option-types.js";
 
 /**
- * An option array such as a mask has room for the largest run. Returns the shape of the part that a run with `queries`
- * queries and `keys` keys reads.
+ * An array that is an option, such as a mask, has room for the largest run. Returns the shape of the part that a run of
+ * `queries` queries and `keys` keys reads.
  */
 type PartOf = (queries: number, keys: number) => readonly number[];
 

@@ -21,8 +21,8 @@ const openSource = async (source: any, signal: AbortSignal): Promise<{ response:
   const response: Response = isPlace ? await open(source, signal) : source.headers ? source : new Response(source);
   const { ok, status, url, type, headers } = response;
   if (!ok) fail("network", url, "HTTP status 200", status);
-  // `content-length` is ignored in two cases. For a compressed response, it is the compressed size. A response of
-  // another origin may be compressed without saying so.
+  // `content-length` is ignored if the response is compressed, because it is then the compressed size. It is also
+  // ignored for a response of another origin, which may be compressed without saying so.
   const isExact = type !== "cors" && !headers.has("content-encoding");
   const length = isExact && headers.get("content-length");
   return { response, size: source.size ?? (length ? Number(length) : Infinity) };
@@ -86,8 +86,7 @@ export class ByteStream {
   }
 
   /**
-   * Reads the next `count` bytes. Calls `put` for each piece of them, with the offset of the piece in the `count`
-   * bytes.
+   * Reads the next `count` bytes in pieces. Calls `put` with each piece and its offset from the first of these bytes.
    */
   async read(count: number, put: (piece: Uint8Array, at: number) => void): Promise<void> {
     for (let at = 0; at < count;) {

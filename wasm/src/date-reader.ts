@@ -124,9 +124,8 @@ export class DateReader {
     this.encoder.free();
   }
 
-  // Returns copies of the attention weights of the last run. The result is [layer][head][slot], where a slot is a digit
-  // of the date, and each entry is an array with a weight for each token. With copies, a reading stays valid when
-  // another text is read.
+  // Returns copies of the attention weights of the last run, as [layer][head][slot][token]. A slot is a digit of the
+  // date. With copies, a reading stays valid when another text is read.
   #maps(tokens: number): Float32Array[][][] {
     const range = (count: number) => Array.from({ length: count }, (_, i) => i);
     return range(this.layers).map((layer) =>

@@ -37,15 +37,15 @@ export interface Option {
   /** The extents of an array, row-major. */
   readonly shape?: readonly number[];
   /**
-   * What each extent of `shape` counts, such as "queries" or "keys". `shape` is for the largest run. In a shorter run,
-   * an array of the options may have the run's numbers of queries and keys as these extents.
+   * What each extent of `shape` counts, such as "queries" or "keys". `shape` has the extents for the largest run. The
+   * array of a shorter run may be smaller: its extents are then the numbers of queries and keys of that run.
    */
   readonly axes?: readonly string[];
   /** The names of the masks that need the option. */
   readonly masks?: readonly string[];
   /**
-   * Set if this option is only the number of columns of an array: "boolean" for boolean_keys. The package sets such an
-   * option itself.
+   * The name of an array, if this option is only the number of columns of that array: "boolean" for boolean_keys. The
+   * package sets such an option itself.
    */
   readonly of?: string;
   /** True if the kernel writes the array. */
@@ -116,9 +116,7 @@ export interface Description {
   readonly cache: number;
   /** The type of the keys and values in the cache. Kernels without a cache have no cachePrecision. */
   readonly cachePrecision?: CachePrecision;
-  /**
-   * The tensors of a kernel of attention. For encoder layers and encoders, only the tensors that belong to no layer.
-   */
+  /** For attention kernels, all tensors. For encoder layers and encoders, only the tensors outside the layers. */
   readonly weights: readonly Tensor[];
   /** The tensors of one layer. Undefined for attention kernels. */
   readonly layer?: readonly Tensor[];
@@ -151,8 +149,8 @@ const isOption = (one: any): boolean =>
   Object.hasOwn(one.shape ? arrayTypes : otherTypes, one.type) &&
   isShape(one.shape ?? []);
 /**
- * Returns true if `list` is an array whose entries all pass `isOne`. In addition, `times` copies of the list (one for
- * each layer) must have at most mostPointers pointers together.
+ * Returns true if `list` is an array, all its entries pass `isOne`, and `times` copies of the list have at most
+ * mostPointers pointers in total. A layer's list has one copy for each layer.
  */
 const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
   Array.isArray(list) &&

@@ -67,8 +67,8 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
 
 /**
  * If `members` has PyTorch's packed tensor (the projections of queries, keys and values in one), replaces it by its
- * three parts. A tensor with another shape than `shape` stays in `members`. findTensors then returns its name in
- * `others`. If only the length of the tensor is known, only the length must fit.
+ * three parts. A packed tensor of another shape than `shape` stays in `members`, so findTensors returns its name in
+ * `others`. If the packed tensor has no known shape, only its length must fit.
  */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];
@@ -88,13 +88,13 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
 /** The result of findTensors. */
 export interface Found {
   /**
-   * An entry for each pointer in the C struct of weights: the offset in bytes from the first tensor to the data of the
-   * pointer.
+   * One entry for each pointer in the C struct of weights: the offset of the pointer's data in bytes, counted from the
+   * first tensor.
    */
   readonly offsets: number[];
   /**
-   * The members of the C struct for which no tensor was found. If an int8 matrix is missing, its scales and row sums
-   * are not listed in addition.
+   * The members of the C struct for which no tensor was found. If an int8 matrix is missing, only the matrix is listed,
+   * without its scales and row sums.
    */
   readonly missing: string[];
   /** The names of the tensors that the kernel does not read. */

@@ -104,9 +104,9 @@ export class KeywordSpotter {
 
   /**
    * Processes the next samples of a continuous sound. `samples` can have any length. Returns a result for each window
-   * of a second that these samples complete. The stream assumes silence before the first sample. So with the default
-   * stride, the first window is complete after half a second, and each further window `stride` milliseconds later.
-   * Features are computed once for each frame.
+   * of a second that these samples complete. The stream begins with silence, which lasts half a second at the default
+   * stride. So the first window is complete after half a second of sound, and each further window `stride` milliseconds
+   * later. Features are computed once for each frame.
    */
   push(samples: Float32Array, options: SoundOptions = {}): Hearing[] {
     const { attention } = checkSound(samples, options);

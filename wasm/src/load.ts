@@ -28,7 +28,7 @@ export type KernelSource =
 declare global {
   namespace WebAssembly {
     /**
-     * The types of browsers declare WebAssembly.Module without members, so that any value would have this type. The
+     * The types of browsers declare WebAssembly.Module without members, so a value of any type would match it. The
      * types of Node do not declare it. With the member below, the compiler rejects values that are not modules.
      */
     interface Module {

@@ -12,9 +12,9 @@ export interface MaskChoice {
 }
 
 /**
- * Checks and applies the option `mask` of create(). An instance can do without two masks of its kernel. The padding
- * mask hides no key in a run without `padding`. A causal mask with an offset at run time hides no key if the offset is
- * at least the number of keys. All other masks are compiled into the kernel and cannot be switched off.
+ * Checks and applies the option `mask` of create(). Two masks of a kernel can be switched off. The padding mask hides
+ * no key in a run without `padding`. A causal mask with an offset at run time hides no key if the offset is at least
+ * the number of keys. All other masks are compiled into the kernel.
  */
 export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskChoice => {
   const offset = options.find(({ name }) => name === "offset");

@@ -39,8 +39,8 @@ export const unshared = (bytes: any): BufferSource => {
 };
 
 /**
- * Servers often send a page of HTML in place of a missing file. If all bytes are printable ASCII, returns text for the
- * error message, which quotes the bytes. Otherwise, returns undefined.
+ * Servers often send a page of HTML in place of a missing file. If all bytes are printable ASCII, returns a text that
+ * quotes the bytes, for the error message. Otherwise, returns undefined.
  */
 export const textIn = (bytes: Uint8Array): string | undefined => {
   const text = new TextDecoder("latin1").decode(bytes);

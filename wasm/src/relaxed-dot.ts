@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how the engine computes i32x4.relaxed_dot_i8x16_i7x16_add_s, the dot product of relaxed int8 kernels. Loaded on
 // demand.
-//
-// The operands a and b have 16 bytes, and c has 4 lanes of 32 bits. Lane i of the result is c[i] + a[4i] * b[4i] + a[4i
-// + 1] * b[4i + 1] + a[4i + 2] * b[4i + 2] + a[4i + 3] * b[4i + 3]. The bytes of a are signed. The sum is defined only
-// if the bytes of b are from 0 to 127. For larger bytes, the sum depends on the instruction of the processor that the
-// engine uses.
+// The operands a and b have 16 bytes, and c has 4 lanes of 32 bits. Lane i of the result is c[i] plus the dot product
+// of the bytes 4i to 4i + 3 of a and b. The bytes of a are signed. The sum is defined only if the bytes of b are from 0
+// to 127. For larger bytes, the sum depends on the processor's instruction that the engine uses.
 
 /**
  * - `"unsigned"`: sums are exact for b from 0 to 255

@@ -111,8 +111,8 @@ export class Runner {
   }
 
   /**
-   * Checks the options of a run (`given`), and copies its arrays into the module's memory. Returns the values of the
-   * members of the C struct of options, except `attention`: each value is an address, a length or a number.
+   * Checks the options of a run (`given`), and copies its arrays into the module's memory. Returns the members of the C
+   * struct of options, except `attention`. Each member is an address, a length or a number.
    */
   #writeInputs(given: Given, { queries, keys, offset }: Lengths, passesContext: boolean): Words {
     const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };

@@ -14,9 +14,9 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 type Names = Map<string, string>;
 
 /**
- * Adds entries to the map `names`. A row is [role, name], such as ["out_proj_weight", "output.dense.weight"]: the role
- * of a tensor, and its name in checkpoints. The key `place` + name is mapped to the member `member` + role, unless
- * `isOwnOnly`. The member's own name is always a key, too.
+ * Adds entries to the map `names`. A row [role, name], such as ["out_proj_weight", "output.dense.weight"], has the role
+ * of a tensor and its name in checkpoints. The member of the tensor is `member` + role. The map leads from this name to
+ * itself, and from the checkpoint's name `place` + name to the member. With `isOwnOnly`, the second entry is missing.
  */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {

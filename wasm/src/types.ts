@@ -57,7 +57,7 @@ export interface RunOptions extends MaskOptions {
   readonly offset?: number;
   /** For kernels with CONTEXT: [keys][keyModel], the tokens from which keys and values are projected. */
   readonly context?: ArrayLike<number>;
-  /** For kernels with SINKS, which require the option: [heads], the logit of each head's sink. */
+  /** For kernels with SINKS: [heads], the logit of each head's sink. These kernels require the option. */
   readonly sinks?: ArrayLike<number>;
   /**
    * For kernels with ROTARY: the numbers of each head of a query or key are rotated in pairs. For the token at
@@ -157,7 +157,7 @@ export interface WarmUpOptions {
   readonly tokens?: number;
   /** The time limit in milliseconds. The default is 2000. */
   readonly most?: number;
-  /** True to also warm up the code that computes attention maps, which only runs with `attention: true` use. */
+  /** True to also warm up the code that computes attention maps. Only runs with `attention: true` use this code. */
   readonly attention?: boolean;
 }
 
@@ -169,7 +169,8 @@ export interface WarmedUp {
   /** The time of the first call. The engine had not optimised the code before this call. */
   readonly first: number;
   /**
-   * The time of a call after the warm-up. Calls are timed in groups of 8 ms, and this is the mean of the fastest group.
+   * The time of a call after the warm-up: calls are timed in groups of 8 ms, and `best` is the mean of the fastest
+   * group.
    */
   readonly best: number;
 }

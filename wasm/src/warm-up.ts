@@ -57,10 +57,10 @@ const callOnZeros = (
 };
 
 /**
- * Repeats calls until they get no faster. Ends if no call was 10% faster than the fastest call for 150 ms, or for the
- * time of 8 calls if that is longer. Always ends after `most` milliseconds. Calls are timed in slices of 8 ms, which is
- * long enough for a coarse clock, and the time of a call is the mean of a slice. Between two slices, other code of the
- * page can run. V8 compiles in another thread, and replaces the code between two calls.
+ * Repeats calls until they get no faster. Calls are timed in slices of 8 ms, which is long enough for a coarse clock,
+ * and the time of a call is the mean of its slice. Ends when no slice has had a time 10% below the shortest so far for
+ * 150 ms, or for 8 times the shortest if that is longer. Always ends after `most` milliseconds. Between two slices,
+ * other code of the page can run. V8 compiles in another thread, and replaces the code between two calls.
  */
 const repeat = async (call: () => void, begin: number, most: number): Promise<WarmedUp> => {
   const slice = 8;

@@ -29,8 +29,8 @@ export class WeightBlock {
     this.#rotated = rotated;
     this.#plan = plan;
     const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
-    // `#row` must lie in front of `#block`: `allocate` grows the memory up to the end of `#row`, but no bytes of
-    // `#block` are needed before weights arrive.
+    // `#row` must lie in front of `#block`. `allocate` grows the memory up to the end of `#row`. If `#block` were in
+    // front of `#row`, the memory would grow over all of `#block` before weights arrive.
     this.#row = memory.allocate(4 * Math.max(0, ...columns));
     this.#block = memory.reserve(pointerBytes(plan) + plan.bytes);
   }

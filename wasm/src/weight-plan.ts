@@ -31,8 +31,8 @@ export interface WeightPlan {
   /** Maps the name of a stored tensor to the int8 matrix that it becomes or already is. */
   readonly matrices: ReadonlyMap<string, Int8Matrix>;
   /**
-   * An entry for each pointer in the C struct of weights: the offset in bytes from the first tensor to the data of the
-   * pointer.
+   * One entry for each pointer in the C struct of weights: the offset of the pointer's data in bytes, counted from the
+   * first tensor.
    */
   readonly offsets: readonly number[];
   /** The names of the stored tensors that are the scales of int8 matrices. */

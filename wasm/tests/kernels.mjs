@@ -80,8 +80,8 @@ const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) 
 };
 
 /**
- * Returns the weights of one layer, as oracle.mjs reads them. The layer's tensors have the names `at` + part in
- * `weights`. For int8 weights, `bits` is the number of bits to which inputs are quantised.
+ * Returns the weights of one layer, as oracle.mjs reads them. In `weights`, the names of the layer's tensors begin with
+ * `at`. For int8 weights, `bits` is the number of bits to which inputs are quantised.
  */
 export const parts = (weights, at, model, bits) => {
   const one = (part) => matrixOf(weights, at + part, bits);
@@ -117,7 +117,7 @@ export const expected = (description, weights, x, queries, keys, maySee) => {
   const form = { heads, norm: argument("NORM", "post"), activation: argument("ACTIVATION", "relu"), epsilon };
   const all = [];
   for (let i = 0; i < (layers ?? 1); ++i) {
-    // Computes all tokens in each layer but the last, because the next layer reads all tokens. The last layer computes
+    // All layers except the last compute all tokens, because the next layer reads all tokens. The last layer computes
     // only the queries.
     const asking = i + 1 < (layers ?? 1) ? rows.length : queries;
     const at = layers ? `layers.${i}.` : "";

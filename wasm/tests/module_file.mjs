@@ -30,8 +30,9 @@ const globals = {
 };
 
 /**
- * Returns a module with one function () -> i32 that traps, one memory of one page, and one global. `exports` is a list
- * of pairs of an exported name and a member of `kinds`. If `imports` is true, the module also imports a function.
+ * Returns a module with one function () -> i32 that traps, one memory of one page, and one global. An entry of
+ * `exports` is [name, kind], where `kind` is a key of `kinds`. If `imports` is true, the module also imports a
+ * function.
  */
 export const trappingModule = ({ exports = [], global = "i32", imports = false }) =>
   Uint8Array.from([

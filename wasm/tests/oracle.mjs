@@ -8,10 +8,10 @@ const unit = 2 ** -24;
 /**
  * Returns the allowed difference between float32 and float64 results. The errors of n independent and unbiased
  * roundings of numbers of the magnitude s add up to about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41,
- * 2019). Here, n is longest * depth: up to `depth` sums follow each other, and the longest has `longest` terms. In
- * these tests, a sum does not enlarge relative errors, and most sums are short. So twice this error is ample: the
- * largest error that was measured is a third of it. A wrong epsilon, tanh in place of erf, or one key too many exceeds
- * it by a factor of 5 to 10,000.
+ * 2019). At most `depth` sums follow each other, each of at most `longest` terms, so n is at most longest * depth. In
+ * these tests, a sum does not enlarge relative errors, and most sums are short. The bound is twice this error, which is
+ * ample: the largest measured error is a third of the bound. A wrong epsilon, tanh in place of erf, or one key too many
+ * exceeds the bound by a factor of 5 to 10,000.
  */
 export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
 
@@ -29,9 +29,9 @@ const linearFloat = (weight, bias, x) =>
 
 /**
  * `quantise` rounds quotients value / unit to integers. `nearest` is the smallest distance of a quotient from the
- * midpoint between two integers, since a test last set `nearest` to Infinity. The quotients of a kernel differ
- * slightly, because it computes in float32. If the differences are smaller than `nearest`, the kernel rounds all
- * quotients to the same integers as the oracle.
+ * midpoint between two integers. A test sets `nearest` to Infinity before it computes quotients. The quotients of a
+ * kernel differ slightly, because it computes in float32. If the differences are smaller than `nearest`, the kernel
+ * rounds all quotients to the same integers as the oracle.
  */
 export const quotients = { nearest: Infinity };
 
@@ -42,8 +42,8 @@ const nearestInteger = (quotient) => {
 };
 
 /**
- * Quantises the numbers of one token to `bits` bits. Returns {integers, unit}, where integer * unit is about the
- * number. A kernel stores integer + zero point instead, which is not negative.
+ * Quantises the numbers of one token to `bits` bits. Returns {integers, unit}: a number is about its integer * unit.
+ * Integers can be negative. A kernel stores integer + zero point, which is never negative.
  */
 const quantise = (row, bits) => {
   const levels = 2 ** bits - 1;

@@ -156,7 +156,7 @@ test("x may be the last run's y, or a part of this y", () => {
   const y = instance.run(x, { tokens: 6 });
   assert.deepEqual(instance.run(y.subarray(model, 3 * model), { tokens: 2 }), part);
   // x is a view of the instance's memory. This run is the first with attention, so the memory grows and the view
-  // becomes empty. The kernel must have read x before.
+  // becomes empty. The run must read x before the memory grows.
   const fresh = ready();
   const view = fresh.run(x, { tokens: 6 });
   assert.deepEqual(fresh.run(view, { tokens: 6, attention: true }), second);

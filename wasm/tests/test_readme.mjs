@@ -1,6 +1,6 @@
-// Tests the code in README.md. The test runs the blocks of JavaScript that need no file of the reader. The test also
-// follows the section about kernels of your own shapes, in a new folder with a link to the library. It runs the
-// CMakeLists.txt and the command of the section, and loads the module.
+// Tests the code in README.md. Runs the blocks of JavaScript with a name, such as `<!-- attention.mjs -->`. Follows the
+// section about kernels of your own shapes, in a new folder with a link to the library: runs the CMakeLists.txt and the
+// command of the section, and loads the module.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

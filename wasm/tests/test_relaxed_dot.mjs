@@ -30,8 +30,8 @@ const dots = {
 };
 
 /**
- * Returns an object like the probe of relaxed-dot.ts, but with dot products in JavaScript. In call number i of `dots`,
- * the function dotOf(i) computes them. `add` returns the sum of c and `count` dot products.
+ * Returns an imitation of the probe of relaxed-dot.ts, with dot products in JavaScript. Call number i of `dots` uses
+ * the function dotOf(i) for each dot product. `add` returns the sum of c and `count` dot products.
  */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);
@@ -81,8 +81,8 @@ test("an engine whose fresh and optimised code differ above 127 has 7 bits", asy
   assert.equal(await mixed("unsigned", "saturating"), "saturating");
 });
 
-// This test must run before the test "this engine", whose probe consists of the same bytes. After that test, V8 would
-// reuse its optimised code, and this test would see no code that is not optimised.
+// This test must run before the test "this engine", whose probe consists of the same bytes. If it ran later, V8 would
+// reuse its optimised code, and the test would see no unoptimised code.
 test("the probe sees fresh and optimised code", { skip }, async (t) => {
   setFlagsFromString("--allow-natives-syntax");
   const tierOf = () => {

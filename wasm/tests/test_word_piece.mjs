@@ -74,8 +74,8 @@ for (const [name, texts] of cases) {
 }
 
 test("the remaining marks are in canonical order, and a starter ends a run of marks", () => {
-  // These marks must be sorted by their combining class, but accents must be removed. U+1D165 (class 216) and U+302E
-  // (class 224) are marks that are not accents. U+0334 (class 1) is an accent.
+  // U+1D165 (class 216) and U+302E (class 224) are marks that are not accents. They must be sorted by their combining
+  // class. U+0334 (class 1) is an accent, and accents must be removed.
   assert.deepEqual(splitWords("a\u302E\u{1D165}"), ["a\u{1D165}\u302E"]);
   assert.deepEqual(splitWords("a\u302E\u0334\u{1D165}"), ["a\u{1D165}\u302E"]);
   assert.deepEqual(splitWords("a\u302E\u0345\u{1D165}"), ["a\u{1D165}\u302E"]); // U+0345 has the highest class

@@ -68,8 +68,8 @@ TEST_CASE("models with bfloat16 and int8 weights have at most 1% more perplexity
                                << " weights: " << found);
     CHECK(found <= 1.01 * expected);
     CHECK(found >= 0.99 * expected);
-    // `expected` is the perplexity with float32 weights. If `found` were equal to `expected`, the model would not use
-    // the converted weights.
+    // `found` must differ from `expected`, the perplexity with float32 weights. Otherwise, the model would not use the
+    // converted weights.
     CHECK(found != expected);
   }
 }
@@ -94,9 +94,9 @@ TEST_CASE("several tokens at once and one by one give similar logits, with int8 
     MESSAGE("logits differ by at most " << largest);
     // A call with several tokens adds in a different order than calls with one token, so sums differ by approximately
     // 1e-5. With int8 weights, an activation near the middle between two integers may then be rounded to the other
-    // integer. Over 5 layers and all earlier tokens, these changes add up to 0.18 in a logit. Some targets also round
-    // inputs of products to bfloat16. Rounding an input to the other of two neighbours changes the input by 2^-8 of its
-    // value, and these changes add up to 0.034 in a logit.
+    // integer. The changes of all 5 layers and all earlier tokens add up to 0.18 in a logit. Some targets also round
+    // inputs of products to bfloat16. An input near the middle between two bfloat16 numbers may then be rounded to the
+    // other number, which differs by 2^-8 of the input. These changes add up to 0.034 in a logit.
     constexpr double most_of_bfloat16 = ladon::detail::target::Current::multiplies_bfloat16 ? 0.1 : 2e-3;
     CHECK(largest <= (precision == Precision::int8 ? 0.5 : most_of_bfloat16));
   }

@@ -21,7 +21,7 @@ std::vector<TokenId> choices(Sampler sampler, std::size_t count, const std::vect
   return chosen;
 }
 
-// Chooses 20,000 times among the four tokens. Returns for each token the share of the choices that chose the token.
+// Chooses 20,000 times among the four tokens. Returns how often each token was chosen, as a fraction.
 std::array<double, 4> shares(float temperature, float top_p) {
   constexpr std::size_t count = 20000;
   std::array<double, 4> found{};

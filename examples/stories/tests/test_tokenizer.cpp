@@ -75,8 +75,8 @@ TEST_CASE("a code point that the vocabulary lacks becomes one token for each byt
   CHECK(tokenizer.encode("\xe2\x82\xac") == Tokens{begin_token, space, byte(0xE2), byte(0x82), byte(0xAC)});
   CHECK(tokenizer.encode("\n") == Tokens{begin_token, space, byte('\n')});
   CHECK(tokenizer.encode("\xff\x80") == Tokens{begin_token, space, byte(0xFF), byte(0x80)});
-  // Continuation bytes that belong to no code point are joined to the byte before them, up to four bytes in all. The
-  // byte 0x80 is therefore joined to the letter a.
+  // The tokenizer joins up to three continuation bytes to the byte before them, whatever this byte is. Here, 0x80 is
+  // joined to the letter a.
   CHECK(tokenizer.encode("a\x80") == Tokens{begin_token, space, byte('a'), byte(0x80)});
   CHECK(tokenizer.encode("\xc3") == Tokens{begin_token, space, byte(0xC3)});
   CHECK(tokenizer.encode("\x80\x80\x80\x80\x80"

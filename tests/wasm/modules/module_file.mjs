@@ -9,7 +9,8 @@ class Reader {
     if (this.at >= this.end) throw new Error('the module ends too early');
     return this.bytes[this.at++];
   }
-  // Reads a number in LEB128. The value is correct only for unsigned numbers. A signed number is skipped correctly.
+  // Reads a number in LEB128. The result is correct only for unsigned numbers. For a signed number, only the position
+  // behind the number is correct.
   number() {
     let value = 0;
     for (let scale = 1;; scale *= 128) {

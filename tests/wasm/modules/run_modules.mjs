@@ -22,7 +22,7 @@ const status = {ok: 0, nullInput: 1, nullWeights: 2, nullOutput: 3, nullWorkspac
 const size = (extents) => extents.reduce((a, b) => a * b, 1);
 
 // Returns random values {name, type, shape, values} for every tensor, in the order of the pointers in the struct
-// NAME_weights. A tensor with a matrix for each head occurs once for each head.
+// NAME_weights. If each head has its own matrix, the list has one entry for each head.
 function tensorsOf(description, random) {
   const all = description.layer
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
@@ -146,9 +146,9 @@ const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(e
 // hundred units of 2^-24.
 const bound = 500 * 2 ** -24;
 // Two variants may quantise a feature to neighbouring integers. The outputs then differ by the product of one step of
-// quantisation and a weight. The features of a token have a range of about 4, so a step is about 4 / 127. A weight is
-// at most 1 / sqrt(columns), and columns are at least 18. So one such feature changes an output by about 0.0075, and
-// the bound allows more than two.
+// quantisation and a weight. The features of a token have a range of about 4, so a step is about 4 / 127. All matrices
+// have at least 18 columns, so a weight is at most 1 / sqrt(18). One such feature changes an output by at most about
+// 0.0075, and the bound allows two such features.
 const int8Bound = 0.02;
 
 // Returns the text of a Fingerprint (tests/support/fingerprint.hpp) for floats without NaN.

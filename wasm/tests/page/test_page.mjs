@@ -75,8 +75,8 @@ test("the addresses of the project and of the page, where they are known", () =>
     const known = index({ LADON_URL: "https://example.org/a?b&c", LADON_PAGE_URL: "https://example.org/page/" });
     assert.ok(known.includes('href="https://example.org/a?b&amp;c">Source</a>'));
     assert.ok(known.includes('content="https://example.org/page/page.png"'));
-    // LADON_URL is empty, and with this GIT_DIR, git knows no address. So the page must have no link to the project.
-    // LADON_PAGE_URL is empty, too, so the address of the picture must stay relative.
+    // LADON_URL is empty, and GIT_DIR is no repository, so git finds no address. So the page must have no link to the
+    // project. LADON_PAGE_URL is empty, too, so the address of the picture must stay relative.
     const unknown = index({ LADON_URL: "", LADON_PAGE_URL: "", GIT_DIR: "/dev/null" });
     assert.ok(!unknown.includes("Source</a>") && unknown.includes('content="page.png"'));
   } finally {
@@ -187,7 +187,10 @@ const loadFiles = async (page, ...files) => {
 };
 const figuresOf = (page, row) =>
   page.locator("#comparison-table tr").filter({ hasText: row }).locator("td").allInnerTexts();
-/** Waits for the table that compares int8 with float32. Returns {the beginning of a row's text: the row's figures}. */
+/**
+ * Waits for the table that compares int8 with float32. Returns the figures of each row, by the beginning of the row's
+ * text.
+ */
 const comparisonOf = async (page) => {
   await page.locator("#comparison-table tr").filter({ hasText: "Smallest" }).waitFor({ timeout: 90_000 });
   const rows = ["Time of", "File of weights", "Memory", "mean of", "Smallest"];
