@@ -173,6 +173,8 @@ TEST_CASE("bfloat16 products: roundings of numbers of different magnitudes") {
   for (const int spread : {1, 4, 12, 30}) check<16, 40, 16>(spread);
 }
 TEST_CASE("bfloat16 products: a panel of few tokens") { check<3, 131, 17>(3); }
+TEST_CASE("bfloat16 products: a panel of half a register") { check<8, 133, 21>(3); }
+TEST_CASE("bfloat16 products: a panel of three half registers") { check<20, 135, 19>(3); }
 TEST_CASE("bfloat16 products: a single token") { check<1, 83, 9>(2); }
 TEST_CASE("bfloat16 products: fewer features than a pair") { check<5, 1, 2>(0); }
 // Some features, products and sums are subnormal. Instructions for bfloat16 replace subnormal numbers by 0.

@@ -144,18 +144,18 @@ LADON_INLINE constexpr void accumulate_groups(const Groups& groups, const Elemen
 }
 
 // Like accumulate_groups from step 0, but also prefetches at most one cache line of weights per step. A tile of one
-// pack prefetches its own rows, target::Current::prefetch_distance_floats floats ahead. All other tiles prefetch the
-// rows of the next tile, `next`. MicroKernel::accumulate_and_prefetch does the same for float panels.
+// pack prefetches its own rows (OwnRowsAhead). All other tiles prefetch the rows of the next tile, `next`.
+// MicroKernel::accumulate_and_prefetch does the same for float panels.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, class Sums, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void accumulate_groups_and_prefetch(const Groups& groups, const Element* panel, Sums (&sum)[Rows][Packs],
                                                  const Groups& next) noexcept {
   std::size_t k = 0;
   for (; k + cache_line <= Groups::whole; k += cache_line) {
-    const auto* const ahead = ahead_in_row(groups.data, Dot::group * k, Groups::inner, next.data);
+    const OwnRowsAhead ahead(groups.data, Dot::group * k, Groups::inner, next.data);
     for (std::size_t i = 0; i < cache_line; ++i) {
       if constexpr (Packs == 1) {
-        if (i < Rows) prefetch_own_row(ahead + i * Groups::row_stride);
+        if (i < Rows) ahead.prefetch(i * Groups::row_stride);
       } else {
         prefetch_to_second_cache(next.address(i, k));
       }

@@ -74,16 +74,17 @@ inline constexpr std::size_t panels_at_a_time = [] {
 // (linear/micro_kernel_folded.hpp). A product is folded only under the following conditions:
 // - A pack of the panel is narrower than a register.
 // - The rows of the weights are contiguous, or the panel has three packs.
-// - The input is a PanelsView, and not a BFloat16PanelsView.
-// - The inner dimension is at least target::Current::shortest_folded_sum.
+// - A sum has at least target::Current::shortest_folded_sum steps. A step has one feature, or two features in a
+//   BFloat16PanelsView.
 // - The build is not deterministic. A folded product adds lanes of a register, so the order of addition depends on the
 //   target.
 template <class Simd, Tiling T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.lanes > 1 && T.lanes < Simd::lanes;
   constexpr bool any_order = Matrix::rows_contiguous || T.packs == 3;
-  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && any_order && std::is_same_v<In, PanelsView> &&
-                Inner >= target::Current::shortest_folded_sum) {
+  constexpr std::size_t all_steps = std::is_same_v<In, PanelsView> ? Inner : Inner / 2;
+  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && any_order &&
+                all_steps >= target::Current::shortest_folded_sum) {
     constexpr std::size_t steps = Simd::lanes / T.lanes;
     if (simd::Fold<typename Simd::template Pack<Simd::lanes>, steps>::exists) return steps;
   }
@@ -120,16 +121,18 @@ struct Accumulate {
 // Computes the product of a single panel that is narrower than a register, or one and a half registers wide. Folding
 // puts several steps into each register, so that no lanes are idle (linear/micro_kernel_folded.hpp).
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
-          class Epilogue, class Start>
-LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue,
-                                Start start) noexcept {
+          class In, class Epilogue, class Start>
+LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, In in, Epilogue epilogue, Start start) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
   using Pack = typename Simd::template Pack<T.lanes>;
-  for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
+  constexpr bool takes_floats = std::is_same_v<In, PanelsView>;
+  using Operation = std::conditional_t<takes_floats, MultiplyAdd, PairProducts>;
+  const auto* const panel = in.data;
+  for_row_tiles<Rows, tile_rows<T, Packs, Matrix, In>>([&]<std::size_t R>(std::size_t first) {
     const auto bias = w.bias.from(first);
     const Matrix rows = w.weight.rows_from(first);
-    FoldedMicroKernel<Wide, R, Packs, folded_steps<Simd, T, Inner, Matrix>> tile;
-    if constexpr (is_bfloat16<Matrix>) {
+    FoldedMicroKernel<Wide, R, Packs, folded_steps<Simd, T, Inner, Matrix, In>, Operation> tile;
+    if constexpr (is_bfloat16<Matrix> && takes_floats) {
       WidenedRows<R, Inner> widened;
       for_widened<Wide>(widened, rows, false, [&](std::size_t k, std::size_t count, auto weights) {
         tile.template accumulate<false>(count, weights, panel + k * T.width(), weights);
@@ -169,7 +172,7 @@ LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, 
                                            [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (folded_steps<Simd, T, Inner, Matrix, In> > 1) {
     static_assert(Packs == T.packs, "a few tokens fill one panel");
-    if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in.data, epilogue, start);
+    if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in, epilogue, start);
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     constexpr bool widens = is_bfloat16<Matrix> && std::is_same_v<In, PanelsView>;

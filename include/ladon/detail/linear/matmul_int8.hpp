@@ -102,9 +102,10 @@ inline constexpr bool prefetches_groups = [] {
 }();
 
 // Calls step(k) for k = 0, Steps, 2 Steps ... while each row has a whole cache line of weights left. Returns the first
-// k that the calls did not handle. The calls for one cache line also prefetch one cache line of each row of the tile,
-// prefetch_distance_floats floats ahead (ahead_in_row). The prefetches are spread over the steps. A burst of prefetches
-// would stop the processor until the first lines have arrived (detail/target/x86.hpp has the measurement).
+// k that the calls did not handle. The calls for one cache line also prefetch one cache line of each row of the tile
+// into the L1 cache, prefetch_distance_floats floats ahead (ahead_in_row). The prefetches are spread over the steps. A
+// burst of prefetches would stop the processor until the first lines have arrived (detail/target/x86.hpp has the
+// measurement).
 //
 // Returns 0 and calls nothing if prefetches_groups is false.
 template <std::size_t Rows, std::size_t Steps, class Groups, class Step>
@@ -116,11 +117,12 @@ LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Gr
     constexpr std::size_t iterations = cache_line / Steps, each = (Rows + iterations - 1) / iterations;
     for (; k + cache_line <= Groups::whole; k += cache_line) {
       const auto first = static_cast<std::size_t>(groups.address(0, k) - groups.data);
-      const auto* ahead = ahead_in_row(groups.data, first, Groups::inner, groups.address(Rows, 0));
+      constexpr std::size_t distance = target::Current::prefetch_distance_floats;
+      const auto* ahead = ahead_in_row<distance>(groups.data, first, Groups::inner, groups.address(Rows, 0));
       for (std::size_t i = 0; i < iterations; ++i, ahead += each * Groups::row_stride) {
         if (i * each < Rows) {
           LADON_UNROLL
-          for (std::size_t r = 0; r < each; ++r) prefetch_own_row(ahead + r * Groups::row_stride);
+          for (std::size_t r = 0; r < each; ++r) prefetch_to_nearest_cache(ahead + r * Groups::row_stride);
         }
         step(k + i * Steps);
       }

@@ -39,15 +39,32 @@ namespace ladon::inline LADON_ABI::detail {
 
 inline constexpr std::size_t cache_line = target::Current::cache_line_floats;
 
-// Returns the address to prefetch while step k reads element k of `row`: the element prefetch_distance_floats floats
-// ahead. If the row ends before that, the address lies in `next_row`, the row of the next tile. The next tile need not
-// exist, because any address may be prefetched.
-template <class Element>
+// Returns the address to prefetch while step k reads element k of `row`: the element `Floats` floats ahead. If the row
+// ends before that, the address lies in `next_row`, the row of the next tile. The next tile need not exist, because any
+// address may be prefetched.
+template <std::size_t Floats, class Element>
 LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std::size_t inner,
                                          const Element* next_row) noexcept {
-  const std::size_t ahead = k + target::Current::prefetch_distance_floats * sizeof(float) / sizeof(Element);
+  const std::size_t ahead = k + Floats * sizeof(float) / sizeof(Element);
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
+
+// The addresses that a tile prefetches in its own rows at step k: in the first row, prefetch_distance_floats floats
+// ahead of the step for the L2 cache, and near_prefetch_distance_floats floats ahead for the L1 cache.
+template <class Element>
+struct OwnRowsAhead {
+  const Element* for_second_cache;
+  const Element* for_nearest_cache;
+
+  LADON_INLINE OwnRowsAhead(const Element* row, std::size_t k, std::size_t inner, const Element* next_row) noexcept
+      : for_second_cache(ahead_in_row<target::Current::prefetch_distance_floats>(row, k, inner, next_row)),
+        for_nearest_cache(ahead_in_row<target::Current::near_prefetch_distance_floats>(row, k, inner, next_row)) {}
+  // Prefetches both addresses, `offset` elements later. With an offset of r row strides, the addresses lie in row r.
+  LADON_INLINE void prefetch(std::size_t offset) const noexcept {
+    prefetch_to_second_cache(for_second_cache + offset);
+    prefetch_to_nearest_cache(for_nearest_cache + offset);
+  }
+};
 
 struct MultiplyAdd {
   template <class Pack, class Broadcast>
@@ -87,8 +104,8 @@ struct MicroKernel {
   }
 
   // Like `accumulate`, but also prefetches at most one cache line of weights per step. If rows are contiguous, a tile
-  // of one pack prefetches its own rows, prefetch_distance_floats floats ahead. All other tiles prefetch the rows or
-  // columns of `next`, the weights of the next tile.
+  // of one pack prefetches its own rows (OwnRowsAhead). All other tiles prefetch the rows or columns of `next`, the
+  // weights of the next tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
@@ -198,10 +215,10 @@ struct MicroKernel {
     constexpr bool prefetches_own_rows = Packs == 1 && InnerStride == 1;
     std::size_t k = 0;
     for (; k + cache_line <= inner; k += cache_line) {
-      const float* const ahead = ahead_in_row(a, k, inner, next);
+      const OwnRowsAhead<float> ahead(a, k, inner, next);
       for (std::size_t i = 0; i < cache_line; ++i) {
         if constexpr (prefetches_own_rows) {
-          if (i < Rows) prefetch_own_row(ahead + i * RowStride);
+          if (i < Rows) ahead.prefetch(i * RowStride);
         } else {
           prefetch_to_second_cache(InnerStride == 1 ? next + i * RowStride + k : next + (k + i) * InnerStride);
         }

@@ -167,12 +167,6 @@ LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[mayb
     }
   }
 }
-// Prefetches a cache line of the rows that a tile of one pack reads: into the L1 cache or the L2 cache, as
-// target::Current chooses.
-LADON_INLINE void prefetch_own_row(const void* address) noexcept {
-  if constexpr (target::Current::prefetches_own_rows_to_nearest_cache) return prefetch_to_nearest_cache(address);
-  prefetch_to_second_cache(address);
-}
 
 }  // namespace detail
 }  // namespace ladon::inline LADON_ABI

@@ -50,8 +50,9 @@ struct Defaults {
   static constexpr std::size_t resident_packs = unlimited;
   // A product of at least this many weights is a separate function, even if the target inlines kernels.
   static constexpr std::size_t separate_function_weights = unlimited;
-  // A product of few tokens is folded if it sums over at least this many features. In a folded product, several steps
-  // share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on Zen 5, for
+  // A product of few tokens is folded if each sum has at least this many steps. A step multiplies one float feature, or
+  // two bfloat16 features, of each token. In a folded product, several steps share one register
+  // (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on Zen 5, for
   // (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
@@ -61,7 +62,7 @@ struct Defaults {
   //             encoder layer (8,384,12)  43%          78%
   //   AVX2      (4,256,8)                 42%          74%
   //
-  // Folded products that sum over fewer than 16 features were not measured.
+  // Folded products with fewer than 16 steps were not measured.
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
@@ -103,10 +104,11 @@ struct Defaults {
   // Weights are prefetched if neighbouring rows are at least this many floats apart. For a matrix with contiguous
   // columns, the distance between neighbouring columns counts. With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
-  // How many floats ahead a tile of one pack prefetches the weights of its rows.
+  // Tiles of one pack and folded tiles prefetch their own rows of weights twice: prefetch_distance_floats floats ahead
+  // of the step that uses the weights into the L2 cache, and near_prefetch_distance_floats floats ahead into the L1
+  // cache.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
-  // Whether a tile of one pack prefetches the weights of its rows into the L1 cache instead of the L2 cache.
-  static constexpr bool prefetches_own_rows_to_nearest_cache = false;
+  static constexpr std::size_t near_prefetch_distance_floats = 4 * cache_line_floats;
   // If rows of weights are a multiple of `aliasing_bytes` apart, the elements of one column compete for the same set of
   // the L1 cache. A tile then has at most `most_aliasing_rows` rows.
   static constexpr std::size_t aliasing_bytes = 4096;

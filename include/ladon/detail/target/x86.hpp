@@ -35,9 +35,9 @@ struct X86 : Defaults {
   //    32 tokens   0.80
   //   128 tokens   0.82
   //
-  // Tiles of one pack and folded tiles prefetch their own rows of weights, twelve cache lines ahead. Tiles of two packs
-  // prefetch the rows of the next tile. The table compares both kinds of prefetching, with own rows prefetched eight
-  // lines ahead: throughput in % of peak FMA throughput for (tokens,features,heads), on Zen 5 with AVX-512:
+  // Tiles of one pack and folded tiles prefetch their own rows of weights. Tiles of two packs prefetch the rows of the
+  // next tile. The table compares both kinds of prefetching, with own rows prefetched eight lines ahead: throughput in
+  // % of peak FMA throughput for (tokens,features,heads), on Zen 5 with AVX-512:
   //                                                          own rows, eight
   //                                                          lines ahead         rows of the next tile
   //   one pack    (16,256,8)                                 85%                 83%
@@ -45,15 +45,15 @@ struct X86 : Defaults {
   //   two packs   (32,256,8)                                 91%                 94%
   //
   // Zen 5 needs to prefetch at least six lines ahead, or the lines arrive too late from memory. Eight lines are as fast
-  // as six. Zen 4 needs twelve lines. A Zen 4 core can fetch only few lines into the L1 cache at the same time, so most
-  // tiles prefetch into the L2 cache. The table has the time of six encoder layers of MiniLM (42 MB of weights) on Zen
-  // 4, divided by the time with prefetching eight lines ahead into the L1 cache:
-  //     relative time                      AVX2                  AVX-512
-  //     tokens                             4         8           4         8         16        24
-  //     tile                               folded    one pack    folded    folded    one pack  folded, three packs
-  //     8 lines ahead, into the L2 cache             0.79                  0.68      1.02
-  //     12 lines, into the L1 cache                  1.09                            0.98      1.00
-  //     12 lines, into the L2 cache        0.49      0.71        0.48      0.62      1.00      1.13
+  // as six. Zen 4 needs twelve lines. A Zen 4 core can fetch only few lines into the L1 cache at the same time, so
+  // lines twelve lines ahead are prefetched into the L2 cache. Four lines ahead, each line is prefetched again, from
+  // the L2 cache into the L1 cache. The table has the time of six encoder layers of MiniLM with both prefetches,
+  // divided by the time with a single prefetch of each line, twelve lines ahead (Zen 4, weights in the L3 cache):
+  //     relative time                          float32 weights                         bfloat16 weights
+  //                                            SSE2   AVX2   AVX-512                   AVX-512
+  //     tokens                                 4      8      4      8      16    24    4      8      16
+  //     single prefetch into the L2 cache      0.79   0.85   0.88   0.86               0.93   0.82
+  //     single prefetch into the L1 cache                                  0.92  0.98                0.99
   //
   // Int8 tiles that read their weights in place prefetch lines of weights between their steps (steps_with_prefetch in
   // detail/linear/matmul_int8.hpp). The alternative is a burst of prefetches before the last panel of a tile, for all
