@@ -17,8 +17,7 @@ fuzz() {
   need clang++
   need_examples libclang-rt doctest/doctest.h
   # In the tools and the examples, a unity build reads headers once for eight files.
-  configure "$dir" --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)" -DLADON_WERROR="${CI:+ON}" -DCMAKE_UNITY_BUILD=ON \
-    -DLADON_KISSFFT_DIR="$(kissfft_folder)"
+  configure "$dir" --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)" -DLADON_WERROR="${CI:+ON}" -DCMAKE_UNITY_BUILD=ON
   if [ ${#names[@]} = 1 ]; then
     build "$dir" "fuzz_${names[0]}"
   else
