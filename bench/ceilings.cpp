@@ -1,6 +1,7 @@
-// ladon_bench_ceilings [--json FILE] [--seconds S]: measures the peak rates that limit a layer on this core:
-// multiply-adds, reads, exponentials and tiles. Each figure is the median of 15 rounds. A round is repeated while other
-// processes use the core. The rounds and repetitions of one figure take at most about S seconds, by default 10.
+// ladon_bench_ceilings [--json FILE] [--seconds S]: measures the peak rates that limit a layer on this core. These are
+// the rates of multiply-adds, of reads, of exponentials, and of the innermost loop of matrix products. Each figure is
+// the median of 15 rounds. A round is repeated while other processes use the core. All rounds of a figure together take
+// at most about S seconds, by default 10.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,8 +25,9 @@ using nlohmann::ordered_json;
 constexpr double round_seconds = 2e-4;
 double patience = 10;
 
-// Measures 15 rounds of rate(). Returns the median rate in units per second, and the fraction of the rounds that were
-// still disturbed by other processes when `patience` seconds had passed.
+// Measures a rate in 15 rounds. A round calls rate(), which returns units per second. Repeats rounds that other
+// processes disturbed, until `patience` seconds have passed. Returns the median rate, and the fraction of the rounds
+// that stayed disturbed.
 template <class Rate>
 ordered_json figure(const std::string& name, Rate rate) {
   std::vector<double> rates;
@@ -60,8 +62,8 @@ ordered_json reads() {
   const std::size_t l1 = std::max<std::size_t>(cache_bytes(_SC_LEVEL1_DCACHE_SIZE), 16384);
   const std::size_t l2 = std::max<std::size_t>(cache_bytes(_SC_LEVEL2_CACHE_SIZE), 4 * l1);
   const std::size_t l3 = std::max<std::size_t>(cache_bytes(_SC_LEVEL3_CACHE_SIZE), 4 * l2);
-  // The measurements of L1 and L2 read an array of half the size of the cache, so that the array stays in the cache.
-  // Other cores use L3, too, so the measurement of L3 reads at most 4 times the size of L2.
+  // For L1 and L2, the program reads an array of half the size of the cache, so that the array stays in the cache.
+  // Other cores also use L3, so the array for L3 has at most 4 times the size of L2.
   ordered_json all = ordered_json::array();
   for (const Level& level :
        {Level{"L1", l1, l1 / 2, l1 / 2}, Level{"L2", l2, l2 / 2, l2 / 2},

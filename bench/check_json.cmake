@@ -1,10 +1,11 @@
-# Checks the option --json of PROGRAM, which is ladon_bench. Writes files into FOLDER.
+# Tests that the program PROGRAM (ladon_bench) writes its figures correctly with the option --json. Writes files into
+# the folder FOLDER.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 set(file ${FOLDER}/figures.json)
 
-# check(<what> <condition>...): appends <what> to `wrong` unless the condition is true.
+# check(<what> <condition>...): if the condition is false, appends the text <what> to the list `wrong`.
 set(wrong "")
 macro(check what)
   if(NOT (${ARGN}))

@@ -1,6 +1,6 @@
 // ladon_bench_decode [--json FILE] [--only TEXT] [--precision P] [--rounds N]: measures decoding one token at a time
-// with a full cache of keys and values. The result is relative to a plain read of the same bytes (plain_read.hpp). Some
-// cases fit into the processor's caches, and others do not.
+// with a full cache of keys and values. The result is relative to plain loads of the same weights and caches
+// (plain_read.hpp). In some cases, the weights and caches fit into the processor's caches, and in others they do not.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -44,8 +44,8 @@ Round one_round(const bench::Parts& parts, std::size_t repeats, Step& step) {
   return {seconds, (before + after) / 2, one_place, !alone || !quiet().now_quiet()};
 }
 
-// Measures decoding in rounds. Unlike measure() in support/rounds.hpp, this function does not compare the speed with
-// the FMA peak, but with the rate of a plain read of `parts`.
+// Measures decoding in rounds. measure() in support/rounds.hpp compares the speed with the FMA peak, but this function
+// compares it with the rate of plain loads of `parts`, the weights and caches.
 template <class Step>
 nlohmann::ordered_json measure(const std::string& name, const bench::Parts& parts, int rounds, Step step) {
   constexpr double patience = 10;  // seconds for all rounds

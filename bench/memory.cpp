@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Prints the row of one shape, and adds the row to `rows`. Textbook attention stores Q, K, V and the results of the
-// heads as matrices, and a score for each head and each pair of query and key.
+// Prints the figures of the shape `S`, and adds them to `rows`. Textbook attention stores Q, K, V and the results of
+// the heads as matrices. It also stores a score for each head and each pair of query and key.
 template <ladon::Shape S>
 void add(ordered_json& rows) {
   using Attention = ladon::MultiHeadAttention<S>;

@@ -1,5 +1,5 @@
-# Reads the shapes of shapes.json, the only list of the shapes that the benchmarks measure. If the file changes, CMake
-# runs again.
+# Reads shapes.json, the only list of the shapes that the benchmarks measure. After a change of shapes.json, CMake runs
+# again.
 
 # ladon_bench_shapes(<variable> <list>): sets <variable> to the shapes of <list>, each as tokens,model,heads.
 function(ladon_bench_shapes out list)
@@ -21,7 +21,8 @@ function(ladon_bench_shapes out list)
   set(${out} ${shapes} PARENT_SCOPE)
 endfunction()
 
-# ladon_bench_split(<shape>): sets the variables tokens, model and heads to the sizes, and name to tokens_model_heads.
+# ladon_bench_split(<shape>): splits a shape such as 64,128,4. Sets the variables tokens, model and heads to its
+# numbers, and name to 64_128_4.
 macro(ladon_bench_split shape)
   string(REPLACE "," "_" name ${shape})
   string(REPLACE "," ";" sizes ${shape})

@@ -1,8 +1,8 @@
 // ladon_bench, ladon_bench_bfloat16, ladon_bench_int8 [--json FILE] [--rounds N] [--patience SECONDS] [options of
 // Google Benchmark, such as --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the peak that
-// attention and encoder layers reach. ladon_bench has float32 weights, and the names of the other programs contain the
-// type of their weights. Each case has N rounds, by default 31. A case waits at most SECONDS seconds for a quiet core,
-// by default 20. If SECONDS is 0, a case does not wait.
+// attention and encoder layers reach. ladon_bench has float32 weights, and the other programs have weights of the type
+// in their names. Each case has N rounds, by default 31. A case waits at most SECONDS seconds for a core that no other
+// process uses, by default 20. With 0, a case does not wait.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -64,8 +64,9 @@ class Table : public benchmark::BenchmarkReporter {
   }
 };
 
-// Returns whether the user requests --benchmark_out, or BENCHMARK_OUT in the environment. Both are rejected, because
-// Google Benchmark truncates the file before the measurements, so that an interrupt leaves an empty file.
+// Returns true if the user asks for --benchmark_out, or sets BENCHMARK_OUT in the environment. The program rejects
+// both, because Google Benchmark truncates the file before the measurements. After an interrupt, the file would be
+// empty.
 bool asks_benchmark_out(const std::vector<char*>& arguments) {
   const auto is_out = [](std::string_view argument) { return argument.starts_with("--benchmark_out="); };
   const char* variable = std::getenv("BENCHMARK_OUT");

@@ -1,7 +1,7 @@
-// ladon_bench_threads [--json FILE] [THREADS]: measures how much faster THREADS threads (by default 2) compute one call
-// than one thread does. In each round, one thread computes calls for about a millisecond, but at least one call. Then
-// THREADS threads compute the same number of calls. If another process used one of the cores during a round, the round
-// is repeated. The ratio of a round is the time of one thread divided by the time of THREADS threads. Prints the median
+// ladon_bench_threads [--json FILE] [THREADS]: compares the time of one call in one thread and in THREADS threads, by
+// default 2. In each round, one thread computes calls for about a millisecond, but at least one call. Then THREADS
+// threads compute the same number of calls. If another process used one of the cores during a round, the round is
+// repeated. The ratio of a round is the time of one thread divided by the time of THREADS threads. Prints the median
 // and the quartiles of the ratios of all rounds.
 #include <algorithm>
 #include <cstddef>
@@ -43,7 +43,7 @@ double seconds(std::size_t repeats, Work work) {
   return (bench::now() - start) / static_cast<double>(repeats);
 }
 
-// The data that all comparisons share: the team, its cores, and the rows for the file of --json.
+// The data for all rows of the output: the threads, their cores, and the rows for the file of --json.
 struct Comparison {
   static constexpr int rounds = 101;
   static constexpr double patience = 20;  // seconds for each row, to wait for quiet cores
@@ -106,7 +106,7 @@ void compare(Comparison& all, const Case& what, Alone alone, Together together) 
                       {"disturbed", disturbed}});
 }
 
-// Compares one thread with the team for a layer that computes y from x.
+// Compares one thread with several threads for a layer that computes y from x.
 template <class Layer>
 void compare_layer(Comparison& all, const char* kind, const char* mask, const typename Layer::Weights& weights) {
   constexpr Shape S = Layer::shape;

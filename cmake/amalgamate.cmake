@@ -16,10 +16,10 @@ endif()
 
 # The functions below share their state in global properties, because each CMake function has its own scope of
 # variables:
-#   body      the text of the output so far, without the standard headers at the top
-#   standard  the standard headers at the top
-#   done      the headers of Ladon that are in the body outside of any #if
-#   within    the headers of Ladon that are in the body under an #if
+#   body      the text of the output so far, without the #include lines of standard headers
+#   standard  the standard headers that the output includes at its top
+#   done      the headers of Ladon whose text is in `body` outside of any #if
+#   within    the headers of Ladon whose text is in `body` only under an #if
 
 # open_conditions(<out> <text>): sets <out> to the number of #if in <text> minus the number of #endif in <text>.
 function(open_conditions out text)
@@ -32,7 +32,7 @@ function(open_conditions out text)
 endfunction()
 
 # add_header(<name> <condition>): appends the header <name> of Ladon to `body`, unless `body` already contains this
-# header. If another header includes <name> under an #if, <condition> is the name of the other header. Otherwise,
+# header. <condition> names the header that includes <name> under an #if. If no header includes <name> under an #if,
 # <condition> is empty.
 function(add_header name condition)
   get_property(done GLOBAL PROPERTY done)
@@ -72,9 +72,9 @@ function(split_at_include text)
   return(PROPAGATE before line file after)
 endfunction()
 
-# add_text(<name> <condition> <text>): appends <text>, the text of the header <name>, to `body`. Also appends each Ladon
-# header that <text> includes, unless `body` already contains the included header. If an #include is under an #if, the
-# included header replaces this #include. Otherwise, the included header comes before <text>.
+# add_text(<name> <condition> <text>): appends <text>, the text of the header <name>, to `body`. Also appends the text
+# of each Ladon header that <text> includes, unless `body` already contains this text. The text of a header that is
+# included under an #if takes the place of its #include. The text of any other header comes before <text>.
 function(add_text name condition text)
   set(own "") # the text since the last header of Ladon under an #if
   set(open 0)

@@ -65,10 +65,10 @@ endfunction()
 # one object (-r).
 function(ladon_link_flags out)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
-  # The regular expression removes the flags that are only for linking a program. These flags select a linker, options
-  # of the linker such as -Wl,--gc-sections, a sanitizer, profiling or a C library (--specs). The flags would do harm
-  # here. For example, the linker gold does not have the option --force-group-allocation, which kernels need. With a
-  # sanitizer, clang++ would link the runtime of the sanitizer even into an object.
+  # The regular expression removes flags for linking a whole program. These flags select a linker, options of the linker
+  # such as -Wl,--gc-sections, a sanitizer, profiling or a C library (--specs). Such flags can break the linking of
+  # objects. For example, -fuse-ld=gold selects a linker without the option --force-group-allocation, which kernels
+  # need. With a sanitizer's flag, clang++ would link the runtime of the sanitizer even into an object.
   list(FILTER flags EXCLUDE REGEX
     "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
   if(CMAKE_CXX_COMPILER_TARGET)
@@ -79,12 +79,12 @@ function(ladon_link_flags out)
   set(${out} ${flags} ${options} PARENT_SCOPE)
 endfunction()
 
-# ladon_dispatched_isas(<variable> <precision> <pairs>): sets <variable> to the list of the instruction sets for which
-# DISPATCH compiles on CMAKE_SYSTEM_PROCESSOR. The order is that of the enumeration ladon_isa (src/c_kernel/kernel.h.in).
-# Every machine supports the first instruction set. The list is empty if DISPATCH does not support the processor. VNNI,
-# and the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit integers.
-# FEAT_BF16 of Arm is only for bfloat16 weights. AVX512_BF16 is for bfloat16 weights, and if <pairs> is true, also for
-# int8 weights. <pairs> says whether attention of the kernel can multiply pairs of bfloat16 numbers.
+# ladon_dispatched_isas(<variable> <precision> <pairs>): sets <variable> to the instruction sets for which a kernel with
+# DISPATCH is compiled on CMAKE_SYSTEM_PROCESSOR, in the order of the enumeration ladon_isa (src/c_kernel/kernel.h.in).
+# The list is empty if DISPATCH does not support the processor. Every machine supports the first instruction set of the
+# list. VNNI, and the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit
+# integers. FEAT_BF16 of Arm is only for bfloat16 weights. AVX512_BF16 is for bfloat16 weights. If <pairs> is true,
+# AVX512_BF16 is also for int8 weights, because the kernel's attention then multiplies pairs of bfloat16 numbers.
 function(ladon_dispatched_isas out precision pairs)
   foreach(list isas float32_isas bfloat16_isas int8_isas)
     set(${list} "")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds each dependency in one of three places. The first place is FETCHCONTENT_SOURCE_DIR_<NAME>=<folder>, which names
-# a local copy. The second place is an installed copy of the system or of a package manager (CMAKE_PREFIX_PATH). The
-# third place is the archive of a fixed version, which is downloaded and compared with a checksum. GitHub makes this
-# archive from a tag. `git archive` of the tag makes an archive with the same checksum, so a clone can replace GitHub.
+# a local copy. The second place is an installation by the system or by a package manager (CMAKE_PREFIX_PATH). The third
+# place is GitHub's archive of a fixed version, which is downloaded and compared with a checksum. `git archive` of the
+# version's tag makes an archive with the same checksum, so this archive can also come from a clone.
 #
 #   ladon_xsimd_include_dir(<variable>)   sets <variable> to the include folder of xsimd; only the target ladon uses it
 #   ladon_need_doctest()                  provides the target doctest::doctest
@@ -101,8 +101,8 @@ function(ladon_need_utf8proc)
 endfunction()
 
 # ladon_need_library(<target> <name> HEADER <header> URL <url> SHA256 <sum> [OFF <option>...]): provides the target
-# <target> for the C library <name>, from an installed library or from the downloaded sources. OFF lists the options of
-# the library's CMake project that are switched off.
+# <target> for the C library <name>, from an installed library or from the downloaded sources. The build of downloaded
+# sources switches off each CMake option in OFF.
 function(ladon_need_library target name)
   if(TARGET ${target})
     return()

@@ -7,8 +7,9 @@ idf_component_register(INCLUDE_DIRS ${COMPONENT_DIR}/include) # a relative path 
 target_compile_options(${COMPONENT_LIB} INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>)
 
-# ESP-IDF compiles components with a newer C++ standard than C++20, and cxx_std_20 as a requirement of the component
-# would lower the standard. Kernels are not components, so this separate target requires C++20 for kernels only.
+# ESP-IDF compiles components with a newer C++ standard than C++20. If the component of Ladon required cxx_std_20, the
+# requirement would lower the standard. Kernels are not components: they link the separate target ladon_of_kernels,
+# which requires C++20.
 add_library(ladon_of_kernels INTERFACE)
 add_library(ladon::ladon ALIAS ladon_of_kernels)
 target_compile_features(ladon_of_kernels INTERFACE cxx_std_20)

@@ -29,10 +29,10 @@
 #   FEED_FORWARD <n>   makes an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
 #                      NORM_KIND layer|rms, NORM_BIAS with|without, GATED, FEED_FORWARD_BIAS with|without,
 #                      EPSILON <number>
-#   MEMORY <n>         makes a decoder layer of the encoder layer: x also attends to a memory of at most n tokens, the
-#                      output of an encoder. MASK is for self-attention, with the default causal. MEMORY_MASK <kind>...
-#                      is for the attention to the memory: none padding bits boolean boolean_per_head additive
-#                      additive_per_head. Excludes WebAssembly modules
+#   MEMORY <n>         makes a decoder layer of the encoder layer: x also attends to a memory, which is the output of an
+#                      encoder and has at most n tokens. MASK is for self-attention, by default causal. MEMORY_MASK
+#                      <kind>... is for the attention to the memory: none padding bits boolean boolean_per_head
+#                      additive additive_per_head. Excludes WebAssembly modules
 #   LAYERS <n>         makes a stack of layers; with FINAL_NORM, a norm follows the last layer
 # The weights
 #   LAYOUT in_proj|separate_qkv|per_head|in_out
@@ -56,13 +56,14 @@
 #                      made. BF16 weights (as ladon-weights convert writes them) are copied. The path must not contain a
 #                      backslash or $<. PREFIX and the file's name must not contain /*, */ or @word@. The program
 #                      ladon-weights packs the tensors on the build machine. A cross build with Ladon's sources builds
-#                      this program for the build machine, with the compiler LADON_HOST_CXX, or else of the environment
+#                      this program for the build machine. The compiler is LADON_HOST_CXX, or else the environment
 #                      variable CXX, or else the system's compiler. A cross build with an installed Ladon looks for an
 #                      installed program. LADON_WEIGHTS_TOOL=<file> names another program
 # The code
-#   CAPTURE weights|none|scaled|capped|masked     what a call writes to options.attention: the attention weights, or the
-#                      scores after the scale, the softcap or the mask. With none, there is no options.attention.
-#                      The default is none with CACHE and FEED_FORWARD together, and otherwise weights
+#   CAPTURE weights|none|scaled|capped|masked     what a call writes to options.attention. `weights` selects the
+#                      attention weights. `scaled`, `capped` and `masked` select the scores after the scale, the softcap
+#                      or the mask. With `none`, there is no options.attention. The default is `none` with CACHE and
+#                      FEED_FORWARD together, and otherwise `weights`
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|avx512_bf16|neon|neon_dot|neon_i8mm|neon_bf16|<-march>
 #   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. PRECISION int8 adds AVX-512 VNNI and
 #                      AVX-VNNI, which need g++ 11 or clang++ 12. PRECISION int8 also adds AVX512_BF16, unless

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds the headers of other libraries. The source tree and the installed package share this file.
+# Finds the headers of libraries such as xsimd. The source tree and the installed package share this file.
 #
 #   ladon_find_headers(<variable> <name> <header>)   sets <variable> to the include folder of <header>, or to ""
 #   ladon_wants_xsimd(<variable>)                    sets <variable> to TRUE if xsimd supports the target machine
@@ -42,9 +42,9 @@ function(ladon_link_to_host_headers out name header)
 endfunction()
 
 # ladon_wants_xsimd(<variable>): sets <variable> to TRUE if xsimd supports the target machine. xsimd does not support
-# microcontrollers (include/ladon/detail/simd/vectors.hpp has the same condition), so builds for microcontrollers do not
-# need xsimd. In a cross build, the function compiles a test with the flags of the toolchain file. Under Emscripten, the
-# result is always TRUE, because the flags for SIMD are set later.
+# microcontrollers, so builds for microcontrollers do not need xsimd. In a cross build, the function compiles a test
+# with the flags of the toolchain file. The test checks the macros that include/ladon/detail/simd/vectors.hpp checks.
+# Under Emscripten, the result is always TRUE, because the flags for SIMD are set later.
 function(ladon_wants_xsimd out)
   set(wanted TRUE)
   if(CMAKE_CROSSCOMPILING AND CMAKE_CXX_COMPILER_LOADED AND NOT EMSCRIPTEN AND NOT LADON_XSIMD_INCLUDE_DIR)

@@ -2,10 +2,10 @@
 # ladon_configure_pkg_config(<template> <output> <folder of installation>): writes the pkg-config file <output> from
 # <template>.
 #
-# Replaces @includedir@ and @libdir@ by the folders of GNUInstallDirs, relative to the folder of installation: for
-# example, by ${pcfiledir}/../include. pkg-config replaces ${pcfiledir} by the folder of the .pc file. The installed
-# files can therefore be moved. If a distribution has set an absolute folder, the folder stays absolute. For every other
-# word between @ in the template, the caller sets a variable with this name.
+# Replaces @includedir@ and @libdir@ by the folders of GNUInstallDirs. The folders are relative to the .pc file, for
+# example ${pcfiledir}/../include, so the installed files can be moved. (pkg-config replaces ${pcfiledir} by the folder
+# of the .pc file.) If a distribution sets an absolute folder, the .pc file contains the absolute folder. The template
+# may contain other words such as @name@, which CMake replaces by the caller's variable `name`.
 function(ladon_configure_pkg_config template output folder)
   foreach(dir IN ITEMS includedir libdir)
     string(TOUPPER CMAKE_INSTALL_${dir} variable)

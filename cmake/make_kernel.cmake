@@ -5,7 +5,8 @@
 # workspace. The words after the script are the arguments of ladon_add_kernel (ladon_add_kernel.cmake).
 #
 #   LADON_CPU   a core of arm-none-eabi.cmake or riscv32-unknown-elf.cmake, which select the compiler and its flags
-#   TOOLCHAIN   instead of LADON_CPU: the toolchain file of your vendor; without both, the compiler of this machine
+#   TOOLCHAIN   the toolchain file of your vendor, instead of LADON_CPU
+#               (without LADON_CPU and TOOLCHAIN, the compiler of this machine makes the library)
 #   LADON_HOST_CXX, LADON_WEIGHTS_TOOL   the compiler or the program for WEIGHTS (ladon_add_kernel.cmake)
 #   OUT         the folder for the two files; by default the current folder. OUT/build is the build folder
 cmake_minimum_required(VERSION 3.25)

@@ -36,9 +36,9 @@ endif()
 if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
   message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
-# A build with tests and without benchmarks has a lower level of optimisation, so it compiles in a third of the time of
-# an optimised build. The results have the same bits as in an optimised build, because the sources fix every rounding.
-# ladon_release_flags has the flags for C kernels: only the quick test set lowers their level of optimisation.
+# A build with tests and without benchmarks is compiled with -O1, except in the test set `slow`. -O1 takes a third of
+# the compile time of -O3. The results have the same bits as with -O3, because the sources fix every rounding. C kernels
+# get the flags in ladon_release_flags instead: -O3, or -O1 in the test set `quick`.
 set(for_tests_alone FALSE)
 if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
   set(for_tests_alone TRUE)
@@ -52,8 +52,8 @@ elseif(for_tests_alone)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
 endif()
 
-# By default, g++ collects garbage whenever its heap has grown by 128 MB. A test of many instantiations has 1.3 GB. With
-# the first collection at 512 MB, such a test compiles in 6% less time and needs 1.0 instead of 0.75 GB (g++ 12).
+# By default, g++ collects garbage whenever its heap has grown by 128 MB. With the first collection at 512 MB, a test of
+# many instantiations compiles in 6% less time, but needs 1.0 GB of memory instead of 0.75 GB (g++ 12).
 if(for_tests_alone)
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endif()
@@ -69,12 +69,13 @@ function(ladon_compile_quickly)
 endfunction()
 
 if(NOT LADON_TEST_SET STREQUAL "slow")
-  # Disables a warning of clang++: in a small test set, constants that only the tests of a larger set use are unused.
+  # -Wno-unused-const-variable: a small test set does not use some constants, because only tests of a larger set use
+  # them.
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
 endif()
-# The quick set and the usual set switch off constant evaluation, because tests then compile in two thirds of the time.
-# The wide set and the slow set keep constant evaluation, as a user's program does. Targets that test constant
-# evaluation set the property LADON_CONSTANT_EVALUATION.
+# The test sets `quick` and `usual` switch off the library's support for constant evaluation, because tests then compile
+# in two thirds of the time. The sets `wide` and `slow` keep the support, like a user's program. Targets that test
+# constant evaluation set the property LADON_CONSTANT_EVALUATION.
 if(LADON_TEST_SET MATCHES "^(quick|usual)$")
   target_compile_definitions(ladon_options INTERFACE
     LADON_CONSTANT_EVALUATION=$<BOOL:$<TARGET_PROPERTY:LADON_CONSTANT_EVALUATION>>)

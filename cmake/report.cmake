@@ -18,8 +18,8 @@ foreach(object IN LISTS COMPILED)
         set(frame_${function} ${CMAKE_MATCH_2})
         set(kind_${function} ${CMAKE_MATCH_3})
         if(kind_${function} STREQUAL "dynamic,bounded")
-          # <function> aligns its stack frame for vectors. The size in GCC's file does not include the bytes for the
-          # alignment, which are at most 64.
+          # <function> aligns its stack frame for vectors. The size in the call graph of GCC does not include the bytes
+          # for the alignment, which are at most 64.
           math(EXPR frame_${function} "${frame_${function}} + 64")
         endif()
         list(APPEND known ${function})
@@ -32,8 +32,9 @@ foreach(object IN LISTS COMPILED)
   endif()
 endforeach()
 
-# deepest(<out> <function>): sets <out> to the bytes of the largest stack that a call of <function> takes: the sum of
-# the frames of <function> and of all functions in the deepest chain of calls that <function> begins.
+# deepest(<out> <function>): sets <out> to the bytes of the largest stack that a call of <function> takes. These are the
+# stack frames of <function> and of the functions that it calls, directly or through others, along the chain of calls
+# with the largest sum.
 function(deepest out function)
   get_property(done GLOBAL PROPERTY depth_${function} SET)
   if(done)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions that add targets of Ladon on demand. A build that does not call the function of a target does not need the
-# dependencies of the target.
+# Each function below adds a target of Ladon. A build calls only the functions of the targets that it uses, so it needs
+# no dependencies of other targets.
 #   ladon_need_files()          adds ladon_files, a library that reads and replaces files
 #   ladon_need_safetensors()    adds ladon_safetensors, a library that reads safetensors files
 #   ladon_need_weights_tool()   adds ladon_weights, the program ladon-weights, which packs tensors for a kernel
@@ -36,10 +36,10 @@ function(ladon_need_weights_tool)
   endif()
 endfunction()
 
-# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host: the setting
-# LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX is the compiler
-# of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because the generator
-# then finds the compiler.
+# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host. This is the
+# setting LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX is the
+# compiler of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because the
+# generator then finds the compiler.
 function(ladon_host_compiler out)
   set(compiler "${LADON_HOST_CXX}")
   if(NOT compiler)
@@ -62,11 +62,11 @@ ladon-weights for this machine. There is no c++, g++ or clang++. Install one of 
   set(${out} "${compiler}" PARENT_SCOPE)
 endfunction()
 
-# Adds ladon_host_weights, a separate build of ladon-weights. The separate build is needed, because ladon-weights must
-# run on the host, and the C++ compiler of a cross build compiles for the target machine. Environment variables such as
-# CXXFLAGS may have flags for the target machine, so the separate build ignores them. The separate build needs no xsimd.
-# The target ladon_host_weights has no outputs, so ninja and make always run its command. The separate build then
-# compiles only sources that have changed.
+# Adds the target ladon_host_weights, which builds ladon-weights in a separate build. ladon-weights must run on the
+# host, but the C++ compiler of a cross build compiles for the target machine. The separate build ignores environment
+# variables such as CXXFLAGS, because they may have flags for the target machine. The separate build needs no xsimd. The
+# target ladon_host_weights has no output files, so ninja and make start the separate build every time. The separate
+# build then compiles only sources that have changed.
 function(ladon_need_host_weights_tool)
   if(TARGET ladon_host_weights)
     return()

@@ -9,9 +9,9 @@ list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_WASM_VARIANT)
 
 set(CMAKE_CROSSCOMPILING_EMULATOR node ${CMAKE_CURRENT_LIST_DIR}/../tests/wasm/run.mjs)
 
-# LLVM 14 of Emscripten 3.1.6 writes old opcodes of relaxed SIMD, which current engines do not support. Binaryen of
-# Emscripten 3.1.6 cannot read the final opcodes. Therefore a newer clang++ compiles with Emscripten's headers, and the
-# newer linker links Emscripten's libraries, as em++ would do.
+# Emscripten 3.1.6 cannot make relaxed SIMD for current engines: its LLVM 14 writes old opcodes, which current engines
+# do not support, and its Binaryen cannot read the final opcodes. So a newer clang++ compiles with Emscripten's headers,
+# and a newer wasm-ld links Emscripten's libraries, as em++ would do.
 if(LADON_WASM_VARIANT STREQUAL "relaxed" AND EMSCRIPTEN_VERSION VERSION_LESS 3.1.40)
   find_program(LADON_NEWER_WASM_LD wasm-ld REQUIRED NO_DEFAULT_PATH
     PATHS /usr/lib/llvm-19/bin /usr/lib/llvm-18/bin /usr/lib/llvm-17/bin /opt/homebrew/opt/llvm/bin)

@@ -38,10 +38,10 @@ function(ladon_emscripten_setting out name)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# ladon_find_relaxed(<variable>): sets <variable> to the LLVM for relaxed SIMD: `own` if em++'s LLVM is new enough, the
-# folder of a newer LLVM, or an empty value. The LLVM must be 17 or later: LLVM 16 was the first with the final opcodes
-# of relaxed SIMD, and LLVM 17 with the final names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, also works
-# with the clang of LLVM 19.
+# ladon_find_relaxed(<variable>): sets <variable> to the LLVM that compiles relaxed SIMD. The value is `own` if em++'s
+# LLVM has at least version 17, or else the folder of such an LLVM, or else empty. LLVM 16 was the first with the final
+# opcodes of relaxed SIMD, and LLVM 17 the first with the final names of the intrinsics. em++ need not match the
+# folder's LLVM: em++ 3.1.6 has LLVM 14, but works with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
@@ -85,8 +85,8 @@ function(ladon_em_environment out llvm)
   set(${out} "${environment}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_variants(<variable>): sets <variable> to the variants of a module that the installed tools can make, the
-# fastest variant first.
+# ladon_wasm_variants(<variable>): sets <variable> to the kinds of WebAssembly modules that the installed tools can
+# make: relaxed, simd and scalar, or fewer of them. The fastest kind comes first.
 function(ladon_wasm_variants out)
   set(variants scalar)
   ladon_xsimd_version(xsimd)
@@ -102,14 +102,15 @@ function(ladon_wasm_variants out)
   set(${out} ${variants} PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_flags(<variable> <variant>): sets <variable> to the flags of the compiler for the variant
+# ladon_wasm_flags(<variable> <variant>): sets <variable> to the compiler flags for the module <variant>: scalar, simd
+# or relaxed
 function(ladon_wasm_flags out variant)
   set(flags -O2 -fno-pic) # compared with -O2, -O3 makes modules three times as large, but not faster
   if(variant STREQUAL "scalar")
     list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()
-    # The flags allow bulk memory, saturating conversions and sign extension, because every engine with SIMD supports
-    # them.
+    # Every engine with SIMD also supports bulk memory, saturating conversions and sign extension, so the code may use
+    # all four.
     list(APPEND flags -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext)
     ladon_xsimd_version(version)
     if(version VERSION_LESS 11.2)
@@ -122,7 +123,8 @@ function(ladon_wasm_flags out variant)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_opt_flags(<variable> <variant>): sets <variable> to the flags of wasm-opt for the variant
+# ladon_wasm_opt_flags(<variable> <variant>): sets <variable> to the flags of wasm-opt for the module <variant>: scalar,
+# simd or relaxed
 function(ladon_wasm_opt_flags out variant)
   set(flags --mvp-features --enable-mutable-globals)
   if(NOT variant STREQUAL "scalar")

@@ -1,8 +1,9 @@
-// Compares attention with the oracle of tests/support. The kernels under test, called subjects, are in the lists
-// `projecting`, `given` and `cached`. An input of the fuzzer chooses a subject, the lengths, the masks, the pieces in
-// which a subject of `cached` reads a text, and the magnitudes and special numbers of the arrays. Guard pages surround
-// the arrays of each call. All data that no query may see are NaN or infinite. Visible data may be NaN but not
-// infinite, because the oracle does not define the result of infinite scores.
+// Compares attention with the oracle of tests/support, which computes in float64. The functions projecting(), given()
+// and cached() return the instantiations of attention under test, called subjects. An input of the fuzzer chooses a
+// subject, the lengths, the masks, and the magnitudes and special numbers of the arrays. For a subject of cached(), the
+// input also chooses how many tokens of a text each call appends to the cache. Guard pages surround the arrays of each
+// call. All data that no query may see are NaN or infinite. Visible data may be NaN but not infinite, because the
+// oracle does not define the result of infinite scores.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -33,7 +34,7 @@ struct CappedWithSinks : ladon::score::Scaled {
 using Halves = RotaryOf<ladon::Pairing::halves, 4, 24>;
 using Neighbours = RotaryOf<ladon::Pairing::neighbours, 6, 64>;
 
-// Returns the subjects that compute queries, keys and values from x.
+// Returns the subjects (instantiations under test) that compute queries, keys and values from x.
 const std::vector<Subject>& projecting() {
   static const std::vector<Subject> all{
       attention_subject<S{.queries = 13, .model = 10, .heads = 2}, CausalAndPadding>(),
@@ -48,8 +49,8 @@ const std::vector<Subject>& projecting() {
   return all;
 }
 
-// Returns the subjects that take queries, keys and values as inputs. The last subject has more keys than a key block,
-// so that the fuzzer also tests a second block.
+// Returns the subjects that take queries, keys and values as inputs. The last subject has 270 keys, more than the 256
+// keys that attention computes at a time, so that the fuzzer also tests several blocks of keys.
 const std::vector<Subject>& given() {
   static const std::vector<Subject> all{
       given_subject<S{.queries = 6, .keys = 19, .model = 6, .heads = 3}, decltype(Additive{} & Alibi{}),
@@ -60,8 +61,8 @@ const std::vector<Subject>& given() {
   return all;
 }
 
-// Returns the subjects with a cache, which read a text in pieces. The second subject has a window, so its cache keeps
-// only the latest tokens.
+// Returns the subjects that append a text to a cache in several calls. The second subject has a window, so its cache
+// keeps only the latest tokens.
 const std::vector<CachedSubject>& cached() {
   static const std::vector<CachedSubject> all{
       cached_subject<S{.queries = 5, .keys = 24, .model = 12, .heads = 2}, Causal, ladon::score::Scaled, Neighbours>(),

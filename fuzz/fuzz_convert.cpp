@@ -1,5 +1,5 @@
-// Fuzzes ladon-weights quantise and convert. For any checkpoint and any selection, the conversion must throw
-// files::Error, or the int8 and the BF16 version must keep the promises of src/weights/convert.hpp.
+// Fuzzes ladon-weights quantise and convert. For any checkpoint and any selection, each of the two conversions must
+// throw files::Error, or keep the promises of src/weights/convert.hpp.
 //
 // An input is a byte, followed by the checkpoint. The lowest bit of the byte sets --embeddings. The other bits choose
 // --keep from a list of regular expressions in this file. The input itself contains no regular expression, because
@@ -40,9 +40,9 @@ Selection selection_of(std::uint8_t choice) {
 }
 
 // Checks one row of a quantised weight. Let u = 2^-24, the largest relative error of rounding to float32. The scale is
-// the largest magnitude of the row divided by 127, with one such rounding, so |weight / scale| is at most 127 / (1 -
-// u). Rounding this quotient to float32 adds an error below 128 u, and rounding to an integer adds at most 1/2. So
-// weight and scale * integer differ by at most (1/2 + 128 u) * scale.
+// the largest magnitude of the row divided by 127, rounded to float32. So |weight / scale| is at most 127 / (1 - u).
+// Rounding this quotient to float32 adds an error below 128 u, and rounding to an integer adds at most 1/2. So weight
+// and scale * integer differ by at most (1/2 + 128 u) * scale.
 void check_row(std::span<const float> row, std::span<const std::int8_t> integers, float scale) {
   constexpr double most = 0.5 + 128 * 0x1p-24;
   float largest = 0;

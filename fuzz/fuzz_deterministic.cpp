@@ -44,8 +44,8 @@ struct Result {
   std::size_t keys = 1;
 };
 
-// Returns whether the attention weights of each query have equal bits. A query that sees a NaN may have different
-// weights in `a` and `b`, if each of these weights is NaN or 0.
+// Returns whether the attention weights of each query have equal bits in the results `a` and `b`. If a query sees a
+// NaN, its weights may differ, but then each of its weights must be NaN or 0.
 bool same_rows(const Result& a, const Result& b) {
   const auto is_nan = [](float weight) { return std::isnan(weight); };
   const auto is_lost = [](float weight) { return std::isnan(weight) || weight == 0; };
@@ -77,7 +77,8 @@ struct Memory {
   alignas(64) unsigned char bytes[Bytes];
 };
 
-// Checks attention to a context with two blocks of keys. The attention has a window, padding, a softcap and sinks.
+// Checks attention to a context with 270 keys, more than the 256 keys that attention computes at a time. The attention
+// has a window, padding, a softcap and sinks.
 struct Cross {
   static constexpr std::size_t queries = FUZZ_CROSS_QUERIES, keys = FUZZ_CROSS_KEYS, model = FUZZ_CROSS_MODEL;
   static constexpr std::size_t heads = FUZZ_CROSS_HEADS;
@@ -156,7 +157,7 @@ struct Cross {
   }
 };
 
-// Checks an encoder layer with rotary embedding, GELU and a cache. The layer reads a text in pieces.
+// Checks an encoder layer with rotary embedding, GELU and a cache. Each call appends a part of a text to the cache.
 struct GrowingText {
   static constexpr std::size_t queries = FUZZ_TEXT_QUERIES, keys = FUZZ_TEXT_KEYS, model = FUZZ_TEXT_MODEL;
   static constexpr std::size_t heads = FUZZ_TEXT_HEADS, hidden = FUZZ_TEXT_FEED_FORWARD;
@@ -185,8 +186,8 @@ struct GrowingText {
     for (const std::size_t size : sizes) tensors.push_back(any_floats(data, random, size));
   }
 
-  // Calls extend(x, tokens, y) for each piece of the text. The member `map` of the result is empty, because a layer
-  // with a cache returns no attention weights.
+  // Calls extend(x, tokens, y) for each part of the text. Returns all outputs y, and no attention weights, because a
+  // layer with a cache returns none.
   template <class Extend>
   Result extend_all(Extend extend) const {
     Result result{Floats(x.size()), {}};

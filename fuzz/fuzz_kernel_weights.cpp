@@ -40,8 +40,8 @@ class Arena {
  public:
   Arena() { std::memset(bytes_, 0x3c, sizeof(bytes_)); }  // 0x3c3c3c3c is the float 0.0115: small inputs and weights
 
-  // Returns a place for an array of `bytes` bytes, behind the previous arrays. The fuzzer's input can choose a null
-  // pointer or any other place in the arena instead.
+  // Returns a place in the arena (`bytes_`) for an array of `bytes` bytes, normally behind the previous arrays. The
+  // fuzzer's input can choose a null pointer or any other place instead.
   unsigned char* place(FuzzedDataProvider& data, std::size_t bytes, std::size_t alignment) {
     used_ = (used_ + alignment - 1) / alignment * alignment;
     const std::size_t usual = used_;
@@ -127,7 +127,7 @@ ladon_status run(const Call& call) {
                               &call.options);
 }
 
-// Returns the pieces of memory that a call uses. The pieces that the call writes come first.
+// Returns the workspace and the arrays that a call uses. The memory that the call writes comes first.
 std::vector<Piece> pieces_of(const Call& call, std::size_t queries, std::size_t keys) {
   const auto piece = [](const void* begin, std::size_t bytes, bool is_written) {
     return Piece{static_cast<unsigned char*>(const_cast<void*>(begin)), bytes, is_written};
@@ -167,7 +167,7 @@ bool is_allowed(const Call& call) {
   return true;
 }
 
-// Checks that the call has changed only bytes of the pieces that the call may write.
+// Checks that the call has changed only memory that a call may write: y, the workspace and the attention weights.
 void check_written(const Call& call, const Arena& arena, const std::vector<unsigned char>& before) {
   auto after = arena.content();
   for (const Piece& piece :

@@ -25,9 +25,9 @@ std::size_t sum_of(std::span<const std::byte> bytes) {
                          [](std::size_t sum, std::byte byte) { return sum + std::to_integer<std::size_t>(byte); });
 }
 
-// Returns the number of floats of a shape, or nothing if their size in bytes is too large for std::size_t. A program
-// passes the shape that it needs to Safetensors::tensor, so the library does not check whether the product of the
-// extents overflows. This fuzzer takes the shapes from the file, and therefore leaves out shapes whose product
+// Returns the number of floats of a shape, or nothing if std::size_t cannot hold their size in bytes.
+// Safetensors::tensor does not check whether the product of the extents overflows, because a program passes a shape of
+// its own. This fuzzer passes the shapes in the file instead, and must therefore leave out shapes whose product
 // overflows.
 std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t floats = 1;

@@ -20,11 +20,11 @@ bool is_byte(TokenId token) {
   return token >= stories::first_byte_token && token < stories::first_byte_token + TokenId{256};
 }
 
-// Returns whether decode(encode(text)) is `text` for every text without '<'. The vocabulary must meet two conditions.
-// First, only the tokens of bytes, such as <0x0A>, may contain <0x. Otherwise, encode() could merge the token of a byte
-// and a neighbour into a longer piece, and decode() would return the characters <0x0A> instead of the byte. Second, the
-// piece of begin_token must contain '<', so that encode() does not find begin_token inside a text. decode() drops a
-// space behind begin_token, like llama2.c.
+// Returns whether decode(encode(text)) must be `text` for every text without '<'. The vocabulary must meet two
+// conditions for this. First, only the tokens of bytes, such as <0x0A>, may contain <0x. Otherwise, encode() could
+// merge the token of a byte and a neighbour into a longer piece, and decode() would return the characters <0x0A>
+// instead of the byte. Second, the piece of begin_token must contain '<'. Otherwise, encode() could find begin_token
+// inside a text, and decode() would drop a space behind begin_token, like llama2.c.
 bool is_invertible(const Tokenizer& tokenizer) {
   for (TokenId token = 0; token < stories::vocabulary_size; ++token)
     if (!is_byte(token) && tokenizer.piece(token).find("<0x") != std::string_view::npos) return false;

@@ -1,7 +1,7 @@
-// Fuzzes ladon-weights pack. For any SPEC, prefix and checkpoint, ladon-weights must pack the tensors or throw
-// files::Error. The packed data must have the values of the checkpoint. For an int8 member of the weights, the data
-// must have integers, finite scales, and the sums of the rows. Scales of rotated weights are negative, and all other
-// scales are positive.
+// Fuzzes ladon-weights pack. For any SPEC (the list of a kernel's tensors), prefix and checkpoint, ladon-weights must
+// pack the tensors or throw files::Error. The packed data must have the values of the checkpoint. For each int8 tensor
+// of the SPEC, the data must have integers, finite scales, and the sums of the rows. Scales of rotated weights are
+// negative, and all other scales are positive.
 //
 // An input consists of a line with the prefix, the lines of the SPEC, an empty line, and the checkpoint.
 #include <algorithm>
@@ -54,8 +54,8 @@ std::size_t constant(const std::string& header, std::string name) {
   return std::stoul(header.substr(at + before.size()));
 }
 
-// Checks the values of one float32 member of the packed weights. `first` is the index of the member's first value in
-// the data. Returns the index after the member's last value.
+// Checks the values of one float32 member (a tensor of the kernel) in the packed data. `first` is the index of the
+// member's first value in the data. Returns the index after the member's last value.
 std::size_t check_member(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                          std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -84,8 +84,8 @@ T element(const std::string& data, std::size_t index) {
   return value;
 }
 
-// Checks the values of a bfloat16 member of the packed weights. `first` is the index of the member's first value in the
-// data. Returns the index after the member's last value.
+// Checks the values of a bfloat16 member (a tensor of the kernel) in the packed data. `first` is the index of the
+// member's first value in the data. Returns the index after the member's last value.
 std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                            std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -105,8 +105,8 @@ std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source
   return first;
 }
 
-// Checks the three tensors of an int8 member. `end` is the number of bytes from the beginning of the data to the end of
-// the previous member. Returns the number of bytes to the end of this member.
+// Checks the weights, the scales and the row sums of an int8 member (a tensor of the kernel). In the packed data, the
+// previous member ends at byte `end`. Returns the byte at which this member ends.
 std::size_t check_int8(const weights::Member& member, const weights::Packed& packed, std::size_t end) {
   const std::size_t rows = member.shape[0], columns = member.shape[1];
   const std::size_t weight = constant(packed.offsets, member.name),

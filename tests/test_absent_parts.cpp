@@ -1,5 +1,5 @@
-// Tests layers with absent parts. A layer without biases must give the bits of a layer whose biases are zero. A layer
-// without a gate must give the bits of a layer whose gate is always 1.
+// Tests layers without biases and without gates. A layer without biases must give the bits of a layer whose biases are
+// zero. A layer without a gate must give the bits of a layer whose gate is always 1.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"

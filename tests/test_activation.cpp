@@ -67,8 +67,8 @@ void check_ends() {
   CHECK(std::isnan(silu<Pack>(Limits::quiet_NaN())));
 }
 
-// Returns the largest relative error of SiLU, in units of 2^-24, for x >= -87. Below -88.7, e^-x overflows, and SiLU
-// gives 0.
+// Returns the largest relative error of SiLU, x / (1 + e^-x), in units of 2^-24, for x >= -87. Smaller x are not
+// tested: below -88.7, e^-x overflows, and SiLU gives 0.
 template <class Pack>
 double worst_error() {
   double worst = 0;

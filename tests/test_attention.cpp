@@ -74,8 +74,8 @@ TEST_CASE("equal scores give the mean, however large") {
   for (const float score : {0.0f, 1.0f, -90.0f, 1e30f, -1e30f}) {
     scores.k.fill(score);
     scores.run({1, 1, -1}, 7);
-    // Each of the seven keys has the exponential 1. The sum of the exponentials is 7, and the weighted sum of the
-    // values is 28. Both sums are exact. Only 1 / 7 and the product 28 * (1 / 7) are rounded.
+    // All scores are equal, so the softmax computes e^0 = 1 for each of the seven keys. Their sum, 7, and the weighted
+    // sum of the values, 28, are exact. Only 1 / 7 and the product 28 * (1 / 7) are rounded.
     for (const float y : scores.y) CHECK(std::abs(y - 4) <= 4 * 2 * 0x1p-24f);
     for (const float p : scores.map) CHECK(p == 1.0f / 7);
   }
@@ -115,7 +115,8 @@ TEST_CASE("the score type sets the scale") {
   constexpr S shape{.queries = 2, .keys = 4, .model = 1, .heads = 1};
   using Attention = ladon::Attention<shape, ladon::mask::None, OneOverKeys>;
   static Attention::Workspace workspace;
-  // For the first query, the scores q k / 4 are ln 2, 0, 0 and 0. So the weights are 2/5, 1/5, 1/5 and 1/5.
+  // The scores of the first query are q * k / 4: ln 2, 0, 0 and 0. Their exponentials are 2, 1, 1 and 1, so the
+  // attention weights are 2/5, 1/5, 1/5 and 1/5.
   const float ln2 = 0.693147181f;
   const std::array<float, 2> q{4, -4};
   const std::array<float, 4> k{ln2, 0, 0, 0}, v{5, 10, 0, 0};

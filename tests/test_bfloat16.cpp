@@ -1,7 +1,6 @@
 // Tests bfloat16 weights: the conversion of float32 to bfloat16, and attention, layers and caches against the oracle.
-// The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle also rounds
-// these inputs. The bound of the oracle therefore covers the float32 errors of the kernels, but not the rounding to
-// bfloat16.
+// The oracle computes with the rounded weights, and rounds the inputs of products if the target does. So the allowed
+// error only covers float32 errors, and not the rounding to bfloat16.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -31,7 +30,7 @@ using ladon::mask::Causal, ladon::mask::None;
 template <class Layout>
 using BFloat16 = ladon::layout::BFloat16<Layout>;
 
-// A target like the target of this machine, but without instructions that multiply bfloat16 numbers. So products
+// Like the native target of this build, but without instructions that multiply bfloat16 numbers. So matrix products
 // convert the weights to floats.
 struct Widening : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = false, attends_in_pairs = false;
@@ -111,8 +110,8 @@ TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
   check_attention(attention_subject<S{.queries = 7, .model = 11}, None, BFloat16<InProj>, Arrays<1>>());
 }
 
-// The output projection adds a bias and two products. The error of so short a sum depends on the order of addition. So
-// this test fails if the oracle adds in another order than the library.
+// The output projection adds only three numbers, the bias and two products. The error of such a short sum depends on
+// the order of addition. So this test fails if oracle and library add in different orders.
 TEST_CASE("bfloat16: an output projection of two features") {
   check_cross(attention_subject<S{.queries = 33, .keys = 24, .model = 133, .heads = 2, .head_width = 1}, Causal,
                                 BFloat16<InProj>, Arrays<4>>());
@@ -123,8 +122,8 @@ TEST_CASE("bfloat16: a single token") {
                                     BFloat16<InProj>>());
 }
 
-// A tile converts at most target::Current::widened_features features of a row at a time. On every target, a row of 2051
-// features is longer, so a tile converts the row in several parts.
+// The rows of 2051 features are converted to floats in several parts. The kernel converts at most
+// target::Current::widened_features features at once, which is less than 2051 on every target.
 TEST_CASE("bfloat16: long rows") { check_same_bits<S{.queries = 9, .model = 2051, .head_width = 3}, None, InProj>(); }
 
 TEST_CASE("bfloat16: the bits of float32 weights with the same values") {
@@ -172,13 +171,14 @@ TEST_CASE("bfloat16: decoder layer") {
       {.layer = post, .self_causal = true, .activation_bits = activation_bits<ladon::precision::BFloat16>});
 }
 
-// If the feed-forward weights exceed second_cache_bytes, the hidden features are computed in chunks (feed_forward.hpp).
+// The weights of the feed-forward network exceed second_cache_bytes. So the kernel divides the hidden features into
+// chunks, and computes one chunk after another (feed_forward.hpp).
 TEST_CASE("bfloat16: encoder layer, large weights") {
   check_layer<S{.queries = 40, .model = 48, .heads = 2}, LayerConfig{.feed_forward = 1501}, None, BFloat16<InProj>>();
 }
 
-// A row of weights fills whole registers. The matrices exceed the L1 cache, so a product with one token reads several
-// parts of a matrix at the same time.
+// Tests products with a single token. A row of 328 weights fills whole registers. The matrices exceed the L1 cache, so
+// the kernel reads several parts of a matrix at the same time.
 TEST_CASE("bfloat16: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 328, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, BFloat16<SeparateQKV>>(),
@@ -186,7 +186,7 @@ TEST_CASE("bfloat16: cache of a single token, wide rows") {
 }
 #endif
 
-// Token 1 is hidden as a key, so its values must change only its own row of the output.
+// Token 1 is hidden from all queries as a key. So its values must change only its own row of the output.
 TEST_CASE("bfloat16: a token that is NaN, infinite, huge, subnormal or zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
   const Subject subject = attention_subject<S{.queries = 5, .model = 13, .heads = 2, .head_width = 6},
@@ -214,8 +214,9 @@ TEST_CASE("bfloat16: a token that is NaN, infinite, huge, subnormal or zero") {
   }
 }
 
-// A causal mask hides token t from the earlier tokens. If attention multiplies pairs of keys, token t and a visible
-// token can share a pair. With 37 tokens, a panel can have two packs of queries, and the last pair has one key.
+// The causal mask hides each token from all earlier tokens. So a token that is NaN must not change their outputs. With
+// instructions for bfloat16, attention multiplies keys in pairs. So a pair can consist of the NaN and of a visible key.
+// With 37 tokens, the last pair has only one key.
 TEST_CASE("bfloat16: a token that is NaN changes no row of an earlier token") {
   const auto check = [](const Subject& subject) {
     AttentionProblem problem = random_problem(subject, false, 4);

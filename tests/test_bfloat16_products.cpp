@@ -24,8 +24,8 @@ using namespace ladon::detail;
 using Target = simd::NativeVectors;
 using ladon::BFloat16;
 
-// The rounding when the products of a pair of features are added to a sum. of_floats is the rounding of float
-// instructions. to_nearest and to_odd are the roundings of instructions for bfloat16: to the nearest float, or to odd.
+// How a sum is rounded when the products of two features are added to it. Float instructions (of_floats) round after
+// each operation. Instructions for bfloat16 round once: to the nearest float (to_nearest), or to odd (to_odd).
 enum class Rounding { of_floats, to_nearest, to_odd };
 constexpr Rounding rounding = !Target::multiplies_bfloat16                ? Rounding::of_floats
                               : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT ? Rounding::to_odd
@@ -126,8 +126,8 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   return ladon_test::layer_product<ladon::precision::BFloat16, Tokens, Features, Rows>(problem.x, weights);
 }
 
-// Whether a product must have the bits of expected_product. A folded product, and a product of a single token, add
-// their terms in another order, so their bits may differ.
+// True if a product must have the bits of expected_product. The kernels for a single token and for few tokens add the
+// terms in another order, so their bits may differ.
 template <std::size_t Tokens, std::size_t Features>
 constexpr bool adds_in_order = [] {
   using In = std::conditional_t<Target::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;
@@ -150,8 +150,8 @@ void check(int spread, int x_exponent = 0) {
       CHECK(ladon::bit_cast<std::uint32_t>(y[i]) == ladon::bit_cast<std::uint32_t>(expected[i]));
     }
   } else {
-    // Each product and the bias take part in at most Features + 1 additions. An addition has a relative error of at
-    // most 2^-23.
+    // A result is a sum of the bias and Features products. Each term takes part in at most Features + 1 additions, and
+    // each addition has a relative error of at most 2^-23.
     for (std::size_t i = 0; i < y.size(); ++i) {
       double terms = std::abs(double{problem->bias[i % Rows]});
       for (std::size_t f = 0; f < Features; ++f) {
@@ -165,8 +165,8 @@ void check(int spread, int x_exponent = 0) {
 
 }  // namespace
 
-// A product has three kinds of steps: four pairs of features at a time, single pairs, and an incomplete pair. 55
-// features need all three kinds.
+// The innermost loop takes four pairs of features at a time. Single pairs and half a pair can remain. 55 features give
+// groups of four pairs, single pairs and half a pair.
 TEST_CASE("bfloat16 products: whole panels and an incomplete panel") { check<19, 55, 21>(0); }
 TEST_CASE("bfloat16 products: two packs, many rows") { check<16, 64, 37>(0); }
 TEST_CASE("bfloat16 products: roundings of numbers of different magnitudes") {

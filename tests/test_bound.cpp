@@ -13,7 +13,7 @@ namespace {
 
 using S = ladon::Shape;
 
-// The code under test (subject.hpp), its weights and inputs, and the result of a correct run.
+// The kernel under test (a Subject of subject.hpp), its weights and inputs, and its result.
 struct Ran {
   Subject subject;
   AttentionProblem problem;

@@ -19,8 +19,9 @@ constexpr S shape{.queries = 17, .model = 12, .heads = 3};
 constexpr LayerConfig post{.feed_forward = 20, .activation = Activation::gelu};
 constexpr LayerConfig pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
 
-// Runs a correct layer. Then returns the distance of the outcome from an oracle with the mistake `mistake`. The input
-// of the first norm has the magnitude `size`.
+// Runs a correct layer, and makes the mistake `mistake` in the weights or options of the oracle. Returns how far the
+// layer's result is from the oracle's, in units of the allowed error. The input of the first norm has the magnitude
+// `size`.
 template <LayerConfig Config>
 double distance_after(const std::function<void(EncoderProblem&)>& mistake, float size = 1) {
   const Subject subject = layer_subject<shape, Config, ladon::mask::None>();

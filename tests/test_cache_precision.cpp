@@ -78,7 +78,8 @@ TEST_CASE("cache precision: masks, softcap, sinks, rotary embedding") {
       {{{5, 5, 1, 1, 5, 1}}, {ones(9), false}});
 }
 
-// The kernels for a single query compute several heads of a group at the same time (PanelLayout::heads_together).
+// In grouped attention, several heads of queries share one head of keys. The kernels for a single query compute several
+// of these heads at once (PanelLayout::heads_together).
 TEST_CASE("cache precision: groups of several heads") {
   check_both<S{.queries = 3, .keys = 19, .model = 14, .heads = 7, .kv_heads = 1, .value_width = 5}, Causal>(
       {{ones(19)}, {{3, 1, 1, 3}}});
@@ -88,8 +89,8 @@ TEST_CASE("cache precision: groups of several heads") {
              decltype(ladon::mask::Alibi{} & Causal{})>({{ones(20)}});
 }
 
-// Keys and values that exceed the L1 cache are read in several streams. The model is narrow, so that the projections
-// take little time.
+// The keys and values exceed the L1 cache, so the kernels read them from several places at the same time. The model is
+// narrow, so that the projections take little time.
 TEST_CASE("cache precision: keys of many kilobytes, several blocks of keys") {
   constexpr S large{.queries = 149, .keys = 301, .model = 6, .heads = 2, .head_width = 150};
   check_both<large, Causal>({{{149, 149, 1, 1}}});
@@ -119,8 +120,8 @@ struct LongText {
   using Prompt = ladon::MultiHeadAttention<shape, Causal, ladon::layout::WithoutBias<ladon::layout::InProj>>;
   using Token = ladon::MultiHeadAttention<for_one(shape), Causal, ladon::layout::WithoutBias<ladon::layout::InProj>>;
 
-  // The last 64 tokens attend to 961 to 1024 keys. Returns their outputs y twice: computed by one call, and one token
-  // at a time.
+  // Computes the last 64 tokens of a text of 1024 tokens. Returns their outputs y from one call with all 64 tokens, and
+  // from 64 calls with one token each.
   static std::pair<Floats, Floats> run(double spread) {
     Random random(5);
     const double deviation = 1 / std::sqrt(128.0);
@@ -131,8 +132,10 @@ struct LongText {
     const auto workspace = std::make_unique<typename Prompt::CachedWorkspace>();
     const auto one_workspace = std::make_unique<typename Token::CachedWorkspace>();
     Floats y(64 * 128), by_one(64 * 128);
-    for (std::size_t t = 0; t < 960; t += 64) {
-      Prompt::extend(x.data() + t * 128, *cache, weights, y.data(), *workspace);
+    {
+      // Only the keys and values of the first 960 tokens matter, so their outputs are not computed.
+      const auto keys = std::make_unique<typename Prompt::KeyWorkspace>();
+      Prompt::project_keys(x.data(), weights, *cache, *keys, {.keys = 960});
     }
     const auto copy = std::make_unique<typename Prompt::Cache>(*cache);
     Prompt::extend(x.data() + 960 * 128, *cache, weights, y.data(), *workspace);
@@ -180,8 +183,9 @@ TEST_CASE("cache precision: the sizes of caches") {
   static_assert(sizeof(Quarter::Cache) == numbers + 4 * numbers / 64 + 64);
   static_assert(std::is_same_v<Float::Weights, Quarter::Weights>);
   static_assert(std::is_same_v<Quarter::Cache, LongText<CachePrecision::int8>::Token::Cache>);
-  // If the cache is bfloat16 or int8, a call with several queries converts one key block at a time to floats: first the
-  // keys, later the values. For these floats, the workspace has 256 keys * 64 features * 4 bytes.
+  // With a bfloat16 or int8 cache, a call with several queries converts blocks of 256 keys to floats, and later the
+  // values of these keys. For these floats, the workspace must have 256 * 64 features * 4 bytes more than with a
+  // float32 cache.
   static_assert(LADON_KEY_BLOCK != 256 || sizeof(Quarter::CachedWorkspace) == sizeof(Float::CachedWorkspace) + 65536);
   CHECK(sizeof(LongText<CachePrecision::int8>::Token::CachedWorkspace) <=
         sizeof(LongText<CachePrecision::float32>::Token::CachedWorkspace) + (LADON_DETERMINISTIC ? 65536 : 8192));
@@ -338,7 +342,8 @@ TEST_CASE("cache precision: int8 tokens") {
 
 namespace {
 
-// Returns the captured scores of the last token. The text is extended by one token at a time.
+// Fills a cache with all tokens of a text but the last, and calls the kernel with the last token. Returns the scores
+// that this call captured.
 template <S Shape, ladon::Stage G>
 Floats captured(std::size_t tokens) {
   using Token = ladon::MultiHeadAttention<Shape, Causal>;
@@ -347,10 +352,10 @@ Floats captured(std::size_t tokens) {
   const auto cache = std::make_unique<typename Token::Cache>();
   const auto workspace = std::make_unique<typename Token::CachedWorkspace>();
   Floats y(Shape.queries * Shape.model), scores(Shape.heads * Shape.queries * Shape.keys);
-  for (std::size_t t = 0; t < tokens; ++t) {
-    Token::extend(x.data() + t * Shape.model, *cache, random.weights, y.data(), *workspace, {.tokens = 1},
-                  ladon::Capture<G>{scores.data()});
-  }
+  const auto keys = std::make_unique<typename Token::KeyWorkspace>();
+  Token::project_keys(x.data(), random.weights, *cache, *keys, {.keys = tokens - 1});
+  Token::extend(x.data() + (tokens - 1) * Shape.model, *cache, random.weights, y.data(), *workspace, {.tokens = 1},
+                ladon::Capture<G>{scores.data()});
   Floats rows;
   for (std::size_t h = 0; h < Shape.heads; ++h) {
     const auto row = scores.begin() + static_cast<std::ptrdiff_t>(h * Shape.queries * Shape.keys);

@@ -25,8 +25,8 @@ using Rotated2 = RotaryOf<ladon::Pairing::halves, 2, 66, 10000, 2>;
 
 std::vector<std::size_t> ones(std::size_t count) { return std::vector<std::size_t>(count, 1); }
 
-// Returns cuts (cached_check.hpp) of two texts. One text has as many tokens as one call takes, and the other text has
-// as many tokens as the cache holds.
+// Returns several ways to divide a text into calls (Cut in cached_check.hpp). Some of the texts have as many tokens as
+// one call takes, and the others as many as the cache holds.
 std::vector<Cut> cuts_of(const S& shape) {
   const std::size_t most = shape.queries, room = shape.keys;
   std::vector<std::size_t> mixed, prefilled{most};
@@ -73,16 +73,16 @@ TEST_CASE("cache: ALiBi, softcap, rotary embedding, sinks") {
 
 TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, and many times around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
-  // Window<6> shows at most seven keys to a query. For calls of two tokens, the ring buffer has eight slots. A call of
-  // one token must not see the eighth slot.
+  // With Window<6>, a query sees at most seven keys. A call of two tokens needs room for eight, so the ring buffer of
+  // the cache has eight slots. In a call of one token, the eighth slot holds a key that this token must not see.
   check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4}, Window<6>, WithSinks>(),
                {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}, false}});
   check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }
 
-// If weights and caches exceed the L1 cache, the kernel reads several parts of an array at the same time, called
-// streams. The numbers of rows, keys and features of these shapes cannot be divided evenly into streams.
+// Weights and caches exceed the L1 cache, so the kernels read arrays from several places at the same time. The numbers
+// of rows, keys and features cannot be divided evenly among these places.
 TEST_CASE("cache: weights and keys of many kilobytes") {
   constexpr S large{.queries = 149, .keys = 301, .model = 150, .heads = 2},
       wide{.queries = 59, .keys = 62, .model = 301};
@@ -100,8 +100,9 @@ TEST_CASE("cache: weights and keys of many kilobytes") {
   check_cached(cached_subject<wide, Causal, Capped, Rotated, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
 }
 
-// The kernels for a single query compute several heads of a group at the same time (PanelLayout::heads_together). The
-// groups of these shapes have 2 to 9 heads, so the numbers of heads that are computed together vary, too.
+// In grouped attention, several heads of queries share one head of keys. The kernels for a single query compute several
+// of these heads at once (PanelLayout::heads_together). In these shapes, 2 to 9 heads share their keys, so the kernels
+// compute different numbers of heads at once.
 TEST_CASE("cache: groups of several heads") {
   const std::vector<Cut> cuts{{{3, 1, 1, 3, 1}}, {ones(9)}};
   check_cuts(cached_subject<S{.queries = 3, .keys = 35, .model = 12, .heads = 6, .kv_heads = 3}, Causal, Capped>());
@@ -124,7 +125,7 @@ TEST_CASE("cache: groups of several heads") {
       {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}});
 }
 
-// The keys and values of a head exceed the L1 cache, so several streams are read.
+// The keys and values of a head exceed the L1 cache, so the kernels read them from several places at the same time.
 TEST_CASE("cache: groups of several heads, and keys of many kilobytes") {
   constexpr S four{.queries = 149, .keys = 301, .model = 12, .heads = 4, .kv_heads = 1, .head_width = 30},
       five{.queries = 149, .keys = 301, .model = 15, .heads = 5, .kv_heads = 1, .head_width = 29, .value_width = 31};
@@ -146,7 +147,8 @@ TEST_CASE("cache: several blocks of keys") {
 TEST_CASE("cache: pieces of any size give equal bits, and clear() forgets the text") {
   const CachedSubject subject = cached_subject<S{.queries = 6, .keys = 20, .model = 10, .heads = 2}, Causal>();
   const Floats at_once = run_cached(subject, {{6, 6, 6}});
-  // The order of each sum does not depend on the number of tokens in the call, so all cuts give equal bits.
+  // The order of each sum does not depend on how many tokens a call has. So a text gives equal bits, whatever calls it
+  // is divided into.
   CHECK(same_bits(run_cached(subject, {{3, 5, 2, 6, 2}}), at_once));
   CHECK(same_bits(run_cached(subject, {ones(18), false}), at_once));
 }

@@ -1,6 +1,6 @@
-// Tests decoders of a growing text. A cache holds the keys and values of the text so far. The keys and values of the
-// memory, the output of an encoder, are projected once. For every cut of the text into calls, the outputs and the maps
-// of both attentions must agree with the oracle of the whole text.
+// Tests decoders whose text grows from call to call. A cache holds the keys and values of the text so far. The memory,
+// which is the output of an encoder, is projected to keys and values only once. For every division of the text into
+// calls, the outputs and the maps of both attentions must agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -24,7 +24,8 @@ using S = ladon::Shape;
 using ladon::FinalNorm, ladon::LayerConfig, ladon::NormOrder, ladon::mask::Causal, ladon::mask::None,
     ladon::mask::Padding, ladon::mask::Window;
 
-// An object that begins or ends at an inaccessible page, and is filled with NaN.
+// An object filled with NaN. An inaccessible page lies directly before or behind it, so that an access outside the
+// object fails.
 template <class T>
 struct Poisoned {
   Guarded<float> floats;
@@ -34,7 +35,8 @@ struct Poisoned {
   T& get() const { return *reinterpret_cast<T*>(floats.data()); }
 };
 
-// Gives a single layer the interface of a stack of one layer. Does not change a stack.
+// Gives a single layer the interface of a stack that has one layer, so that the tests can treat both alike. A stack
+// stays as it is.
 template <class Stack>
 struct AsStack : Stack {};
 template <class Layer>
@@ -71,7 +73,7 @@ struct Whole {
   std::vector<std::vector<oracle::Matrix>> weights;  // of each layer: self-attention, then attention to the memory
 };
 
-// The properties of a decoder type, as data.
+// Describes a type of decoder by data instead of template arguments.
 struct Growing {
   DecoderForm form;
   S cross;  // queries: tokens of the text; keys: tokens of the memory
@@ -110,8 +112,9 @@ Whole expected_of(const Growing& growing, const DecoderProblem& problem) {
   return whole;
 }
 
-// Returns the rows of a map for `tokens` tokens that follow `past` tokens. Key k has the column k % keys, as in a ring
-// buffer.
+// Returns the expected attention weights of a call with `tokens` tokens, after `past` earlier tokens. `weights` has the
+// attention weights of the whole text, one matrix for each head. Key k is in column k % keys of the result, as in the
+// ring buffer of the cache.
 Expected map_of(const std::vector<oracle::Matrix>& weights, std::size_t past, std::size_t tokens, std::size_t queries,
                 std::size_t keys) {
   Expected map(weights.size() * queries * keys);
@@ -150,7 +153,8 @@ typename Stack::Options options_of(const Growing& growing, const std::vector<std
   return options;
 }
 
-// Runs and checks one piece of a text. The stack takes up to `Stack::shape.queries` tokens.
+// Runs one call with `tokens` tokens of a text, after `past` earlier tokens. Compares the results with the oracle's
+// results for the whole text. `tokens` is at most Stack::shape.queries.
 template <class Stack, class Position>
 void check_piece(const Growing& growing, const DecoderProblem& problem, const Whole& whole,
                  const typename Stack::Weights& weights, typename Stack::Caches& caches,
@@ -185,8 +189,8 @@ void check_piece(const Growing& growing, const DecoderProblem& problem, const Wh
   CHECK(worst_distance(y.values(), Expected(first, first + static_cast<std::ptrdiff_t>(tokens * model))) <= 1);
 }
 
-// Feeds a text in pieces. The first pass puts all arrays at the beginning of their pages and writes no maps. The second
-// pass puts the arrays at the end and writes maps.
+// Feeds a text to a decoder in the calls of `cut`, twice. An inaccessible page lies directly before the arrays in the
+// first pass, and directly behind them in the second. Only the second pass writes attention maps.
 template <class Many, class One, class Position>
 void check_cut(const Growing& growing, const DecoderProblem& problem, const Cut& cut) {
   static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
@@ -298,9 +302,9 @@ TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, value
   check_layer<shape, 40, config, Causal, None, ladon::layout::InOut>({{{4, 1, 4}}});
 }
 
-// The stack has one layer. The input of a second layer would have float32 errors. If a feature lies very close to the
-// middle between two integers, the kernel and the oracle may then round it to different integers. The bound would have
-// to allow both integers, and would be too wide.
+// An int8 stack can be tested with one layer only. The input of a second layer has float32 errors. If a feature lies
+// near the midpoint between two integers, kernel and oracle may then round it to different integers. A bound that
+// allows both integers would be too wide to find mistakes.
 TEST_CASE("growing decoder: int8, a layer and a stack") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
   constexpr S shape{.queries = 3, .keys = 11, .model = 14, .heads = 2};

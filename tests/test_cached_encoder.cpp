@@ -1,5 +1,5 @@
-// Tests a stack of layers with one cache for each layer. The test feeds a text in pieces, and the results must agree
-// with the oracle of the whole text.
+// Tests a stack of layers with one cache for each layer. A text is fed to the stack in several calls. The results must
+// agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -55,7 +55,7 @@ void extend(const float* x, std::size_t tokens, typename Encoder::Caches& caches
   Encoder::extend(x, caches, weights, y, workspace, options, pointers);
 }
 
-// Gives a single layer the interface of a stack of one layer.
+// Gives a single layer the interface of a stack that has one layer, so that the tests can treat both alike.
 template <class Layer>
 struct Alone {
   static constexpr ladon::Shape shape = Layer::shape;
@@ -95,8 +95,9 @@ Expected rows_of(const Expected& whole, std::size_t heads, std::size_t length, s
   return map;
 }
 
-// Checks a stack that extends a text in the pieces of each cut. `Many` takes up to Many::shape.queries tokens in a
-// call, and `One` takes a single token. The caches hold shape.keys keys.
+// Checks a stack of layers that reads a text in several calls, for each of `cuts`. `Many` is the stack for calls with
+// up to Many::shape.queries tokens, and `One` is the stack for calls with a single token. Both use the same caches,
+// which hold shape.keys keys.
 template <class Many, class One, class Mask, class Position = ladon::position::None>
 void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
   constexpr S shape = Many::shape;
@@ -206,7 +207,7 @@ constexpr LayerConfig scored_config{.feed_forward = 5, .norm = ladon::NormOrder:
 using Scored = ladon::EncoderLayer<scored_shape, scored_config, Causal>;
 constexpr std::size_t scored_tokens = 6;
 
-// Returns the scores at stage G for the first tokens of a text.
+// Returns the scores that a layer captures at the stage `G` of their computation, for the first tokens of a text.
 template <ladon::Stage G>
 Floats scores_of(const EncoderProblem& problem, const std::vector<Floats>& tensors) {
   const auto weights = weights_of<Alone<Scored>>(tensors, problem.form.epsilon).layers[0];

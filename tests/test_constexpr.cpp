@@ -65,7 +65,8 @@ static_assert(close(hidden.y, {0.5f, -1, 0.5f, 1, 28.5f, 2}));
 static_assert(close(hidden.map, {0, 0, 0, 0, 1, 0, 0, 1.0f / 3, 2.0f / 3,  //
                                  0, 0, 0, 0, 1, 0, 0, 1.0f / 2, 1.0f / 2}));
 
-// Computes attention with run_phase. Each phase is divided into `count` shares.
+// Computes attention with run_phase, as several threads would: a call has several phases, and each phase is divided
+// into `count` shares.
 constexpr Result attend_in_shares(std::size_t count) {
   auto workspace = Attention::TeamWorkspace<3>{};
   Result result;
@@ -147,8 +148,8 @@ constexpr std::array<float, 2> decode() {
 static_assert(close(decode(), {11, -19}));
 
 #if !LADON_DETERMINISTIC
-// Computes the attention of `attend` without padding, but with bfloat16 weights. All weights and inputs are bfloat16
-// numbers. The exact outputs of the heads are bfloat16 numbers, too, so their rounding to bfloat16 does not change y.
+// Computes the causal attention of the example at the top, but with bfloat16 weights. All weights, inputs and outputs
+// of the heads are exact as bfloat16. So rounding to bfloat16 does not change y.
 template <bool MultipliesBFloat16>
 struct BFloat16Target : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = MultipliesBFloat16;
@@ -174,9 +175,9 @@ static_assert(close(attend_bfloat16<false>(), {21.5f, -1, 7.5f, 0, 27.5f, 1}));
 static_assert(close(attend_bfloat16<true>(), {21.5f, -1, 7.5f, 0, 27.5f, 1}));
 #endif
 
-// Attention with int8 weights. A token of one feature x > 0 is quantised to the integer 255 with the scale x / 255.
-// With x = 255, the scale is 1, so all products are whole numbers, and y is exact: the value projection gives 2 x + 1 =
-// 511.
+// Attention with int8 weights. The largest feature of a token is quantised to 255, with the scale x / 255. The token
+// here has the single feature x = 255, so the scale is 1, and all computations are exact. The value projection gives 2
+// x + 1 = 511.
 using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1}, ladon::mask::None,
                                                 ladon::layout::Int8<ladon::layout::InProj>>;
 constexpr float attend_int8(float x_of_token) {

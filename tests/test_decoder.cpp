@@ -76,7 +76,8 @@ TEST_CASE("decoder stack: pre-LN with RMSNorm before each part and at the end") 
 
 namespace {
 
-// Runs a correct layer. Then returns the distance of the outcome from an oracle with the mistake `mistake`.
+// Runs a correct layer, and then makes the mistake `mistake` in the weights of the oracle. Returns how far the layer's
+// result is from the oracle's, in units of the allowed error.
 template <LayerConfig Config>
 double distance_after(const std::function<void(DecoderProblem&)>& mistake) {
   const Subject subject = decoder_layer_subject<small, 33, Config, CausalAndPadding, None>();

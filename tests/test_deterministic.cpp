@@ -134,8 +134,8 @@ TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {
 
 namespace {
 
-// Returns the hash of the results of a growing text. The sums of a token do not depend on the other tokens of a call.
-// So every cut of the text into calls must give this hash.
+// Returns the hash of the outputs for a text that is fed in several calls. The sums of a token do not depend on the
+// other tokens of a call. So every division of the text into calls must give this hash.
 std::string bits_of(const CachedSubject& subject) {
   const std::vector<std::size_t> ones(21, 1);
   const std::vector<Cut> cuts{{{7, 7, 7}}, {ones}, {ones, false}, {{7, 1, 5, 1, 1, 6}}};

@@ -1,8 +1,8 @@
-// Compares exp2, exp, erf and tanh with libm in double. The error of libm is at most 2^-28 of a float's unit in the
-// last place, so the tests ignore it. The tests take every 997th float, or all 2^32 floats with LADON_TEST_SLOW=1. Each
-// `bound` below is the largest error that was measured without fma, in units in the last place. The library promises at
-// most 2 units for exp2 and exp, and at most 4 units for erf and tanh. Packs with different numbers of lanes must give
-// equal bits.
+// Compares exp2, exp, erf and tanh with libm in double. libm is so exact that the tests ignore its error: at most 2^-28
+// of a float's unit in the last place. The tests take every 997th float, or all 2^32 floats with LADON_TEST_SLOW=1.
+// Each `bound` below is the largest error that was measured without fma, in units in the last place. The library
+// promises at most 2 units for exp2 and exp, and at most 4 units for erf and tanh. Vectors with different numbers of
+// lanes must give equal bits.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -91,9 +91,9 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Returns functions that evaluate `Function` on a block: for each number of lanes in `Lanes`, one function that uses
-// packs of plain arrays. If the target has vector registers with this number of lanes, a second function uses these
-// registers. The functions with plain arrays come first.
+// Returns several functions that evaluate `Function` on a block of floats. For each number of lanes in `Lanes`, the
+// first functions use plain arrays. The functions after them use vector registers, for each number of lanes that a
+// register of the target has.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
@@ -299,7 +299,8 @@ TEST_CASE("fma_exact rounds once") {
       }
     }
   }
-  // In the next three cases, both addends of the variable `error` in fma_exact are nonzero.
+  // fma_exact computes the rounding error of a sum in two parts, and adds the parts in its variable `error`. In these
+  // three cases, both parts are nonzero.
   check(0x1.00016cp+0f, 0x1.fffd28p-23f, 0x1.fffffep+0f);
   check(0x1.20080ap+0f, 0x1.c70fbep-23f, 0x1.fffffep+0f);
   check(0x1.000134p+0f, 0x1.7ffe32p-22f, 0x1.fffffcp+0f);

@@ -1,5 +1,6 @@
-// Tests encoder layers that have many hidden features, and more panels than can share one pass over the feed-forward
-// weights. These layers are large, so tests/CMakeLists.txt compiles this file with optimisation (ladon_optimise).
+// Tests encoder layers with so many tokens and hidden features that the feed-forward network is computed in several
+// passes over its weights. These layers are large, so tests/CMakeLists.txt compiles this file with optimisation
+// (ladon_optimise).
 #include <doctest/doctest.h>
 
 #include "attention_subject.hpp"
@@ -21,16 +22,17 @@ void check_layer(float epsilon = 1e-5f) {
 
 }  // namespace
 
-// The feed-forward weights are so large that panels share one pass over them. The layer has more panels than one pass
-// takes, and the last panel is narrower than the others. The 515 hidden features do not divide into equal chunks.
+// Tokens are processed in panels of up to 32 tokens. The feed-forward weights are so large that several panels share
+// one pass over them. The layer has more panels than one pass takes, and the last panel has fewer tokens than the
+// others. The 515 hidden features do not divide into equal chunks.
 TEST_CASE("layer: several groups of panels, post-LN") {
   check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515},
               ladon::mask::None>();
 }
 
-// W2 is the weight of linear2. With 1024 hidden features, the rows of W2 are 4 KB apart. The elements of a column then
-// compete for one set of the L1 cache. On AVX-512, and in the last panel on AVX2, a tile therefore has 8 rows instead
-// of 12. W2 has 31 rows, so the last tile has 7 rows.
+// linear2 has a weight matrix of 31 rows. With 1024 hidden features, its rows are 4 KB apart, so the elements of a
+// column compete for one set of the L1 cache. Therefore, the innermost loop computes at most 8 rows at a time, and 7
+// rows at the end. Without this limit, it computes 12 rows at a time on AVX-512, and on AVX2 for the last tokens.
 #if defined(__SSE2__)
 template <std::size_t RowStride>
 constexpr std::size_t tile_rows =

@@ -1,6 +1,6 @@
-// Tests extend_phase, which divides `extend` into phases and shares (ladon/threads.hpp). If the shape has room for
-// several tokens, any number of shares must give the bits of `extend`, in y, in the maps and in the cache. If the shape
-// has a single token, extend_phase may add in a different order than `extend`. In this case, any number of shares must
+// Tests extend_phase, which divides `extend` into phases and shares for several threads (ladon/threads.hpp). In a shape
+// for several tokens, any number of shares must give the bits of `extend`, in y, in the maps and in the cache. In a
+// shape for a single token, extend_phase may add in a different order than `extend`. There, any number of shares must
 // give the bits of one share.
 #include <algorithm>
 #include <array>
@@ -39,8 +39,8 @@ bool same_numbers(const std::vector<float>& a, const std::vector<float>& b) {
   });
 }
 
-// The caches of a text, its map of attention weights, and the arguments of the calls by which `Kernel` extends the
-// text.
+// Holds the cache and the map of attention weights of a text that `Kernel` reads in several calls. Also makes the
+// arguments of these calls. The specialisation below is for stacks, which have several caches and maps.
 template <class Kernel>
 struct Text {
   static constexpr S shape = Kernel::shape;
@@ -149,7 +149,8 @@ std::vector<float> in_phases(const std::vector<float>& x, const typename Kernel:
   return y;
 }
 
-// Feeds a text to `extend_phase`. Token number `lost` is NaN. Any number of shares must give equal results.
+// Feeds a text to extend_phase in several calls. `pieces` has the number of tokens of each call. Token number `lost`
+// contains a NaN. Any number of shares must give equal results.
 template <class Kernel, std::size_t... Shares>
 void check_extend_in_phases(const std::vector<std::size_t>& pieces, std::size_t lost) {
   constexpr S shape = Kernel::shape;

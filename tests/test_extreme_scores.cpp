@@ -48,8 +48,8 @@ bool near(double actual, double expected, double roundings) {
 template <std::size_t Queries>
 void check_cap_before_mask() {
   Scores<Queries, decltype(Additive{} & Padding{}), CappedAtOne> s;
-  // All scores are 0. The softcap limits scores to at most 1, and the mask then adds its biases. So the bias 10 counts
-  // as 10, and not as tanh(10) = 1. A hidden key has the weight 0, and its score -inf is not capped to -1.
+  // All scores are 0, and the softcap keeps scores below 1. It must be applied before the mask: a bias of 10 must count
+  // as 10, and not be capped to about 1. A hidden key must keep the score -inf, and not get the score -1.
   std::array<float, Queries * 5> values{};
   values[1] = 10;
   values[2] = -infinity;
@@ -76,7 +76,8 @@ void check_cap_of_huge_scores() {
   for (const float p : s.map) CHECK(p == 0.2f);
 }
 
-// Checks rows in which every bias is the lowest float. No key is hidden, so the output is the mean of the values.
+// Checks biases that all are the lowest float, with which some programs mask keys. Ladon hides a key only if its bias
+// is -inf. So all keys have equal weights, and the output is the mean of the values.
 template <std::size_t Queries, class Mask>
 void check_lowest() {
   Scores<Queries, Mask> s;
@@ -118,8 +119,8 @@ void check_lowest_and_hidden() {
   CHECK(s.y[0] == 1.5f);
 }
 
-// Checks the biases 3e38, -3e38 and infinity, with scores of 1e32 or -1e32. Score plus bias, times log2(e), is beyond
-// the range of float, but the keys must keep equal weights.
+// Checks the biases 3e38, -3e38 and infinity, with scores of 1e32 or -1e32. The kernel computes (score + bias) *
+// log2(e), which exceeds the largest float. Nevertheless, keys with equal scores and biases must have equal weights.
 template <std::size_t Queries>
 void check_bias_near_the_largest_float() {
   for (const float bias : {3e38f, -3e38f, infinity}) {
@@ -252,8 +253,8 @@ TEST_CASE("alibi over far distances leaves the nearest key") {
   const std::array<float, 1> slopes{1e30f};
   std::array<float, 2> y{};
   Attention::run(q.data(), k.data(), v.data(), y, workspace, {.mask = {.slopes = slopes}});
-  // ALiBi hides no key. Its bias grows with the position of the key, also after the query. So the last key gets all the
-  // weight.
+  // ALiBi hides no key. Its bias grows with the position of the key, and is positive for keys after the query. So the
+  // last key gets all the weight.
   for (const float out : y) CHECK(out == v[599]);
 }
 

@@ -1,7 +1,7 @@
-// Tests shapes with at most half as many tokens as a vector register has lanes. The register then holds several steps
-// of a product side by side (micro_kernel_folded.hpp). The number of terms of some sums is not a multiple of the number
-// of these steps. The tests also cover tiles with every possible number of rows, and models so wide that the kernel
-// prefetches rows of weights.
+// Tests shapes with at most half as many tokens as a vector register has lanes. The innermost loop of a product then
+// computes several steps at once, side by side in one register (micro_kernel_folded.hpp). Each step adds one term to
+// each sum. For some sums, the number of terms is not a multiple of the number of steps. The tests also cover every
+// number of rows that the loop can compute, and models so wide that the kernel prefetches rows of weights.
 #include <doctest/doctest.h>
 
 #include "encoder_check.hpp"
@@ -21,7 +21,7 @@ constexpr std::size_t folded = ladon::detail::folded_steps<Wide, tiling<Wide>(To
 
 [[maybe_unused]] constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;
 
-// Checks how many steps of a product a register holds for 8, 3, 9 and 1 tokens.
+// Checks how many steps of a product are computed at once, side by side in one register, for 8, 3, 9 and 1 tokens.
 #if defined(__AVX512F__)
 static_assert(folded<8, 40> == (folds_at_all ? 2 : 1) && folded<3, 40> == (folds_at_all ? 4 : 1));
 #elif defined(__AVX__)

@@ -1,7 +1,7 @@
-// Tests shapes with 17 to 24 queries or keys, and with a model of at least 128 features. With AVX-512, `tiling`
-// (detail/simd/vectors.hpp) gives these shapes three packs of 8 lanes. A pack of 8 lanes fills half a register, so a
-// matrix product computes two steps in one register, one in each half (micro_kernel_folded.hpp). On other targets, the
-// packs of these shapes are whole registers.
+// Tests shapes with 17 to 24 queries or keys, and with a model of at least 128 features. On AVX-512, these tokens are
+// processed in three vectors of 8 lanes (`tiling` in detail/simd/vectors.hpp). Such a vector fills half a register, so
+// a matrix product computes two steps at once, one in each half (micro_kernel_folded.hpp). On other targets, the
+// vectors fill whole registers.
 #include <doctest/doctest.h>
 
 #include "cached_check.hpp"

@@ -16,8 +16,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// Compares the outcomes `clean` and `spoiled`. For each query that may not see `key`, both outcomes must have equal
-// rows of y and of each head's map.
+// Compares two results: `clean` with correct inputs, and `spoiled` with NaN in the token `key`. For each query that may
+// not see `key`, the rows of y and of each head's map must be equal. For each query that sees `key`, y must be NaN.
 void check_others_unchanged(const Subject& subject, const Variation& variation, std::size_t key, const Outcome& clean,
                             const Outcome& spoiled) {
   const ladon::Shape& shape = subject.shape;
@@ -47,7 +47,8 @@ void check_hidden(const Subject& subject, const Variation& variation) {
     CAPTURE(key);
     AttentionProblem wrong = problem;
     for (std::size_t i = 0; i < shape.model; ++i) {
-      // The projections add infinities of both signs, so K and V contain NaN.
+      // Fills a token of the context with infinities of both signs. The projections add them, so the key and the value
+      // of this token become NaN.
       wrong.context[key * shape.model + i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::numeric_limits<float>::infinity();
     }
     wrong.context[key * shape.model] = std::numeric_limits<float>::quiet_NaN();

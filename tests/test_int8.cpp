@@ -1,6 +1,6 @@
-// Tests int8 weights: attention, layers and caches against the oracle of the quantised problem, in every variation. The
-// oracle gets the integers of the weights. The bound of the oracle therefore covers only the errors of the kernels, and
-// not the errors of the quantisation of the weights.
+// Tests int8 weights: attention, layers and caches against the oracle, in every variation of lengths and masks. The
+// oracle computes with the quantised weights. So the allowed error only covers the errors of the kernels, and not the
+// error of the quantisation.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,7 +30,8 @@ using Int8 = ladon::layout::Int8<Layout, Bits>;
 template <class Layout, int Bits = 8>
 using RotatedInt8 = ladon::layout::RotatedInt8<Layout, Bits>;
 
-// A target of plain arrays. Its attention multiplies bfloat16 numbers if the attention of this machine's target does.
+// A target of plain arrays. Its attention multiplies pairs of bfloat16 numbers if the attention of the native target
+// does.
 template <std::size_t Lanes>
 struct ArraysLikeNative : ladon::detail::simd::ArrayVectors<Lanes> {
   static constexpr bool attends_in_pairs = ladon::detail::simd::NativeVectors::attends_in_pairs;
@@ -67,8 +68,9 @@ TEST_CASE("int8: encoder layer, post-LN") {
   check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
 }
 
-// On Cortex-M, a layer stores the hidden features of a group of panels in the part of the workspace that held the keys.
-// One pass over the weights then computes all panels of the group. The last group has fewer panels than the others.
+// On Cortex-M, several panels (groups of tokens) share one pass over the weights of the feed-forward network. Their
+// hidden features are stored where the keys were. The 23 tokens leave fewer panels for the last pass than for the
+// others.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
   check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
               None>();
@@ -110,8 +112,8 @@ TEST_CASE("int8: encoder layer of a single token") {
   check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None>();
 }
 
-// linear2 has rows of 517 features. Some targets convert a row of int8 weights to 16 bits on the stack (GroupsIn16Bits
-// in detail/linear/matmul_int8.hpp). These targets need room for a whole row of this length.
+// Some targets convert a row of int8 weights to 16 bits in a buffer on the stack (GroupsIn16Bits in
+// detail/linear/matmul_int8.hpp). The buffer must have room for the 517 features of a row of linear2.
 TEST_CASE("int8: encoder layer with long rows") {
   check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();
 }
@@ -120,7 +122,8 @@ TEST_CASE("int8: encoder layer, 7 bits") {
   check_layer<S{.queries = 9, .model = 10, .heads = 2}, LayerConfig{.feed_forward = 30}, None, Int8<InProj, 7>>();
 }
 
-// With a single token, one product computes the projections of all heads. The rows are long enough for whole registers.
+// With a single token, the kernel computes the projections of all heads in one product. A row of 136 weights fills
+// whole registers.
 TEST_CASE("int8: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 136, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, Int8<SeparateQKV>>(),
@@ -209,8 +212,8 @@ TEST_CASE("int8: targets agree to the last bit") {
   }
 }
 
-// A target of plain arrays whose quantised features have the type `Element`. Targets with VNNI have unsigned features
-// of 8 bits. 64-bit Arm with dot product has signed features of 8 bits. With `Arrays`, any machine can test both types.
+// A target of plain arrays whose quantised features have the type `Element`. With it, any machine can test both types
+// of 8 bits: unsigned, as on x86 with VNNI, and signed, as on 64-bit Arm with dot products.
 template <std::size_t Lanes, class Element>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   using Int8Element = Element;
@@ -224,19 +227,18 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
       CHECK(same_bits(run_guarded(with_8_bits, task).y, run_guarded(with_16_bits, task).y));
     }
   };
-  // A product adds groups of four features. These shapes leave one, two, three or no features for an incomplete group.
-  constexpr S one{.queries = 9, .model = 21, .heads = 3}, two{.queries = 9, .keys = 5, .model = 6, .heads = 2},
-      three{.queries = 13, .model = 7, .heads = 1}, none{.queries = 11, .model = 12, .heads = 3},
+  // Products take groups of four features, and the last group may have fewer. The first part of a shape's name is the
+  // number of features in the last group of a token. The second part is this number for the concatenated heads.
+  constexpr S one_and_three{.queries = 9, .model = 21, .heads = 3, .value_width = 5},
+      two_and_none{.queries = 9, .keys = 5, .model = 6, .heads = 2, .value_width = 4},
       token{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7};
   const auto each = [&]<S Shape, class Layout>() {
     const Subject with_16_bits = attention_subject<Shape, None, Layout, Arrays<4, std::int16_t>>();
     check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::uint8_t>>());
     check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::int8_t>>());
   };
-  each.template operator()<one, Int8<InProj>>();
-  each.template operator()<two, Int8<SeparateQKV>>();
-  each.template operator()<three, Int8<InProj, 7>>();
-  each.template operator()<none, Int8<InProj>>();
+  each.template operator()<one_and_three, Int8<InProj>>();
+  each.template operator()<two_and_none, Int8<SeparateQKV, 7>>();
   each.template operator()<token, Int8<InProj>>();
 }
 
@@ -285,10 +287,10 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   }
 }
 
-// The zero points of two tokens are near the middle between two integers. For token 1, float32 computes the zero point
-// 127.49999 and rounds it to 127, but the exact quotient is 127.5. For token 2, the lowest feature gives the zero point
-// 101.5, which is rounded to 102. The highest feature gives 153.5, which is rounded to 154, and limited to 255 - 102 =
-// 153.
+// Features are quantised as round(x / unit) + zero, where `zero` is the rounded zero point. In two tokens, a number
+// lies halfway between two integers. For token 1, the exact zero point is 127.5, but float32 gives 127.49999 and rounds
+// it to 127. For token 2, the zero point 101.5 is rounded to 102. The highest feature, 153.5, is rounded to 154, and
+// must then be limited to 255 - 102 = 153.
 TEST_CASE("int8: tokens whose extremes lie halfway between two integers") {
   const Subject subject =
       attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();

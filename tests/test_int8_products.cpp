@@ -99,7 +99,8 @@ void check() {
 
 }  // namespace
 
-// A product has three kinds of steps: four groups of features at a time, single groups, and an incomplete group.
+// The innermost loop takes groups of features, four groups at a time. Single groups and an incomplete group can remain.
+// These shapes have all three cases.
 TEST_CASE("int8 products: whole panels and an incomplete panel") { check<19, 55, 21>(); }
 TEST_CASE("int8 products: three packs of half registers") {
   check<24, 128, 17>();
@@ -147,10 +148,10 @@ TEST_CASE("int8 products: rotated inputs, infinite and NaN features") {
   }
 }
 
-// The features are multiples of 1/128, so x / scale is often near the middle of two integers. tests/CMakeLists.txt also
-// compiles this file with -ffp-contract=fast, which changes roundings. A feature x becomes the integer q, and panels of
-// unsigned bytes store q + zero, where `zero` is the zero point. For the lowest feature of a token, q + zero must be 0.
-// If the sum were -1, a byte would store 255.
+// Features are quantised as q = round(x / scale), and stored as the unsigned byte q + zero, where `zero` is the zero
+// point. For the lowest feature of a token, q + zero must be 0. If q is rounded wrongly, q + zero is -1, and the stored
+// byte is 255. Here, x / scale is often near the midpoint between two integers, because the features are multiples of
+// 1/128. tests/CMakeLists.txt also compiles this file with -ffp-contract=fast, which changes roundings.
 TEST_CASE("int8 products: the lowest feature is near the middle of two integers") {
   constexpr std::size_t tokens = 24, features = 9, rows = 5;
   const auto problem = std::make_unique<Problem<tokens, features, rows>>();

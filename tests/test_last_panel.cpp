@@ -1,7 +1,9 @@
-// Tests shapes whose last panel has fewer tokens than the other panels. `last_tiling` (detail/simd/vectors.hpp) chooses
-// the layout of the last panel. On AVX-512, the numbers of tokens below give every layout of a last panel: 4, 8 or 16
-// lanes, three packs of 8 lanes, and two packs of 16 lanes. Each check also runs with shorter active lengths and with
-// hidden keys.
+// Tokens are processed in panels (groups of tokens). Tests shapes whose last panel has fewer tokens than the others.
+// `last_tiling` (detail/simd/vectors.hpp) chooses the vectors that hold its tokens. On AVX-512, the numbers of tokens
+// below lead to all choices: one vector of 4, 8 or 16 lanes, three vectors of 8 lanes, and two of 16 lanes. Each check
+// also runs with shorter active lengths and with hidden keys.
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "cached_check.hpp"
@@ -95,12 +97,17 @@ TEST_CASE("last panel: a cache") {
                {{{33, 1, 6}}});
 }
 
-// Together, the weights of linear1 and linear2 exceed second_cache_bytes. So the full panels compute the feed-forward
-// network in chunks of hidden features.
+// The weights of linear1 and linear2 together exceed second_cache_bytes. So for all panels but the last, the kernel
+// divides the hidden features into chunks, and computes one chunk after another.
 TEST_CASE("last panel: encoder layer with chunks of hidden features") {
   constexpr LayerConfig config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
-  check_layer<S{.queries = 35, .model = 132, .heads = 1}, config, None>();
-  check_layer<S{.queries = 40, .model = 132, .heads = 1}, config, None, BFloat16<InProj>>();
+  // Without optimisation, a layer of this size takes long, so the test tries only three lengths.
+  const std::vector<Variation> variations{{}, {.lengths = {.tokens = 34}}, {.lengths = {.queries = 18}}};
+  check_encoder(layer_subject<S{.queries = 35, .model = 132, .heads = 1}, config, None>(), {.layer = config},
+                variations);
+  using Rounded = BFloat16<InProj>;
+  check_encoder(layer_subject<S{.queries = 40, .model = 132, .heads = 1}, config, None, Rounded>(),
+                {.layer = config, .activation_bits = activation_bits<Rounded::Precision>}, variations);
 }
 
 TEST_CASE("last panel: gated encoder layer, bfloat16") {

@@ -1,6 +1,7 @@
-// Tests that every layout of equal weights gives equal bits, because layouts differ only in strides. In each shape, the
-// last panel of queries and the last panel of keys both have at least nine tokens. With fewer tokens, layouts (out, in)
-// add in another order than layouts (in, out) (test_few_tokens.cpp, test_last_panel.cpp).
+// Tests that all layouts of the same weights give equal bits. Layouts differ only in strides, so the kernels add in the
+// same order. There is one exception: for groups of up to eight tokens, layouts (out, in) and layouts (in, out) add in
+// different orders (test_few_tokens.cpp, test_last_panel.cpp). So the shapes of this file leave at least nine queries
+// and nine keys for the last group.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"

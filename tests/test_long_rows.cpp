@@ -43,9 +43,8 @@ TEST_CASE("long rows: no mask") {
   }
 }
 
-// Tests projections whose input panels take more than 512 KB. Such a projection processes the panels in groups. In the
-// first shape, the context has these large panels. In the second shape, the concatenated outputs of the heads have
-// these panels.
+// Tests projections whose input takes more than 512 KB. Such a projection processes the tokens in several groups. In
+// the first shape, the large input is the context. In the second shape, the large input is the output of the heads.
 TEST_CASE("long rows: more panels than a cache holds") {
   check_attention(
       attention_subject<S{.queries = 5, .keys = 1037, .model = 136, .heads = 2, .head_width = 3}, ladon::mask::None>());
@@ -130,9 +129,9 @@ double error_of_long_sum() {
 }
 }  // namespace
 
-// Rounding errors must not grow with the number of key blocks. numpy computes these sums in float32 with a relative RMS
-// error of 9e-8, and the test allows three times this error. A single query reads values of width 16 in several
-// streams, and values of width 1 in one stream.
+// The error of a sum must not grow with the number of key blocks. numpy computes these sums in float32 with a relative
+// RMS error of 9e-8, and the test allows three times this error. The three shapes use different kernels. For a single
+// query, the kernel reads wide values from several places at the same time, and values of width 1 from one place.
 TEST_CASE("long rows: the error of a sum over 5,000 keys") {
   CHECK(error_of_long_sum<4, 16>() < 3 * 9e-8);
   CHECK(error_of_long_sum<1, 16>() < 3 * 9e-8);

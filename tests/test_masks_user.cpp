@@ -42,8 +42,8 @@ struct FirstAndLater {
   }
 };
 
-// Adds bias[key] to the score of each key. The kernels multiply scores by log2(e), so `add` multiplies the bias by
-// log2(e), too. This mask does not use BoundByPosition.
+// A mask that adds bias[key] to the score of each key. It does not use BoundByPosition. The scores that `add` gets are
+// already multiplied by log2(e), so `add` multiplies the bias by log2(e), too.
 template <class Pack>
 struct KeyBiasLanes {
   const float* bias;
@@ -82,8 +82,8 @@ struct KeyBias {
 static_assert(ladon::mask::Policy<FirstAndLater> && ladon::mask::Policy<KeyBias>);
 static_assert(!ladon::mask::Policy<BoundKeyBias> && !ladon::mask::Policy<int>);
 
-// Each type below hides or lacks one member that BoundPolicy requires of a bound mask or of its lanes. BoundPolicy must
-// reject these masks.
+// Each type below lacks one member that the concept BoundPolicy requires of a mask. BoundPolicy must reject all of
+// them.
 using ladon::mask::BoundPolicy;
 template <class Pack>
 struct LanesWithoutAdd : KeyBiasLanes<Pack> {

@@ -18,7 +18,7 @@ constexpr S square{.queries = lanes + 1, .keys = lanes + 1, .model = 6, .heads =
 constexpr S wide{.queries = 3, .keys = 37, .model = 6, .heads = 2};
 constexpr S one{.queries = 1, .keys = 37, .model = 6, .heads = 2};
 
-// Runs the code under test with fixed queries, keys and values. Returns the result.
+// Runs the kernel with fixed random queries, keys and values.
 Outcome run(const Subject& subject, const Variation& variation = {}) {
   return run_guarded(subject, task_of(subject, random_given(subject.shape, 9), variation));
 }
@@ -133,7 +133,8 @@ TEST_CASE("a change by one of a window's ends or offset changes the result") {
 TEST_CASE("alibi: the default slopes are the paper's, and the offset changes roundings alone") {
   const auto slopes = {1.0f / 16, 1.0f / 256};  // 2^(-8 / 2), 2^(-16 / 2)
   CHECK(same(run_with<square, Alibi>(), run_with<square, Alibi>({.slopes = slopes})));
-  // The offset adds one number to all scores of a query, so only roundings change.
+  // With ALiBi, the offset changes all scores of a query by the same number. The softmax cancels this number, so only
+  // roundings change.
   const Outcome here = run_with<wide, Alibi>(), there = run_with<wide, Alibi>({.lengths = {.offset = 3}});
   for (std::size_t i = 0; i < here.y.size(); ++i) CHECK(std::abs(here.y[i] - there.y[i]) < 1e-5f);
 }

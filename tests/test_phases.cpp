@@ -18,8 +18,8 @@ using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, 
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
-// A number of shares that is larger than the number of panels and the number of heads of every shape below, so that
-// some shares are empty. The shapes have at most 69 queries, so they have at most 69 panels.
+// More shares than any shape below has panels or heads, so that some shares are empty. A shape has at most 69 queries,
+// and thus at most 69 panels.
 constexpr std::size_t too_many = 70;
 
 void check_same(const Outcome& expected, const Subject& parts, const Task& task) {
@@ -48,7 +48,7 @@ void check_attention_in_phases(bool cross) {
   }
 }
 
-// Checks attention without projections, whose threads share no memory.
+// Checks attention without projections. Its threads need no shared memory.
 template <S Shape, class Mask, std::size_t... Shares>
 void check_given_in_phases() {
   using Attention = ladon::Attention<Shape, Mask>;
@@ -78,7 +78,8 @@ void check_given_in_phases() {
   }
 }
 
-// Checks an encoder layer or a stack. `subject_of` makes the Subject (subject.hpp).
+// Checks an encoder layer or a stack. `subject_of` returns the description of a kernel that the tests call (Subject in
+// subject.hpp).
 template <class Layer, std::size_t... Shares, class SubjectOf>
 void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Layer>();
@@ -93,18 +94,17 @@ void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
 template <S Shape, LayerConfig Config, class Mask>
 void check_layer_in_phases() {
   const auto subject_of = []<class Layer>() { return subject_of_layer<Layer, Mask>(); };
-  check_in_phases<ladon::EncoderLayer<Shape, Config, Mask>, 1, 2, 3, 5, too_many>({.layer = Config}, subject_of);
+  check_in_phases<ladon::EncoderLayer<Shape, Config, Mask>, 2, 5, too_many>({.layer = Config}, subject_of);
 }
 template <std::size_t Layers, S Shape, LayerConfig Config, class Mask, FinalNorm Final>
 void check_stack_in_phases() {
   const auto subject_of = []<class Encoder>() { return subject_of_encoder<Encoder, Mask>(); };
-  check_in_phases<ladon::Encoder<Layers, Shape, Config, Mask, Final>, 1, 2, 3, 5, too_many>(
+  check_in_phases<ladon::Encoder<Layers, Shape, Config, Mask, Final>, 1, 3, too_many>(
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
-// Checks a decoder layer or a stack, with every attention map. The memory is the output of an encoder. The memory must
-// have at least as many tokens as the text, because the buffers of all maps have the size for the memory
-// (decoder_check.hpp).
+// Checks a decoder layer or a stack, with all attention maps. The memory (the output of an encoder) must have at least
+// as many tokens as the text, because all buffers for maps are as wide as the memory (decoder_check.hpp).
 template <class Decoder, std::size_t... Shares, class SubjectOf>
 void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Decoder>();
@@ -151,7 +151,7 @@ static_assert(Decoder::phases == 9 && Decoder::parts(0) == MemoryLayout::keys.pa
 static_assert(sizeof(Decoder::TeamWorkspace<3>) == sizeof(Decoder::Workspace) + 2 * sizeof(Decoder::Scratch));
 static_assert(Stack::phases == 5 && Stack::parts(1) == 3 && Stack::parts(3) == 3 && Stack::parts(4) == Stack::parts(2));
 
-// A team has one shared workspace, and one scratch for each thread.
+// The memory of several threads consists of one shared workspace, and a separate scratch for each thread.
 static_assert(sizeof(Stack::TeamWorkspace<1>) == sizeof(Stack::Workspace));
 static_assert(sizeof(Stack::TeamWorkspace<3>) == sizeof(Stack::Workspace) + 2 * sizeof(Stack::Scratch));
 

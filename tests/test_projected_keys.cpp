@@ -41,8 +41,9 @@ TEST_CASE("keys and values from tokens of other widths") {
                         Causal>());
 }
 
-// The context is one array that is read in two ways. The value projection reads the array as rows of value_model = 13
-// floats. The key projection reads the beginning of the array as rows of key_model = 7 floats.
+// The tokens of keys and values lie in the same array, but differ in width. The value projection reads the array as
+// rows of value_model = 13 floats. The key projection reads the first part of the array as rows of key_model = 7
+// floats.
 TEST_CASE("keys and values from one array that is read as tokens of two widths") {
   const Subject subject =
       projected_subject<S{.queries = lanes + 1, .keys = 33, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},

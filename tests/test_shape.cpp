@@ -19,7 +19,8 @@ constexpr Shape unusual =
 static_assert(unusual.query_rows() == 24 && unusual.key_rows() == 8 && unusual.value_rows() == 18);
 static_assert(unusual.concat_width() == 54 && unusual.heads_per_group() == 3);
 
-// Views are made from pointers and from arrays of the right size. Objects of another element type give no view.
+// A view of 2 x 3 floats can be made from a pointer to floats or from an array of 6 floats. It cannot be made from an
+// array of another size, or from elements of another type.
 using View = ladon::MatrixView<const float, 2, 3>;
 static_assert(std::is_convertible_v<float (&)[6], View> && std::is_convertible_v<float (&)[2][3], View>);
 static_assert(std::is_convertible_v<const float (&)[6], View> && std::is_convertible_v<const float*, View>);
@@ -28,9 +29,9 @@ static_assert(std::is_convertible_v<ladon::MatrixView<float, 2, 3>, View>);
 static_assert(!std::is_convertible_v<double*, View> && !std::is_convertible_v<ladon::MatrixView<float, 3, 2>, View>);
 static_assert(!std::is_convertible_v<const float*, ladon::MatrixView<float, 2, 3>>);
 
-// The workspace holds only floats, and its size does not grow with queries x keys. T is the number of tokens, rounded
-// up to whole panels. D is the number of features, and d_k and d_v are the widths of a head. The size is at most 2 T D
-// + T (d_k + d_v) floats and the floats of one panel.
+// Tests that the workspace does not grow with queries x keys. T is the number of tokens, rounded up to whole panels
+// (groups of tokens). D is the number of features, and d_k and d_v are the widths of a head. The workspace must have at
+// most 2 T D + T (d_k + d_v) floats, plus the floats for one panel.
 template <Shape Given>
 constexpr bool workspace_is_small() {
   constexpr Shape s = Given.complete();

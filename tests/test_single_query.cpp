@@ -1,6 +1,6 @@
-// Tests the kernels for a single query (detail/attention/single_query.hpp). The results must have the same bits whether
-// one call computes several heads, or each head has its own call. Some shapes read keys and values in one stream, and
-// the others in several streams.
+// Tests the kernels for a single query (detail/attention/single_query.hpp). One call for several heads must give the
+// same bits as a call for each head. In some shapes, the kernels read keys and values from one place, and in the others
+// from several places at the same time.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -47,8 +47,8 @@ struct Group {
     }
   }
 
-  // Returns the outputs of four heads, followed by the attention weights of these heads. Each call of
-  // attend_single_query computes `Heads` of the four heads.
+  // Returns the outputs of four heads, followed by their attention weights. The heads are computed by calls of
+  // attend_single_query for `Heads` heads each.
   template <std::size_t Heads, class BoundMask>
   Floats attend(const BoundMask& mask, bool values_finite) const {
     using Pack = typename simd::NativeVectors::template Pack<tiling.lanes>;

@@ -1,6 +1,5 @@
-// Tests the captured scores of a stack, also for a growing text. The tests also run the layers of the stack one after
-// the other. The stack and the layers must capture equal scores. test_scores and test_cached_encoder compare the
-// captures of layers with the oracle.
+// Tests the scores that a stack of layers captures, also for a growing text. The scores must equal those that the same
+// layers capture without a stack. test_scores and test_cached_encoder compare the scores of layers with the oracle.
 #include <algorithm>
 #include <array>
 

@@ -1,8 +1,8 @@
-// Tests that targets with different numbers of lanes give equal bits. Every sum over features or keys has a fixed
-// order, which does not depend on the number of lanes. So plain arrays of any length give equal bits. The vector unit
-// also gives these bits, if plain arrays and the vector unit both fuse multiplication and addition, or neither of them
-// does. If the last panel has few tokens, products with sums of at least 16 terms may differ between targets
-// (test_few_tokens.cpp, test_half_packs.cpp, test_last_panel.cpp).
+// Tests that targets with different numbers of lanes give equal bits. The order of each sum over features or keys does
+// not depend on the number of lanes, so plain arrays of any length give equal bits. The native vectors also give these
+// bits if arrays and vectors both use fma, or both do without fma. There is one exception: if few tokens remain for the
+// last vectors, products with sums of at least 16 terms may differ (test_few_tokens.cpp, test_half_packs.cpp,
+// test_last_panel.cpp).
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -32,8 +32,8 @@ void check_equal(const std::vector<Subject>& subjects, bool cross) {
   }
 }
 
-// Returns one Subject for each of `Targets`, and one for the native vectors. Tiles of ArrayVectors<16> take the longest
-// to compile, so shapes for this target have at most 16 queries, which fit into one pack.
+// Returns attention for each of `Targets` and for the native vectors. Code for ArrayVectors<16> takes the longest to
+// compile, so shapes for this target have at most 16 queries, which need only one vector.
 template <ladon::Shape Shape, class Mask, class... Targets>
 std::vector<Subject> on() {
   return {attention_subject<Shape, Mask, ladon::layout::InProj, Targets>()...,
@@ -60,8 +60,8 @@ TEST_CASE("targets agree to the last bit: several blocks of keys") {
               true);
 }
 
-// Query i sees 493 + i keys. The last block begins with key 512: the first 20 queries see none of its 18 keys, and each
-// later query sees one key more than the query before.
+// Keys are processed in blocks, and the last block begins with key 512. Query i sees 493 + i keys. So the first 20
+// queries see none of the 18 keys in the last block. Each later query sees one key more than the query before it.
 TEST_CASE("targets agree to the last bit: a block of keys that only some packs of a panel see") {
   check_equal(on<S{.queries = 38, .keys = 530, .model = 6, .heads = 2}, ladon::mask::Causal, ArrayVectors<1>,
                  ArrayVectors<8>>(),

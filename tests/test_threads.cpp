@@ -54,8 +54,8 @@ using Int8Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}, m
 using Stack =
     ladon::Encoder<2, square, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
 
-// Repeats a call from x to y with `Threads` threads on one workspace. Then makes the call in place, with y = x. Every
-// result must have the bits of a call with one thread.
+// Computes y from x several times, with `Threads` threads on one workspace. Then computes once more in place, with y =
+// x. Every result must have the bits of a call with one thread.
 template <class Block, std::size_t Threads>
 void check_team(const typename Block::Options& options = {}) {
   using Team = InPhases<Block, OnThreads<Threads>>;

@@ -20,8 +20,8 @@ bench_browser() {
   exec node "$here/bench.mjs" --build "$dir" "$@"
 }
 
-# Measures MiniLM. The last command of the function is exec, which replaces the shell, so the function never returns to
-# bench_browser.
+# Measures MiniLM. Never returns to bench_browser, because the last command of the function is exec, which replaces the
+# shell.
 bench_browser_minilm() {
   local here=$root/bench/browser dir=$builds/bench-browser model
   if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi
@@ -36,7 +36,7 @@ bench_browser_minilm() {
   exec node "$here/minilm/bench.mjs" --build "$dir" --model "$model" "$@"
 }
 
-# Measures KWT-1, like bench_browser_minilm.
+# Measures KWT-1. Never returns to bench_browser, like bench_browser_minilm.
 bench_browser_keywords() {
   local here=$root/bench/browser dir=$builds/bench-browser model target
   if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi
@@ -67,7 +67,7 @@ keywords_files() {
 # keywords_as_tflite FILE TO: converts the model FILE into the TFLite files that LiteRT.js runs, in the folder TO. Does
 # nothing if the TFLite files are newer than FILE and the converter.
 keywords_as_tflite() {
-  # The converter writes `last` after all other files, so if `last` exists, all files are complete.
+  # `last` is the file that the converter writes last. If it exists, all TFLite files are complete.
   local last=$2/model.int8.tflite here=$root/bench/ladon_bench/keywords
   if [ "$last" -nt "$here/tflite_files.py" ] && [ "$last" -nt "$1" ]; then return; fi
   rm -f "$last"
@@ -79,7 +79,7 @@ keywords_as_tflite() {
 # minilm_as_onnx MODEL TO: converts the model in the folder MODEL to ONNX files in the folder TO, if the ONNX files are
 # missing, or older than the model or the converter.
 minilm_as_onnx() {
-  # The converter writes `last` after all other files, so if `last` exists, all files are complete.
+  # `last` is the file that the converter writes last. If it exists, all ONNX files are complete.
   local last=$2/tokenizer_config.json here=$root/bench/ladon_bench/minilm
   if [ "$last" -nt "$here/to_onnx.py" ] && [ "$last" -nt "$1/model.safetensors" ]; then return; fi
   rm -f "$last"

@@ -3,8 +3,8 @@
 # Implements ./dev bench compare: compares ladon_bench of a revision with ladon_bench of the work tree.
 : "${root:?}" "${builds:?}"
 
-# bench_compare REVISION [--isa NAME] ARGS...: builds ladon_bench of REVISION and of the work tree, and compares their
-# shares of peak.
+# bench_compare REVISION [--isa NAME] ARGS...: builds ladon_bench of REVISION and of the work tree, and compares the
+# shares of the FMA peak that both reach.
 bench_compare() {
   local revision=${1:-} isa=native arguments=() commit dir=$builds/compare
   case $revision in '' | -*) die "name a revision: ./dev bench compare REVISION [ARGS...]" ;; esac

@@ -35,8 +35,8 @@ bench_peers() {
   run_module "$builds/peers-venv/bin/python" peers --programs "$dir/bench/peers" ${arguments[@]+"${arguments[@]}"}
 }
 
-# listed_after OPTION VALUE... [--OPTION ...]: prints each VALUE before the next option, separated by semicolons, as a
-# list of CMake.
+# listed_after OPTION VALUE... [--OPTION ...]: prints each VALUE up to the next option. Semicolons separate the values,
+# as in a list of CMake.
 listed_after() {
   local values=()
   shift
@@ -88,7 +88,8 @@ bench_start() {
 
 torch_requirements() { printf '%s\n' "$root/bench/ladon_bench/peers/requirements-torch.txt"; }
 
-# peer_packages FILE...: installs the packages of the peers. numpy is required, because numpy checks all results.
+# peer_packages FILE...: installs the Python packages of the libraries with which Ladon is compared, from the lists
+# FILE. Fails without numpy, because numpy checks all results.
 peer_packages() {
   python_packages "$builds/peers-venv" "$@"
   "$builds/peers-venv/bin/python" -c 'import numpy' 2>/dev/null || die "numpy is missing: it checks every result"

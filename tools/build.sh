@@ -22,8 +22,8 @@ configure_source() {
 # build FOLDER TARGET: builds a target of a configured folder.
 build() { cmake --build "$1" --target "$2" | sed '/^ninja: no work to do/d' >&2; }
 
-# ctest_in FOLDER ARGS...: runs the tests of a folder. Each run keeps its log, so that .ci/check_skipped sees the
-# skipped tests of every run.
+# ctest_in FOLDER ARGS...: runs the tests of a folder. Copies the log of each run to a new file, so that
+# .ci/check_skipped sees the skipped tests of every run.
 ctest_in() {
   local status=0 logs=$1/Testing/Temporary
   ctest --test-dir "$1" -j "$(getconf _NPROCESSORS_ONLN)" --output-on-failure --no-tests=error "${@:2}" || status=$?

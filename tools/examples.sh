@@ -26,7 +26,7 @@ run_example() {
   exec "$dir/examples/$name/$name" "$@"
 }
 
-# need_examples THING...: installs the packages for the build of all examples, and each THING.
+# need_examples THING...: installs the packages that the build of the examples needs, and each THING (see `need`).
 need_examples() {
   need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp utf8proc.h sndfile.h samplerate.h "$@"
 }

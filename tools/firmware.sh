@@ -66,9 +66,9 @@ firmware_keywords() {
   run_on_boards "$program" keywords "$@"
 }
 
-# run_on_boards PROGRAM FOLDER ARGS...: builds a program of examples/firmware for three cores, and runs it. The array
-# `settings` of the caller has further arguments for CMake. The build for the first core also builds ladon-weights. The
-# builds for the other cores use this copy of ladon-weights.
+# run_on_boards PROGRAM FOLDER ARGS...: builds a program of examples/firmware for three cores, and runs it for each
+# core. The caller's array `settings` has further arguments for CMake. The build for the first core also builds
+# ladon-weights, and the builds for the other cores use this copy.
 run_on_boards() {
   local program=$1 folder=$2 core dir tool=''
   shift 2

@@ -16,7 +16,8 @@ fuzz() {
   [[ $# -le 1 && $seconds =~ ^[0-9]+$ ]] || die "fuzz takes a target and a number of seconds"
   need clang++
   need_examples libclang-rt doctest/doctest.h
-  # In the tools and the examples, a unity build reads headers once for eight files.
+  # A unity build of the tools and the examples compiles eight source files as one, so headers are read once for all
+  # eight.
   configure "$dir" --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)" -DLADON_WERROR="${CI:+ON}" -DCMAKE_UNITY_BUILD=ON
   if [ ${#names[@]} = 1 ]; then
     build "$dir" "fuzz_${names[0]}"

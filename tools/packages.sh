@@ -4,8 +4,8 @@
 : "${root:?}" "${compiler:?}"
 
 # need THING...: installs each THING that is missing. A THING is a command, a header (its name has a dot), or one of the
-# words in has(). has() looks for the command or file itself instead of the Debian package, because a user may have
-# installed the command or file without apt.
+# words in has(). has() looks for the command or the file, and not for its Debian package, because a user may have
+# installed the command or the file without apt.
 need() {
   local thing missing=() commands=()
   for thing in "$@"; do

@@ -32,8 +32,8 @@ run_tests() {
   if [ -n "${CI:-}" ]; then need valgrind; fi
   for preset in "${chosen[@]}"; do
     if ! runs_here "$preset"; then say "$preset: skipped, this machine cannot run it"; continue; fi
-    # With --all, only the native preset runs the set `slow`, which tests exp, erf and tanh of every float. One preset
-    # is enough, because the results of these functions have equal bits with all instruction sets.
+    # With --all, only the native preset runs the test set `slow`, which tests exp, erf and tanh of every float. One
+    # preset is enough, because the results of these functions have equal bits with all instruction sets.
     if [ "$preset" = native ]; then test_preset native "${set:-$native_set}" ${options[@]+"${options[@]}"}
     elif [[ $preset = cortex-* ]]; then test_preset "$preset" "${set:-quick}" ${options[@]+"${options[@]}"}
     else test_preset "$preset" "${set:-$other_set}" ${options[@]+"${options[@]}"}; fi
@@ -43,8 +43,8 @@ run_tests() {
 
 test_preset() {
   local preset=$1 name=$1${xsimd:+-${xsimd##*/}} args=(-DLADON_TEST_SET="$2" -DLADON_WERROR="${CI:+ON}")
-  # A unity build compiles the tools, the examples and the shared parts of tests faster, because it reads headers once
-  # for eight files.
+  # A unity build compiles several source files as one, so headers are read once for up to eight files. The tools, the
+  # examples and the shared parts of tests compile faster in this way.
   args+=(-DCMAKE_UNITY_BUILD=ON)
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
@@ -68,7 +68,7 @@ test_preset() {
   configure "$builds/$name" --preset "$preset" "${args[@]}"
   build "$builds/$name" all
   ctest_in "$builds/$name" "$@"
-  # Runs the test programs a second time, in a browser. The excluded tests run no program.
+  # Runs the test programs a second time, in a browser. Leaves out tests that run no WebAssembly program.
   case $preset in
     wasm-*)
       say "testing $name in Chromium"
@@ -104,7 +104,8 @@ test_firmware() {
   if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
   need c++ cmake make ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
   keywords=$(keywords_folder kwt1.safetensors yes_1000ms.wav)
-  # The programs for the host compute the expected results. Their own speed does not matter.
+  # Builds the programs of tests/firmware for the host, where they compute the expected results. -O1 is enough, because
+  # the speed of these programs does not matter.
   cmake -S "$here" -B "$builds/firmware-host" -G Ninja -DLADON_WERROR="${CI:+ON}" \
     -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" >&2
   build "$builds/firmware-host" all

@@ -58,8 +58,8 @@ need_emscripten() {
   need_relaxed
 }
 
-# Installs a newer LLVM if em++ cannot compile relaxed SIMD, which needs LLVM 17. em++ 3.1.6 has LLVM 14. If no compiler
-# has LLVM 17, CMake reports the omitted modules.
+# Relaxed SIMD needs LLVM 17. If the LLVM of em++ is too old, installs a newer LLVM. For example, em++ 3.1.6 has LLVM
+# 14. If no compiler has LLVM 17, CMake reports the omitted modules.
 need_relaxed() {
   printf '%s\n' '#include <wasm_simd128.h>' 'v128_t f(v128_t a) { return wasm_f32x4_relaxed_madd(a, a, a); }' |
     em++ -msimd128 -mrelaxed-simd -xc++ -fsyntax-only - 2>/dev/null && return

@@ -39,8 +39,8 @@ const keywordModel = "kwt1.safetensors";
 const recordings = ["yes", "no", "noise", "silence"];
 
 /**
- * Returns the folders in which copyKeywords looks for KWT-1 and the recordings: the folders of examples/keywords, and
- * shared/models/kwt1 beside the repository.
+ * Returns the folders that may hold KWT-1 and the recordings: LADON_KEYWORDS_DIR, the cache folder of
+ * examples/keywords, and shared/models/kwt1 beside the repository.
  */
 function keywordFolders() {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ladon/keywords");
@@ -85,8 +85,8 @@ function projectUrl() {
 }
 
 /**
- * Writes index.html with the address of the project. The address of the picture that other sites show begins with the
- * address of the page, LADON_PAGE_URL, because other sites do not accept a relative address.
+ * Writes index.html with a link to the project. Other sites show page.png as a preview of a link to the page. They do
+ * not accept a relative address, so the address of page.png begins with LADON_PAGE_URL, the address of the page.
  */
 export function writeIndex(folder = target) {
   const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
@@ -129,8 +129,9 @@ export async function buildDemo() {
   });
   // The worklet is built separately and without splitting, because a worklet does not share code with the page.
   await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] });
-  // The service worker is built last, because its script contains the list of all files and a version made from their
-  // content. The list contains neither the model, which the panel stores, nor page.png, which only other sites show.
+  // The service worker is built last, because its script contains the list of all files and a hash of their content.
+  // The list does not contain KWT-1, which the tab "Words" stores itself. Nor does it contain page.png, which only
+  // other sites show.
   const files = filesIn(target)
     .filter((file) => ![keywordModel, "page.png"].includes(basename(file)))
     .sort();

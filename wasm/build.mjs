@@ -10,15 +10,16 @@ import { dateReaderSafetensors } from "./tools/date-reader-weights.mjs";
 import { generate } from "./tools/generate.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-// The files of the package that a user imports, and the files that index.js imports on demand.
+// `entries` are the files of the package that a user imports. `onDemand` are files that the package imports only when
+// they are needed.
 const entries = ["index", "date-reader", "keywords", "minilm"];
 const onDemand = ["files", "relaxed-dot", "safetensors", "warm-up"];
-// A page loads this file into the audio thread.
+// A page loads the microphone worklet into its audio thread, so the worklet is a file of its own.
 const worklets = ["microphone-worklet"];
 
 /**
- * Lets a file import the other files of the package instead of containing copies of their code. The class LadonError
- * then exists once, in index.js.
+ * An esbuild plugin: each file of the package imports the other files instead of containing copies of their code. So
+ * the package has only one class LadonError, in index.js.
  */
 const otherFiles = (own) => ({
   name: "other-files",

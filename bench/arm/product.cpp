@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// product RUNS: computes a product of 128 tokens x 384 features x 1536 outputs RUNS times, including the conversion of
-// the input. The macro PRECISION selects the weights: Float32, BFloat16 or Int8. bench/arm/count counts instructions.
+// The program `product RUNS` multiplies 128 tokens of 384 features by a matrix of 1536 rows, RUNS times. Each run also
+// converts the tokens to the format that the product reads. The macro PRECISION is the type of the weights: Float32,
+// BFloat16 or Int8. The script bench/arm/count counts the instructions of this program.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

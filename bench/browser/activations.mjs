@@ -1,11 +1,12 @@
-// Chooses how int8 modules quantise their inputs. The choice depends on how this engine computes the relaxed dot
-// product. The file relaxed-dot.js of the npm package tests the engine.
+// Chooses the format to which int8 modules quantise their inputs: 7 or 8 bits, signed or unsigned. The best format
+// depends on how this engine computes the relaxed dot product. The file relaxed-dot.js of the npm package tests the
+// engine.
 
 /**
- * Returns {KIND: {bits, isSigned}} with an entry for each kind of module: the bits of quantised inputs, and whether the
- * inputs are signed bytes. If this engine computes wrong relaxed dot products, the kind "relaxed" is missing. Without
- * the npm package, the engine is not tested. Relaxed modules then use 7 bits. With 7-bit inputs, every correct engine
- * computes equal sums, because WebAssembly defines these sums.
+ * Returns {relaxed, simd, scalar}. Each member is {bits, isSigned}: the bits of quantised inputs, and whether the
+ * inputs are signed bytes. If this engine computes wrong relaxed dot products, `relaxed` is missing. Without the npm
+ * package, this function cannot test the engine. In this case, `relaxed` has 7 bits, because with 7 bits, all correct
+ * engines compute equal sums.
  */
 export async function activationsOf(host, report) {
   const dot = await relaxedDotOf(host);

@@ -1,7 +1,8 @@
 // bench.mjs --build FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--shapes 64,128,4 ...] [--masks full causal]
 //           [--node] [--no-chromium] [--no-start-up] [--milliseconds N] [--binding INDEX.js] [--precision int8]
-// --precision int8 compares attention with int8 weights to attention with float32 weights, and Ladon's products to the
-// products of other packages. `./dev bench browser` makes FOLDER and runs this program.
+// Measures attention in Ladon and in other packages. With --precision int8, measures two other things instead:
+// attention in Ladon with int8 and with float32 weights, and matrix products in Ladon and in other packages. `./dev
+// bench browser` makes FOLDER and runs this program.
 import {existsSync, readFileSync} from "node:fs";
 import {resolve} from "node:path";
 import {fileURLToPath} from "node:url";

@@ -1,5 +1,5 @@
-// Bundles each peer (a package that Ladon is compared with) into one minified file, as for a page. Measures the sizes
-// of the files.
+// Bundles each peer (a package that Ladon is compared with) into one minified file, because web pages load bundles.
+// Measures the sizes of the files.
 import {existsSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {basename, dirname, join, relative} from "node:path";
@@ -26,12 +26,13 @@ const require = createRequire(import.meta.url), __filename = fileURLToPath(impor
   fileURLToPath(new URL(".", import.meta.url));`;
 
 /**
- * Bundles each peer that computes attention. Writes peers/NAME.browser.mjs for browsers and peers/NAME.node.mjs for
- * Node. Returns the names of the bundled peers, and reports the peers whose packages are not installed.
+ * Bundles each peer (package) that computes attention. Writes peers/NAME.browser.mjs for browsers and
+ * peers/NAME.node.mjs for Node. Returns the names of the bundled peers. Calls `say` for each peer whose npm packages
+ * are not installed.
  */
 export const bundlePeers = (build, say) => bundleNamed(attentionNeeds, build, say);
 
-/** Bundles the peers that compute the chain of products (products/numbers.mjs), as bundlePeers does for attention. */
+/** Like bundlePeers, but bundles the peers that compute the 12 matrix products of products/numbers.mjs. */
 export const bundleProductPeers = (build, say) => bundleNamed(productNeeds, build, say);
 
 const bundleNamed = (needsOf, build, say) =>
@@ -45,8 +46,8 @@ export const bundleKeywords = (build, say) => bundleNamed({litert_keywords: prod
 
 /**
  * Bundles transformers.js twice: with the published ONNX Runtime Web, which supports WebGPU, and with the smaller ONNX
- * Runtime Web without WebGPU. Returns {NAME: PATH} with an entry for each bundle that was made. PATH leads from the
- * folder `build` to the wasm file that the bundle loads.
+ * Runtime Web without WebGPU. Returns {NAME: PATH} with an entry for each bundle that was made. PATH is the path of the
+ * wasm file that the bundle loads, relative to the folder `build`.
  */
 export async function bundleTransformers(build, say) {
   const folder = join(build, "node_modules/@huggingface/transformers");
@@ -57,8 +58,9 @@ export async function bundleTransformers(build, say) {
   const ort = dirname(createRequire(join(folder, "package.json")).resolve("onnxruntime-web/wasm"));
   const wasm = kind => relative(build, join(ort, `ort-wasm-simd-threaded${kind}.wasm`));
   const paths = {transformers: wasm(".asyncify"), transformers_wasm_only: wasm("")};
-  // Even the bundle for Node contains transformers.web.js, the file for browsers, because the file for Node runs native
-  // code instead of wasm. `define` makes transformers.web.js behave as in a browser.
+  // In Node, transformers.js would run native code instead of wasm. So the bundle for Node contains
+  // transformers.web.js, the file for browsers. With the `define` below, transformers.web.js does not notice that it
+  // runs in Node.
   const web = {"@huggingface/transformers": join(folder, "dist/transformers.web.js")};
   const wasmOnly = {"onnxruntime-web/webgpu": join(ort, "ort.wasm.bundle.min.mjs")};
   const names = await bundleAll(build, say, Object.entries(paths).map(([name, path]) => ({

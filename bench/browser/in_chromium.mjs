@@ -1,4 +1,4 @@
-// Runs each task in a worker of a new page of headless Chromium.
+// Starts headless Chromium and runs each of `tasks` in a worker of a new page.
 import {existsSync} from "node:fs";
 import {readFile} from "node:fs/promises";
 import {createServer} from "node:http";
@@ -6,7 +6,8 @@ import {createRequire} from "node:module";
 import {dirname, extname, join, normalize} from "node:path";
 import {fileURLToPath} from "node:url";
 
-// inChromium serves these folders at their paths in the repository, so that imports between the folders work.
+// The server offers these folders under the paths that they have in the repository, so that files in one folder can
+// import files in the other.
 const here = fileURLToPath(new URL(".", import.meta.url));
 const engine = fileURLToPath(new URL("../../wasm/engine", import.meta.url));
 const types = {".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"};
@@ -55,8 +56,8 @@ async function runTask(page, url, message, report) {
   await finished;
 }
 
-// Serves the folders. The headers isolate the page. An isolated page has a clock with a resolution of 5 microseconds
-// instead of 100.
+// Serves the folders. The headers isolate the page from other sites. In an isolated page, the clock has a resolution of
+// 5 microseconds instead of 100.
 function serve(folders) {
   const headers = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp",
                    "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store"};

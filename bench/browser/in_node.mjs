@@ -1,4 +1,4 @@
-// Runs each task in a separate process of Node.
+// Runs each of `tasks` in a separate process of Node.
 import {fork} from "node:child_process";
 import {fileURLToPath} from "node:url";
 

@@ -1,20 +1,23 @@
-// Implements the measurements, which run in one thread of a page or of Node. The argument `host` hides the differences
-// between page and Node:
-//   read(path)      returns a Promise of the bytes of a file of the build
-//   peer(name)      returns a Promise of a started module of peers/
-//   binding(file)   returns a Promise of a file of the package, by default index.js
-//   url(path)       returns the address of a file of the build
+// Measures attention in one thread of a page or of Node. The functions of the argument `host` hide the differences
+// between page and Node. The first three functions return a Promise:
+//   read(path)      gives the bytes of a file of the build
+//   peer(name)      starts a module of peers/, and gives the module
+//   binding(file)   imports a file of the npm package, by default index.js, and gives the module
+//   url(path)       returns the address of a file of the build, not a Promise
 import {activationsOf} from "./activations.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast} from "./rounds.mjs";
 import {warmUp} from "./warm_up.mjs";
 import {makePeaks, workOf} from "./work.mjs";
 
-/** Returns the path of a module that CMakeLists.txt makes. */
+/** Returns the path of an attention module in the build folder. */
 export const moduleOf = ({tokens, model, heads, mask}, variant, precision = "float32") =>
     `modules/attention_${tokens}_${model}_${heads}_${mask}${precision === "int8" ? "_int8" : ""}.${variant}.wasm`;
 
-/** Starts the peers. Returns the started peers by name, and reports the missing peers. */
+/**
+ * Starts the peers, which are the packages that Ladon is compared with. Returns the started peers by name. Calls
+ * report({message}) for each peer that cannot be started.
+ */
 export async function startPeers(host, names, report) {
   const peers = {};
   for (const name of names) {
@@ -28,8 +31,8 @@ export async function startPeers(host, names, report) {
 }
 
 /**
- * Measures attention. Calls report({row}) for each contestant and report({message}) for each problem. A case is
- * {tokens, model, heads, mask}.
+ * Measures Ladon and its peers (other packages) in each of `cases`. A case of attention is {tokens, model, heads,
+ * mask}. Calls report({row}) for each measured package and report({message}) for each problem.
  */
 export async function measure(host, {cases, rounds, milliseconds, peers: names, withBinding}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -93,8 +96,8 @@ async function measureCase({host, peaks, peers, binding, rounds, milliseconds, r
 }
 
 /**
- * Measures attention with int8 and with float32 weights in all kinds of modules. Calls report({row}) for each
- * measurement.
+ * Measures Ladon's attention with int8 and with float32 weights in each kind of module (relaxed SIMD, SIMD, scalar).
+ * Calls report({row}) with each result.
  */
 export async function measureInt8(host, {cases, rounds, milliseconds}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -124,7 +127,7 @@ export async function measureInt8(host, {cases, rounds, milliseconds}, report) {
   }
 }
 
-/** Returns the fastest form of attention of a peer. The result of each form must agree with Ladon's result. */
+/** A peer (package) can compute attention in several ways. Returns the fastest way whose result agrees with Ladon's. */
 async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expected, report) {
   const [inWeight, inBias, outWeight, outBias] = tensors;
   const problem = {tokens, model, heads, causal: mask === "causal", x, w: {inWeight, inBias, outWeight, outBias}};
@@ -132,9 +135,10 @@ async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expec
 }
 
 /**
- * Runs each of the `forms` of the peer `name` on `problem`. Leaves out a form that fails, or whose result makes
- * `check(form, y)` throw. Returns the fastest form, {form, chosen, free}: its name, the object that its `make`
- * returned, and the function that frees this object. Returns {} if all forms were left out.
+ * Measures several ways to solve `problem` with the package `name`, and returns the fastest. `forms` lists the ways as
+ * {form, make}: a name, and a function that returns {run, y, free}. Leaves out a way that fails, or whose result makes
+ * `check(form, y)` throw. Returns {form, chosen, free} for the fastest way, where `chosen` is the object from make().
+ * Returns {} if all ways were left out.
  */
 export async function fastestOf(name, forms, problem, check, report) {
   const made = [];

@@ -1,4 +1,7 @@
-/** Allocates pieces of a module's memory, from __heap_base on. Each piece begins at a multiple of 64 bytes. */
+/**
+ * Allocates blocks in the memory of a WebAssembly module, from the address __heap_base on. Each block begins at a
+ * multiple of 64 bytes.
+ */
 export class ModuleMemory {
   #memory;
   #top;

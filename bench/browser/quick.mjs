@@ -1,6 +1,6 @@
-// quick.mjs [--rounds N] [--offset N] MODULE.wasm ...: measures in Node the share of the peak that each module reaches.
-// The same rounds measure the peak of the module's variant. All modules must have the same shape, because the output
-// compares the speed of each module with the speed of the first module. --offset sets the offset of a causal mask.
+// quick.mjs [--rounds N] [--offset N] MODULE.wasm ...: measures in Node which share of the engine's peak each module
+// reaches. The peak is measured between the calls of the modules. All modules must have the same shape, because the
+// output also gives the speed of each module relative to the first module. --offset sets the offset of a causal mask.
 import {readFileSync} from "node:fs";
 import {basename} from "node:path";
 import {parseArgs} from "node:util";

@@ -1,5 +1,5 @@
-// Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory. So
-// the measured time is the time of the module alone, and the package need not contain the module.
+// Calls a module of ladon_add_kernel without the npm package. This file places the tensors in the module's memory. So
+// the measured time does not include the package. Modules that the package does not ship can be measured, too.
 
 import {ModuleMemory} from "./module_memory.mjs";
 
@@ -11,9 +11,9 @@ export function describe(module) {
 }
 
 /**
- * Returns the flops that the result needs, by precision. Linear maps have the precision of the weights. Scores and
- * weighted sums are float32. With `causal`, the result includes only the flops of visible pairs of query and key. For T
- * queries and T keys, T (T + 1) / 2 pairs are visible.
+ * Returns {float32, int8}: the flops that one call needs. Linear maps count as int8 if the weights are int8. Scores and
+ * weighted sums count as float32. With `causal`, only the visible pairs of query and key count. For T queries and T
+ * keys, these are T (T + 1) / 2 pairs.
  */
 export function neededFlops(description, causal) {
   const {kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1} = description;
@@ -26,7 +26,10 @@ export function neededFlops(description, causal) {
                                             {float32: attention + products, int8: 0};
 }
 
-/** Returns all tensors of a kernel as {name, type, shape, elements}, in the order of the pointers to the weights. */
+/**
+ * Returns all tensors of a kernel as {name, type, shape, elements}, in the order of the pointers in the C struct of
+ * weights.
+ */
 export function tensorsOf({weights, layer = [], layers = 0}) {
   const ofLayers = Array.from({length: layers}, () => layer).flat();
   return [...ofLayers, ...weights].flatMap(({name, type, shape, count = 1}) => {
@@ -50,7 +53,10 @@ export function numbers(seed) {
       mean + deviation * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
 }
 
-/** Returns true for a scale or a row sum, which are computed from the weights. */
+/**
+ * Returns true if the tensor holds the scales or the row sums of an int8 matrix. Both are computed when the matrix is
+ * quantised.
+ */
 const isDerived = ({name}) => /_weight_(scale|row_sum)$/.test(name);
 
 /**
@@ -66,10 +72,10 @@ export function inputsFor(description, seed = 20260101) {
 }
 
 /**
- * Instantiates a module and calls the module once. Returns {description, firstCall, run(), y}: `firstCall` is the time
- * of the first call in milliseconds, and `y` is a copy of the result. `options` has numbers by their names in the C
- * header, such as {offset: 3}. Quantises the weights of int8 kernels. `activations` is {bits, isSigned}. Every engine
- * supports the default, 7 bits.
+ * Instantiates a kernel's module, quantises the weights if the kernel is int8, and calls the kernel once. Returns
+ * {description, firstCall, run(), y}: `firstCall` is the time of the first call in milliseconds, and `y` is a copy of
+ * its result. `options` has the members of the C struct of options, such as {offset: 3}. `activations` is the format of
+ * quantised inputs. The default, 7 bits, works on every engine.
  */
 export async function instantiate(module, {x, tensors}, options = {}, activations = {bits: 7, isSigned: false}) {
   const description = describe(module);

@@ -1,25 +1,26 @@
-// Compares contestants in rounds. A round runs each contestant for about a millisecond, and the peak loop directly
-// before and after each contestant. Other processes and changes of the clock rate therefore affect all contestants
-// alike. The results are medians of the ratios of all rounds.
+// Compares contestants, such as packages, in rounds. A round runs each contestant for about a millisecond. The round
+// also measures the peak rate of the engine, before and after each contestant. So other processes and changes of the
+// clock rate affect all contestants alike. Each result is the median of the ratios of all rounds, such as the speed of
+// a contestant relative to the peak.
 import {pause} from "./warm_up.mjs";
 import {flopsOf} from "./work.mjs";
 
-/** Returns a quantile of the values. A `part` of 0.5 gives the median, and 0.25 gives the lower quartile. */
+/** Returns the quantile `part` of the values: 0.5 gives the median, and 0.25 the lower quartile. */
 export function quantile(values, part) {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.round(part * (sorted.length - 1))];
 }
 
-/** Returns the median and the quartiles. */
+/** Returns the median and the quartiles of an array of values. */
 export const spread = values => ({
   median: quantile(values, 0.5), lower: quantile(values, 0.25), upper: quantile(values, 0.75),
 });
 
 /**
- * Measures contestants {run, repeats, work} in rounds. run() may return a promise. `work` is the work of one run
- * (work.mjs). Returns {seconds, ceiling} for each contestant, with a value for each round. `seconds` is the time of one
- * run. `ceiling` is the flops per second that the peaks before and after the run allow. If the work has flops of
- * several precisions, the ceiling assumes that the precisions run one after another.
+ * Measures contestants {run, repeats, work} in rounds. run() may return a promise. `work` lists the flops of one run
+ * (work.mjs). Returns {seconds, ceiling} for each contestant, both arrays with an entry for each round. `seconds` is
+ * the time of one run. `ceiling` is the highest possible flops per second, from the peaks measured before and after the
+ * run. If a run has float32 and int8 flops, `ceiling` assumes that the engine computes the two kinds one after another.
  */
 export async function alternate(contestants, rounds) {
   const results = contestants.map(() => ({seconds: new Float64Array(rounds), ceiling: new Float64Array(rounds)}));
@@ -46,7 +47,7 @@ export async function alternate(contestants, rounds) {
   return results;
 }
 
-/** Returns the reported figures of one contestant: shares of peak, GFLOP/s and microseconds. */
+/** Returns the figures of one contestant for the report: the share of the peak, GFLOP/s, and microseconds. */
 export function figures({work}, {seconds, ceiling}) {
   const flops = flopsOf(work);
   return {
@@ -58,12 +59,12 @@ export function figures({work}, {seconds, ceiling}) {
 }
 
 /**
- * Returns the speed of `one` relative to the speed of `other`: the median and the quartiles of the ratios of all
- * rounds.
+ * Returns the speed of `one` divided by the speed of `other`. Each round gives a ratio of the two times. The result has
+ * the median and the quartiles of these ratios.
  */
 export const timesAsFast = (one, other) => spread(one.seconds.map((s, round) => other.seconds[round] / s));
 
-/** Returns the number of calls that take about `milliseconds`, estimated from the fastest of three trials. */
+/** Returns how many calls of `run` take about `milliseconds`, estimated from the fastest of three trials. */
 export async function repeatsFor(run, milliseconds) {
   for (let repeats = 1;; repeats *= 2) {
     let best = Infinity;

@@ -1,6 +1,6 @@
 // Measures the time until a module is fast. V8 first compiles a module quickly, without optimisation. V8 counts calls
-// and iterations of loops, and recompiles hot functions in another thread. A running function is replaced only at its
-// next call.
+// and iterations of loops, and recompiles hot functions in another thread. A running function stays slow until its next
+// call.
 import {moduleOf} from "./measure.mjs";
 import {kinds, runs} from "../../wasm/engine/peak.mjs";
 import {describe, inputsFor, instantiate} from "./raw_kernel.mjs";
@@ -8,12 +8,12 @@ import {quantile} from "./rounds.mjs";
 import {pause} from "./warm_up.mjs";
 
 /**
- * Calls report({startup}) for every case and kind. The times are in milliseconds: `compile`, `first_call`, and
- * `to_first_y`, which contains compilation, instantiation with all weights, and the first call. `to_full_speed` is the
- * time from the start of the first call until a call takes less than 1.1 times the final duration.
- * `calls_to_full_speed` is the number of calls in this time. `to_full_speed` and `calls_to_full_speed` are null if
- * calls are shorter than the resolution of the clock. Each figure is the minimum of several starts, because other
- * activity of the machine only adds time.
+ * Calls report({startup}) for every case and kind of module, but omits scalar modules if the engine has SIMD. The times
+ * are in milliseconds: `compile`, `first_call`, and `to_first_y`, which contains compilation, instantiation with all
+ * weights, and the first call. `to_full_speed` is the time from the start of the first call until a call takes less
+ * than 1.1 times as long as the optimised code. `calls_to_full_speed` is the number of calls in this time. If a call is
+ * shorter than the resolution of the clock, these two figures are null. Each figure is the minimum of several starts,
+ * because other activity of the machine only adds time.
  */
 export async function measureStartUp(host, {cases, repeats = 7, budget = 600}, report) {
   for (const one of cases) {

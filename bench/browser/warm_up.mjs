@@ -1,12 +1,13 @@
 // Runs a function until the engine has optimised the function.
 
-/** Waits, so that other threads of the engine and the page can work. */
+/** Waits, so that the engine's other threads, such as the compiler's, can work. */
 export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
 
 /**
- * Calls `run` in periods of `spell` milliseconds, at most `most` periods. Stops after two periods in a row without an
- * improvement of 5%. One period without an improvement is not enough, because V8 optimises hot functions one after
- * another, and large functions late. Pauses let other threads of the engine finish.
+ * Calls `run` in periods of `spell` milliseconds, at most `most` periods. Stops after two periods in a row in which no
+ * call was 5% faster than all earlier calls. After a single such period, V8 may still optimise more functions, because
+ * V8 optimises hot functions one after another, and large functions late. Pauses between the calls let the engine's
+ * compiler threads finish.
  */
 export async function warmUp(run, spell = 400, most = 15) {
   let best = Infinity;

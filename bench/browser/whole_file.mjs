@@ -5,7 +5,7 @@ import {closeSync, fchmodSync, fsyncSync, openSync, realpathSync, renameSync, rm
     from "node:fs";
 import {dirname, join} from "node:path";
 
-// Writes a temporary file beside the target and returns its path.
+// Writes `text` to a temporary file in the folder of `target`, and returns the path of the temporary file.
 function writeTemporary(target, status, text) {
   const temporary = join(dirname(target), `.${randomBytes(12).toString("hex")}.part`);
   const file = openSync(temporary, "wx");
@@ -22,14 +22,16 @@ function writeTemporary(target, status, text) {
   return temporary;
 }
 
-// Follows links from `path`, and returns the path and the status of the file. `special` is true for a device or a pipe.
+// Follows symbolic links from `path`. Returns the path and the status of the file, and `special`: true for a device or
+// a pipe.
 function placeOf(path) {
   const status = statSync(path, {throwIfNoEntry: false});
   if (status?.isDirectory()) throw new Error("it is a folder");
   return {target: status ? realpathSync(path) : path, status, special: status && !status.isFile()};
 }
 
-// Replaces the content of a file, or of the target of a link, by `text`. A device or a pipe is written directly.
+// Replaces the content of a file by `text`. If the path is a symbolic link, replaces the content of the link's target.
+// For a device or a pipe, writes to it directly, because it cannot be replaced.
 export function replaceFile(path, text) {
   const {target, status, special} = placeOf(path);
   if (special) writeFileSync(path, text);

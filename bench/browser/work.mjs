@@ -1,8 +1,11 @@
-// Describes the work of a run: the flops that the run needs, and the measured peaks that limit these flops.
+// Describes how much work a measured run does: its flops, and the measured peak rates that limit it.
 import {kinds, makePeak, runs} from "../../wasm/engine/peak.mjs";
 import {warmUp} from "./warm_up.mjs";
 
-/** Returns {KIND: {float32, int8}}: the peaks of each kind of module that this engine runs, the fastest kind first. */
+/**
+ * Measures the peaks of each kind of module that this engine runs. Returns {relaxed, simd, scalar}, each {float32,
+ * int8}, without the kinds that the engine does not run.
+ */
 export async function makePeaks(milliseconds, report) {
   const peaks = {};
   for (const kind of kinds) {
@@ -16,8 +19,8 @@ export async function makePeaks(milliseconds, report) {
 }
 
 /**
- * Makes the loops that measure the peaks of a kind of module, and warms the loops up. Returns {float32, int8}, each a
- * result of makePeak.
+ * Makes the loops that measure the peak rates of a kind of module, and runs them until the engine has optimised them.
+ * Returns {float32, int8}, both results of makePeak.
  */
 export async function peaksOf(kind, milliseconds) {
   const peaks = {};
@@ -29,11 +32,11 @@ export async function peaksOf(kind, milliseconds) {
 }
 
 /**
- * Returns [{flops, peak}, ...] with an entry for each precision whose count in `flops` is not 0. `peaks` is a result of
- * peaksOf.
+ * Returns a list of {flops, peak}: an entry for the float32 flops, and an entry for the int8 flops. Leaves out a
+ * precision without flops. The argument `flops` is {float32, int8}, and `peaks` is a result of peaksOf.
  */
 export const workOf = (flops, peaks) => Object.entries(flops).filter(([, count]) => count > 0)
     .map(([precision, count]) => ({flops: count, peak: peaks[precision]}));
 
-/** Returns the flops of `work`, a list that workOf returned. */
+/** Returns the sum of all flops in `work`, which workOf returned. */
 export const flopsOf = work => work.reduce((sum, {flops}) => sum + flops, 0);

@@ -1,4 +1,4 @@
-// Defines the functions that the counting programs share: random numbers, the count of instructions, and output.
+// Defines the functions that the programs of this folder share: random numbers, the count of instructions, and output.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ inline void print_shape(const ladon::Shape& shape) {
   board::print(")");
 }
 
-// Calls f.operator()<shape>() for each shape.
+// Calls f for each shape, with the shape as the template argument.
 template <class F, std::size_t... I>
 void for_each_shape(F f, std::index_sequence<I...>) {
   (f.template operator()<ladon_bench::shapes[I]>(), ...);

@@ -27,7 +27,8 @@ ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::with, ladon::precision
   return {&weight[0], &scale[0], &row_sum[0], &bias[0]};
 }
 
-// Quantises tokens and multiplies the tokens by a square matrix. Input and output are panels, as in a layer.
+// Quantises tokens and multiplies the tokens by a square matrix. `in` and `out` have the layout of panels, which layers
+// use internally: a panel holds the features of a few tokens, and these tokens lie side by side.
 template <std::size_t Tokens, std::size_t Model, class Linear>
 void multiply(const Linear& matrix, const float* in, float* out) {
   using Simd = ladon::detail::simd::NativeVectors;

@@ -26,7 +26,8 @@ float in_weight[3 * most_model * most_model], out_weight[most_model * most_model
 float weight1[most_hidden * most_model], weight2[most_hidden * most_model];
 float bias[most_hidden];
 
-// Multiplies tokens by a square matrix that is stored in the order `O`. Input and output are panels, as in a layer.
+// Multiplies tokens by a square matrix that is stored in the order `O`. `in` and `out` have the layout of panels, which
+// layers use internally: a panel holds the features of a few tokens, and these tokens lie side by side.
 template <std::size_t Tokens, std::size_t Model, ladon::Order O>
 void multiply(const float* in, float* out) {
   const ladon::Linear<Model, Model, O> linear{.weight = &out_weight[0], .bias = &bias[0]};

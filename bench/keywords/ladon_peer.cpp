@@ -1,5 +1,6 @@
-// Ladon's process for `./dev bench keywords`: measures examples/keywords from sound or features to logits, and the FMA
-// peak. bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/keywords/serving.py describe the protocol.
+// Ladon's process for `./dev bench keywords`: measures the FMA peak and the speed of examples/keywords. The input is
+// sound or features, and the output is logits. bench/ladon_bench/peers/model_serving.py and
+// bench/ladon_bench/keywords/serving.py describe the protocol.
 #include <cstddef>
 #include <fstream>
 #include <memory>

@@ -55,7 +55,8 @@ def bounds(ceilings, row):
     reading = needed_bytes(row) / level["bytes_a_second"]
     added = {"short tiles": max(0.0, tiles - fma), "exponentials": exponentials}
     computing = fma + sum(added.values())
-    # Reads overlap with the computation, so reads are the limit only if they take longer than the computation.
+    # A core computes while it reads weights and activations. So the reads limit the speed only if they take longer than
+    # the computation.
     binds = f"reads from {level['level']}" if reading > computing else max(added, key=added.get)
     return {"fma": fma, **added, "reading": reading, "level": level["level"], "binds": binds,
             "share": fma / max(computing, reading)}

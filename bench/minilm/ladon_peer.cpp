@@ -1,5 +1,6 @@
-// Ladon's process for `./dev bench minilm`: measures examples/minilm from token ids to unit vectors, and the FMA peak.
-// bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/minilm/serving.py describe the protocol.
+// Ladon's process for `./dev bench minilm`: measures the FMA peak and the speed of examples/minilm. The input is token
+// ids, and the output is unit vectors. bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/minilm/serving.py
+// describe the protocol.
 #include <memory>
 #include <stdexcept>
 #include <string>

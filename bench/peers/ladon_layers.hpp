@@ -1,5 +1,6 @@
-// Defines the layers that ladon_peer measures. The input and the weights come from the driver
-// (bench/ladon_bench/peers). The source file of each shape (ladon_layer.cpp.in) adds its layers to layers().
+// Defines the layers of Ladon that the program ladon_peer measures. The Python program bench/ladon_bench/peers sends
+// the input and the weights. Each shape has a source file (from ladon_layer.cpp.in), which adds the layers of this
+// shape to the map that layers() returns.
 #pragma once
 
 #include <map>
@@ -34,13 +35,14 @@ class AnyLayer {
   std::vector<float> y_;
 };
 
-// Returns the linear map with the weights name_weight and name_bias in `numbers`.
+// Returns the linear map `name`. For "linear1", `numbers` has "linear1_weight" and "linear1_bias".
 template <std::size_t Out, std::size_t In, class Precision>
 LinearMemory<Out, In, Precision> linear(const Numbers& numbers, const std::string& name) {
   return {numbers.at(name + "_weight").data(), numbers.at(name + "_bias").data()};
 }
 
-// Holds the weights of attention. view() returns the struct of pointers to the weights that a call of attention takes.
+// Holds the weights of attention. view() returns pointers to these weights, in the struct that a call of attention
+// takes.
 template <class Attention, class Precision>
 class AttentionMemory {
  public:
@@ -105,8 +107,8 @@ class OneLayer : public AnyLayer {
   std::unique_ptr<typename Layer::Workspace> workspace_ = std::make_unique<typename Layer::Workspace>();
 };
 
-// A layer of Ladon that several threads compute. The first run of a round starts the threads. rest() ends the threads
-// at the end of the round.
+// A layer of Ladon that several threads compute. The first run of a round starts the threads. At the end of the round,
+// rest() ends the threads.
 template <class Layer, class Memory>
 class TeamLayer : public AnyLayer {
  public:
@@ -140,8 +142,8 @@ std::unique_ptr<AnyLayer> make(const Numbers& numbers, std::size_t threads) {
 
 using MakeLayer = std::unique_ptr<AnyLayer> (*)(const Numbers&, std::size_t threads);
 
-// Returns the functions that make the layers, by the names of the cases. The file of each shape adds its functions
-// before main begins.
+// Returns a map from the name of a case to the function that makes its layer. The source file of each shape adds its
+// entries when its static variables are initialised, before main begins.
 inline std::map<std::string, MakeLayer>& layers() {
   static std::map<std::string, MakeLayer> all;
   return all;

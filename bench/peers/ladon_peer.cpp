@@ -39,8 +39,8 @@ class LadonPeer {
     Team team(threads_);
     if (what == "quiet") return {{"quiet", cores_->wait(team, request.at("seconds"))}};
     if (what != "peak") throw std::runtime_error("what is " + what + "?");
-    // The first call only warms the caches, and its result is discarded. Another process may have used the cores
-    // before, and cold caches would slow down the probe of now_quiet.
+    // now_quiet() measures the speed of the cores. The first call only warms the caches, which another process may have
+    // filled before. With cold caches, the result would be too low.
     cores_->now_quiet(team);
     const bool quiet = cores_->now_quiet(team);
     return {{"quiet", quiet}, {"gflops", cores_->fma_peak(team, 20000)}};

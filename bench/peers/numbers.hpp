@@ -1,4 +1,4 @@
-// The input x and the weights that the driver sends to a peer, by PyTorch's names.
+// Maps PyTorch's names to the input x and the weights, which the Python program bench/ladon_bench/peers sends.
 #pragma once
 
 #include <map>

@@ -19,8 +19,9 @@ using namespace ladon_bench;
 using dnnl::memory, dnnl::matmul;
 using Tag = memory::format_tag;
 
-// The two forms of attention that the driver compares. "in place": the products of heads read and write the matrices of
-// the projections. "copied": the products use copies in the layout that oneDNN prefers.
+// The benchmark compares these two ways to compute attention. With `in_place`, the products of a head read and write
+// parts of the matrices that the projections use. With `copied`, the products use copies in the layout that oneDNN
+// prefers.
 const std::string in_place = "heads in place", copied = "heads copied";
 
 class Attention {
@@ -67,8 +68,9 @@ class Attention {
     return {described(dims, tag), engine_, const_cast<float*>(data)};
   }
 
-  // Returns a view [heads][rows][columns] of the matrix `all`, which is [tokens][...]. The view has the extents `dims`
-  // and begins at the element `first`.
+  // Returns a view with the extents `dims` and the strides `strides` of the matrix `all`, which is [tokens][...]. The
+  // first element of the view is the element with the index `first`. Callers view a part of `all` as
+  // [heads][rows][columns].
   memory heads_of(const memory& all, memory::dim first, const memory::dims& dims, const memory::dims& strides) {
     return {memory::desc(dims, memory::data_type::f32, strides), engine_,
             static_cast<float*>(all.get_data_handle()) + first};
@@ -78,7 +80,8 @@ class Attention {
     return copied_ ? described(given.get_desc().dims(), Tag::any) : given.get_desc();
   }
 
-  // Returns `given` in the wanted layout. If the layouts differ, adds a step that copies `given` in every run.
+  // Returns `given` if it has the layout `wanted`. Otherwise, adds a step that copies `given` to the layout `wanted` in
+  // every run, and returns the copy.
   memory as(const memory::desc& wanted, const memory& given) {
     if (wanted == given.get_desc()) return given;
     const memory other(wanted, engine_);
@@ -120,7 +123,8 @@ class Attention {
     return together;
   }
 
-  // Adds the step result = a b. The arguments *_wanted are the layouts that the product may use.
+  // Adds the step result = a b. The product has the wanted layouts; for Tag::any, oneDNN chooses a layout. If the
+  // product has another layout for a, b or the result, every run copies it.
   void multiply(const memory& a, const memory::desc& a_wanted, const memory& b, const memory::desc& b_wanted,
                 const memory& result, const memory::desc& wanted) {
     const matmul::primitive_desc product(matmul::desc(a_wanted, b_wanted, wanted), engine_);

@@ -1,5 +1,6 @@
-// Implements the protocol of protocol.py for peers in C++. A call of a peer in Python has overhead, so protocol.py also
-// measures calls with several layers. A call of a C++ peer has no such overhead, so each call computes one layer.
+// Implements the protocol of protocol.py for packages that are measured from C++. A call from Python has overhead, so
+// protocol.py also measures calls with several layers. A call from C++ has no such overhead, so each call computes one
+// layer.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +26,13 @@ namespace ladon_bench {
 
 using nlohmann::json;
 
-// Answers the requests for one peer. A Peer has
+// Answers the requests to one process that is measured. A Peer has
 //   json begin(const Case&)           returns name, versions and forms
 //   std::unique_ptr<...> build(const Case&, const Numbers&, const std::string& form)
 //                                     returns an object with run(), which computes, and result(), a vector
 //   json other(const json& request)   answers requests that only this peer has
-// The object of build() may have rest(), which is called at the end of a round. rest() ends spinning threads, so that
-// the threads do not disturb other peers.
+// The object that build() returns may have rest(), which is called at the end of a round. rest() ends spinning threads,
+// so that the threads do not slow the next process that is measured.
 template <class Peer>
 class Server {
  public:
@@ -69,8 +70,8 @@ class Server {
       return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
     }
 
-    // Calls run() for about `seconds` seconds and measures these calls. First makes a tenth as many calls without
-    // measuring them, because other processes have used the caches and the branch predictors.
+    // Calls run() for about `seconds` seconds and measures these calls. Before the measurement, calls run() for about
+    // seconds / 10 seconds, because other processes have filled the caches and trained the branch predictors.
     json round(double seconds) {
       const double calls = seconds / std::max(estimate, 1e-7);
       time(static_cast<std::size_t>(std::ceil(calls / 10)));

@@ -27,8 +27,8 @@ inline std::optional<std::string> take_option(std::vector<char*>& arguments, std
   return std::nullopt;
 }
 
-// Removes the option from the arguments and returns its number. Returns `usual` if the arguments do not contain the
-// option. Ends the program with status 2 if the value is not a number of at least `least`.
+// Removes the option `name` from the arguments and returns its number. Without the option, returns `usual`. Ends the
+// program with status 2 if the value is not a number of at least `least`.
 template <class Number>
 Number take_number(std::vector<char*>& arguments, std::string_view name, Number usual, Number least) {
   const std::optional<std::string> text = take_option(arguments, name);

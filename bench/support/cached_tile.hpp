@@ -1,4 +1,4 @@
-// Runs only the micro-kernel of the library, with all inputs in the L1 cache.
+// Runs only the innermost loop of matrix products (detail/linear/micro_kernel.hpp) on data in the L1 cache.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +9,17 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Holds the inputs and the sums of a tile with `Rows` rows and `Packs` packs. multiply() computes all sums, of `Inner`
-// terms each, and stores them.
+// Holds the inputs and the results of a small matrix product. The result has `Rows` rows and Packs * Pack::lanes
+// columns. multiply() computes and stores all results. Each result is a sum of `Inner` products.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t Inner>
 class CachedTile {
  public:
   static constexpr std::size_t width = Packs * Pack::lanes;
   static constexpr double flops = 2.0 * Rows * width * Inner;
 
-  // Writes the inputs once. Without these writes, all pages of the inputs would be mapped to a single page of zeros.
-  // The tile would then read one cache line through many addresses, which is slow. Measured on Zen 5: without the
-  // writes, 16 rows of 256 terms reached 157 GFLOP/s, and 16 rows of 512 terms reached 64 GFLOP/s. With the writes, 16
-  // rows of 256 terms reached 232 GFLOP/s.
+  // Writes the inputs once. Without these writes, the system would map all pages of the inputs to a single page of
+  // zeros. The tile would then read one cache line through many addresses, which is slow. Measured on Zen 5, for 16
+  // rows of 256 terms: 157 GFLOP/s without the writes, and 232 GFLOP/s with them.
   CachedTile() {
     std::fill(std::begin(rows_), std::end(rows_), 1.0f);
     std::fill(std::begin(panel_), std::end(panel_), 1.0f);

@@ -1,6 +1,6 @@
-// Measures peak rates of a core: reads from each cache and from memory, exponentials of the softmax, and tiles with
-// sums of various lengths. fma_peak.hpp measures the rate of multiply-adds in registers. Each function runs for some
-// hundred microseconds, and returns a rate in units per second.
+// Measures peak rates of a core: reads from each cache and from memory, exponentials of the softmax, and small matrix
+// products with sums of various lengths. fma_peak.hpp measures the rate of multiply-adds in registers. Each function
+// runs for some hundred microseconds, and returns a rate in units per second.
 #pragma once
 
 #include <cstddef>
@@ -40,9 +40,9 @@ LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, 
   return static_cast<double>(times * (count / step * step) * sizeof(float)) / seconds;
 }
 
-// Returns the exponentials per second of the softmax, for a block of scores that fills half of an L1 cache of 32 KB. On
-// some targets, a tile of the weighted sums computes the exponentials. For these targets, the function measures the
-// time that the exponentials add to the tile.
+// Returns the exponentials per second of the softmax, for 4096 scores, which fill half of an L1 cache of 32 KB. On some
+// targets, the loop of the weighted sums also computes the exponentials. For these targets, the function measures how
+// much longer this loop takes with exponentials than without.
 LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   static constexpr detail::Tiling tiling = detail::tiling<Widest>(1000);
   using Pack = Widest::Pack<tiling.lanes>;
@@ -53,8 +53,8 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
   detail::RunningSoftmax<Pack, tiling.packs> running(-std::numeric_limits<float>::infinity());
-  // The exponentials of a round are the scores of the next round. Exponentials are between 0 and 1, so the running
-  // maximum can stay 1.
+  // The exponentials of one round are the scores of the next round. They are between 0 and 1, so 1 is a valid running
+  // maximum for all rounds.
   for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
   const auto seconds = [&](auto work) {
     const double start = now();
@@ -81,9 +81,9 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   return static_cast<double>(times * keys * width) / taken;
 }
 
-// Returns the flops per second of a loop that computes a tile of a matrix product. Each sum of the tile has `Inner`
-// terms. The tile stores its sums after the last term. Callers measure several values of `Inner`, because attention has
-// long and short sums: a score has as many terms as a head is wide.
+// Returns the flops per second of the innermost loop of matrix products. The loop computes Rows * Packs vectors of sums
+// with `Inner` terms each, and then stores the sums. Callers measure several values of `Inner`, because attention has
+// short and long sums: a score has only as many terms as a head is wide.
 template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
 LADON_NOINLINE double tile_rate(double seconds) {
   static CachedTile<WidePack, Rows, Packs, Inner> tile;

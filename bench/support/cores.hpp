@@ -1,4 +1,5 @@
-// Measures all cores of a team together: whether other processes use the cores, and the FMA peak of the cores.
+// Measures the cores of several threads together: whether other processes use these cores, and the FMA peak of the
+// cores.
 #pragma once
 
 #include <atomic>
@@ -32,7 +33,7 @@ class Cores {
     return false;
   }
 
-  // Returns the GFLOP/s of all cores together.
+  // Returns the peak rate of multiply-adds of all cores together, in GFLOP/s.
   double fma_peak(Team& team, std::size_t rounds) {
     team.run(1, [&](std::size_t, ladon::Share share) { peaks_[share.index] = ladon::bench::fma_peak(rounds); });
     return std::accumulate(peaks_.begin(), peaks_.end(), 0.0);

@@ -17,8 +17,8 @@ namespace ladon_bench {
 
 using namespace ladon;
 
-// Allocates weights and caches by make(). A program must call make() for the arrays in the order in which a decoding
-// step reads the arrays. parts() returns the allocated arrays in this order, for plain_read.
+// Allocates the weights and caches that a decoding step reads. A program calls make() for the arrays in the order in
+// which a step reads them. parts() returns the arrays in this order, so that plain_read can read them, too.
 class DecodeMemory {
  public:
   const bench::Parts& parts() const { return parts_; }
@@ -94,7 +94,8 @@ class DecodeMemory {
     parts_.emplace_back(reinterpret_cast<float*>(&storage), sizeof(storage) / sizeof(float));
   }
   static float deviation(std::size_t in) { return 1 / std::sqrt(static_cast<float>(in)); }
-  // Copies `elements` into an array of floats, because plain_read reads every part as floats.
+  // Copies the bytes of `elements`, which can be bfloat16 or int8, into an array of floats. plain_read reads all arrays
+  // as floats.
   template <class Element>
   const Element* make_of(const std::vector<Element>& elements) {
     const std::size_t bytes = elements.size() * sizeof(Element);

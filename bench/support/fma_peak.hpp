@@ -14,9 +14,9 @@ inline double now() {
 }
 
 // Returns the GFLOP/s of multiply-adds to independent sums in registers. A multiply-add counts as two flops for each
-// lane. Two conditions limit the number of sums. At least 8 sums are needed to hide the latency of an FMA, because an
-// FMA takes 4 cycles and a core starts two per cycle. All sums, `factor` and `term` must fit into the registers: with
-// 16 sums on AVX2, the measured peak is a third too low.
+// lane. At least 8 sums are needed to hide the latency of an FMA, because an FMA takes 4 cycles and a core starts two
+// per cycle. All sums and two operands must fit into the registers: with 16 sums on AVX2, the measured peak is a third
+// too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
   using Target = detail::simd::NativeVectors;
   using Pack = Target::Pack<Target::lanes>;

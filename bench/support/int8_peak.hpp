@@ -11,22 +11,22 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Returns the GFLOP/s of Dot::add (detail/simd/group_dot.hpp), the innermost step of int8 products. A multiply-add
-// counts as two flops.
+// Returns the GFLOP/s of the instructions in the innermost loop of int8 products (Dot::add in
+// detail/simd/group_dot.hpp). A multiply-add counts as two flops.
 LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   using Target = detail::simd::NativeVectors;
   using Element = Target::Int8Element;
   using Dot = detail::simd::GroupDot<Element, Target::Pack<Target::lanes>>;
   using Sums = Dot::Sums;
-  // vpdpbusd (5 cycles, two starts per cycle) needs at least 10 sums to hide its latency. SDOT on a Neoverse V1 (3
-  // cycles, four starts per cycle) needs 12 sums. For both instructions, the loop has 12 sums. On other targets, each
-  // sum takes a second register, so the loop has 8 sums.
+  // A loop with few sums would wait for the results of its instructions. vpdpbusd (5 cycles, two starts per cycle)
+  // needs at least 10 sums, and SDOT on a Neoverse V1 (3 cycles, four starts per cycle) needs 12. So the loop has 12
+  // sums for both instructions. On other targets, each sum takes two registers, so the loop has 8 sums.
   constexpr std::size_t sums = LADON_VNNI || LADON_ARM_DOT ? 12 : 8;
   alignas(64) Element panels[sums][Dot::group * Target::lanes];
   for (auto& each : panels)
     for (Element& x : each) x = 1;
-  // The compiler must not see that all panels are equal. Otherwise, the compiler would compute one sum instead of all
-  // sums.
+  // opaque() hides from the compiler that all panels are equal. Otherwise, the compiler would compute one sum instead
+  // of all sums.
   const auto* const panel = detail::opaque(&panels[0]);
   volatile std::int32_t seed = 1;  // unknown to the compiler
   Sums sum[sums];

@@ -19,7 +19,7 @@ class JsonFile {
  public:
   JsonFile(std::string path, const char* program) : path_(std::move(path)), program_(program) {}
 
-  // Removes the option from the arguments.
+  // Removes the option --json FILE from the arguments.
   JsonFile(std::vector<char*>& arguments, const char* program)
       : JsonFile(take_option(arguments, "--json").value_or(""), program) {}
 

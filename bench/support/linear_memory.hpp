@@ -1,4 +1,4 @@
-// Makes the weights of a linear map from floats: the floats themselves, bfloat16, or int8.
+// Converts the weights of a linear map from float32 to bfloat16 or int8. Float32 weights are used without a copy.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ class LinearMemory {
   std::vector<std::int32_t> row_sum_ = std::vector<std::int32_t>(int8_rows);
 };
 
-// The value of Case::precision for weights of the type `Precision`.
+// The name of the type `Precision` of weights, as in Case::precision.
 template <class Precision>
 inline constexpr const char* name_of = "float32";
 template <>

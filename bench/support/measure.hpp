@@ -19,8 +19,8 @@ namespace ladon_bench {
 
 using namespace ladon;
 
-// Returns the flops that attention needs, two for each multiply-add: four projections in the precision of the weights;
-// scores and weighted sums in float32. A causal mask halves the scores and the weighted sums.
+// Returns the flops that attention needs. A multiply-add counts as two flops. The four projections count as flops of
+// the weights' precision, and scores and weighted sums as float32. A causal mask halves scores and weighted sums.
 template <class Precision>
 bench::Flops attention_flops(const Shape& s, bool causal) {
   const double tokens = static_cast<double>(s.queries), model = static_cast<double>(s.model);
@@ -126,8 +126,8 @@ bool add_attention() {
          add(named<S, Precision>("attention", "causal"), measure_attention<S, Precision, mask::Causal, score::Scaled>);
 }
 
-// Adds measurements of attention with various masks and scores. The flops are counted as for full attention, so that
-// the results can be compared with full attention.
+// Adds measurements of attention with various masks, and with a softcap. Every measurement counts the flops of
+// attention without a mask, so that its result can be compared with attention without a mask.
 template <Shape S, class Precision>
 bool add_options() {
   const auto named_options = [](const char* mask) { return named<S, Precision>("attention", mask); };

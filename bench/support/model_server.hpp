@@ -20,7 +20,8 @@
 
 namespace ladon_bench {
 
-// Answers the requests for one model. A Model has
+// Answers the requests to a process that measures one model. A request of the kind "case" says which texts or sounds to
+// compute. A Model has
 //   void begin(const json& request)     prepares the case of a request
 //   void compute()                      computes all calls of the case
 //   const auto& results()               returns a range of arrays of floats, the results of `compute`
@@ -76,8 +77,8 @@ class ModelServer {
     return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
   }
 
-  // Probes the core twice, then measures the FMA peak. `quiet` is the result of the second probe. The first probe only
-  // warms the caches, because another process may have used this core before.
+  // now_quiet() measures the speed of the core. Its first call only warms the caches, because another process may have
+  // used this core before. `quiet` is the result of the second call. Then the function measures the FMA peak.
   static json peak() {
     ladon::bench::quiet().now_quiet();
     const bool quiet = ladon::bench::quiet().now_quiet();

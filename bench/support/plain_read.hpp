@@ -1,4 +1,5 @@
-// Measures the limit of decoding one token at a time: the time of plain loads of the same bytes on the same core.
+// Measures plain loads of the weights and caches that a decoding step reads. The speed of decoding one token at a time
+// is limited by these loads, so a decoding step takes at least the measured time.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,10 @@ inline std::size_t bytes_of(const Parts& parts) {
   return bytes;
 }
 
-// Returns the seconds of one read of all parts. The loaded numbers are added to 16 sums (8 sums on targets with fewer
-// than 32 registers), so that no load waits for an addition. A core starts two additions per cycle, and an addition
-// takes four cycles. Each part is read at `Places` places in turn. With one place, the order of the reads is that of
-// memcpy. With four places, reads from memory are fastest (docs/tuning-log.md).
+// Returns the seconds of one read of all `parts`. The loaded numbers are added to 16 sums (8 sums on targets with fewer
+// than 32 registers), so that no load waits for an addition. An addition takes four cycles, and a core starts two per
+// cycle. The function reads each part from `Places` places in turn. With one place, the function reads the part from
+// its start to its end, as memcpy does. With four places, reads from memory are fastest (docs/tuning-log.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
   using Target = detail::simd::NativeVectors;

@@ -1,7 +1,7 @@
-// Measures the share of the peak that a function reaches, in rounds. Each round measures the peak before and after the
-// calls of the function, on the same core. If another process used the core during a round, the round is repeated
-// (undisturbed.hpp). Repetitions end `patience` seconds after the start of the first round. The results are the median
-// of the shares of all rounds, and the part of the rounds that stayed disturbed.
+// Measures which share of the peak rate of a core a function reaches. Each round calls the function, and measures the
+// peak before and after these calls. A round is repeated if another process used the core (undisturbed.hpp).
+// Repetitions end `patience` seconds after the start of the first round. The results are the median share of all
+// rounds, and the fraction of the rounds that stayed disturbed.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Returns a quantile of the values. A `part` of 0.5 gives the median, and 0.25 gives the lower quartile.
+// Returns the quantile `part` of the values: 0.5 gives the median, and 0.25 the lower quartile.
 inline double quantile(std::vector<double> values, double part) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
@@ -29,8 +29,8 @@ struct Flops {
   double all() const { return float32 + int8; }
 };
 
-// Measures the peak in GFLOP/s: the rate of a core that computes the float32 flops at their peak, and then the int8
-// flops at their peak.
+// Measures the peak in GFLOP/s for a mix of flops: a core at its peak would compute the float32 flops first, and then
+// the int8 flops.
 inline double measured_peak(const Flops& flops) {
   if (flops.int8 == 0) return fma_peak();
   return flops.all() / (flops.float32 / fma_peak() + flops.int8 / int8_peak());
@@ -58,10 +58,9 @@ Round one_round(std::size_t repeats, const Flops& flops, Work& work) {
   return {seconds, (before + after) / 2, !alone || interrupted || !quiet().now_quiet()};
 }
 
-// Measures work() in state.max_iterations rounds. A round calls work() so often that the calls would take 0.3 ms at
-// peak throughput, but at least once. Longer rounds would be disturbed more often, because other processes may leave a
-// core free for only a few milliseconds. A disturbed round is repeated until `patience` seconds have passed since the
-// start of the first round.
+// Measures work() in state.max_iterations rounds. A round has as many calls as take 0.3 ms at peak throughput, but at
+// least one. Longer rounds would be disturbed more often, because other processes may leave a core free for only a few
+// milliseconds. Disturbed rounds are repeated until `patience` seconds after the start of the first round.
 template <class Work>
 void measure(benchmark::State& state, double patience, const Flops& flops, Work work) {
   work();  // maps the pages and warms the caches

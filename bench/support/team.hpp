@@ -1,5 +1,5 @@
-// Threads that compute one call together. Each thread computes one share of each phase. The threads wait for each other
-// by spinning. So the measured time is the time that a thread pool needs if its threads are awake.
+// Threads that compute one call together. Each thread computes one share of each phase of the call. At the end of a
+// phase, the threads wait for each other by spinning, because waking a thread would add to the measured time.
 #pragma once
 
 #include <atomic>

@@ -1,10 +1,10 @@
 // Detects whether another process uses the core.
 //
-// On a virtual machine, another guest may use the other hyperthread of the core, for milliseconds or minutes. Kernels
-// then take up to twice as long. Therefore, `probe` runs the micro-kernel of the library with data in the L1 cache. The
-// micro-kernel has loads, so it needs more than two instructions per cycle, and reaches the peak only if the other
-// hyperthread is idle. Sums in registers would not reveal the guest: they need only two instructions per cycle, which a
-// hyperthread starts even if the other hyperthread is busy.
+// On a virtual machine, another guest may use the other hyperthread of the core, and kernels then take up to twice as
+// long. To detect this, `probe` runs the innermost loop of matrix products on data in the L1 cache. Because of its
+// loads, this loop needs more than two instructions per cycle, and it reaches its peak only if the other hyperthread is
+// idle. A loop without loads needs only two instructions per cycle. A core starts two even if the other hyperthread is
+// busy, so such a loop would not detect the guest.
 //
 // The system counts how often another process of this machine takes the core. `interruptions` returns this count.
 #pragma once
@@ -21,11 +21,11 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Returns the GFLOP/s of a tile with sums of 128 terms. Takes some microseconds.
+// Returns the GFLOP/s of the innermost loop of matrix products, with sums of 128 terms. Takes some microseconds.
 LADON_NOINLINE inline double probe(std::size_t times = 20) {
   using Target = detail::simd::NativeVectors;
   static constexpr detail::Tiling tiling = detail::tiling<Target>(1000);
-  // Each thread has a separate tile, because several threads may probe their cores at the same time.
+  // A separate tile for each thread, because several threads may measure their cores at the same time.
   static thread_local CachedTile<Target::Pack<tiling.lanes>, tiling.rows, tiling.packs, 128> tile;
   double start = 0;
   for (std::size_t i = 0; i <= times; ++i) {
@@ -42,7 +42,7 @@ inline long interruptions() {
   return usage.ru_nivcsw;
 }
 
-// Compares the probe with the highest result so far, which is the result on an undisturbed core.
+// Decides whether a core is undisturbed now: compares the result of probe() with the highest result so far.
 class Quiet {
  public:
   Quiet() {

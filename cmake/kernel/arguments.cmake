@@ -3,8 +3,8 @@
 # the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
 # ladon_kernel_vocabulary(): sets variables such as ladon_kernel_flags to the names of the arguments, and
-# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. The macro sets the variables in its caller, because a
-# function that is called from another folder cannot see variables of this file.
+# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. This is a macro, so it sets the variables in the
+# function that uses it. That function may be called from another folder, where variables of this file do not exist.
 macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED ROTATED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
@@ -14,7 +14,7 @@ macro(ladon_kernel_vocabulary)
   set(ladon_kernel_values OFFSET SCALE SOFTCAP EPSILON KEY_BLOCK ARCH OPTIMIZE WEIGHTS PREFIX)
   set(ladon_kernel_lists MASK WINDOW MEMORY_MASK ROTARY)
 
-  # The first value of each list is the default.
+  # The first value of each ladon_kernel_<ARGUMENT> is the default of the argument.
   set(ladon_kernel_PROJECTIONS with without)
   set(ladon_kernel_LAYOUT in_proj separate_qkv per_head in_out)
   set(ladon_kernel_BIAS all projections output none)
@@ -33,8 +33,8 @@ macro(ladon_kernel_vocabulary)
 endmacro()
 
 # ladon_kernel_mask_names(): reads the names of the mask structs in src/c_kernel/masks.hpp. Sets ladon_kernel_MASK to
-# the names of all masks, ladon_kernel_moved_masks to the names of the masks that take OFFSET run_time, and
-# ladon_kernel_placed_masks to the names of the masks that take OFFSET <n>.
+# the names of all masks. Sets ladon_kernel_moved_masks to the masks whose offset can be an option of each call (OFFSET
+# run_time), and ladon_kernel_placed_masks to the masks whose offset can be a constant (OFFSET <n>).
 function(ladon_kernel_mask_names)
   set(kinds MASK moved_masks placed_masks)
   set(bases "" "With(Fixed)?Offset" WithFixedOffset)
@@ -63,9 +63,9 @@ macro(ladon_kernel_value out argument default)
   endif()
 endmacro()
 
-# ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. if() replaces a
-# word of the condition by the value of the variable with this name. So callers compare words with MATCHES and a regular
-# expression, which if() does not replace.
+# ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. If a word of the
+# condition is the name of a variable, if() replaces the word by the variable's value. if() does not replace the regular
+# expression after MATCHES, so callers compare words with MATCHES.
 function(ladon_kernel_refuse message)
   if(${ARGN})
     message(FATAL_ERROR "ladon_add_kernel(${NAME}): ${message}")
@@ -95,8 +95,9 @@ function(ladon_kernel_check_one argument value)
 endfunction()
 
 # ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses <value> if it is not a number of <kind>. <kind>
-# is integer, size (an integer above 0), number or positive (a number above 0). If the caller also allows words, the
-# caller checks for them before the call, and <text> names them at the end of the message.
+# is integer, size (an integer above 0), number or positive (a number above 0). Some arguments also allow words, such as
+# `all`. The caller checks for these words before the call. <text> names these words, because the message lists all
+# allowed values.
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
@@ -110,9 +111,9 @@ function(ladon_kernel_check_number argument value kind)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${${kind}_is}${ARGN}" NOT value MATCHES "${${kind}}")
 endfunction()
 
-# The arguments become part of comments, strings and build rules. The two functions below reject arguments that would
-# change the meaning of the surrounding text, or that CMake or ninja cannot quote. For example, CMake would take $< as
-# the beginning of a generator expression.
+# The arguments of ladon_add_kernel become part of comments, strings and build rules. ladon_kernel_check_text and
+# ladon_kernel_check_written reject arguments that would change the meaning of the surrounding text, or that CMake or
+# ninja cannot quote. For example, CMake would take $< as the beginning of a generator expression.
 function(ladon_kernel_check_text)
   string(ASCII 1 first)
   string(ASCII 31 last)
@@ -120,7 +121,8 @@ function(ladon_kernel_check_text)
 these; folders are separated by /" given_arguments MATCHES "[${first}-${last}\\]|[$]<")
 endfunction()
 
-# Checks ARGUMENTS, which is written into the comment of the header and into the description of a module.
+# Checks ARGUMENTS, a text with all arguments, which is written into a comment of NAME.h and into the description of a
+# WebAssembly module.
 function(ladon_kernel_check_written)
   ladon_kernel_refuse("the arguments '${ARGUMENTS}' are written into a comment; allowed: no /* and no */"
     ARGUMENTS MATCHES "/[*]|[*]/")
@@ -138,9 +140,9 @@ function(ladon_kernel_assembler_string out path)
 endfunction()
 
 # ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
-# arg_<ARGUMENT> for every given argument. Sets arg_<CHOICE> to the default for every choice of ladon_kernel_choices
-# that is not given. Sets S_<size> for the sizes of the shape that the checks need. The macro does not take the
-# arguments as parameters, because CMake would evaluate them a second time.
+# arg_<ARGUMENT> for every given argument. The arguments in the list ladon_kernel_choices have defaults: if the caller
+# does not give such an argument, sets arg_<ARGUMENT> to the default. Sets S_<size>, such as S_QUERIES, for the sizes of
+# the shape. The macro does not take the arguments as parameters, because CMake would evaluate them a second time.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()
@@ -203,8 +205,8 @@ function(ladon_kernel_check_words)
   endforeach()
 endfunction()
 
-# Sets S_<size> to the given size or to the default of ladon::Shape. Later checks and their messages use these
-# variables.
+# Sets S_<size>, such as S_KEYS, to the size that the user has given, or to the default of ladon::Shape. Later checks
+# and their messages use these variables.
 macro(ladon_kernel_complete_shape)
   ladon_kernel_value(S_QUERIES QUERIES 0)
   ladon_kernel_value(S_KEYS KEYS ${S_QUERIES})
@@ -247,7 +249,7 @@ VALUE_MODEL; MEMORY makes a decoder layer, which also attends to the output of a
     arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
 endfunction()
 
-# Checks LAYOUT, ACTIVATION_BITS, ROTATED and NORM_BIAS, because other arguments limit their values.
+# Checks that LAYOUT, ACTIVATION_BITS, ROTATED and NORM_BIAS fit the other arguments.
 function(ladon_kernel_check_choices)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)
@@ -341,10 +343,10 @@ function(ladon_kernel_check_score)
   endif()
 endfunction()
 
-# ladon_kernel_isas(<variable>): sets <variable> to the list of the instruction sets for which DISPATCH compiles the
-# kernel. With int8 weights, AVX512_BF16 accelerates only attention of several queries to projected keys and values
-# (attends_in_pairs in ladon/detail/attention/multi_head_steps.hpp). Kernels with DETERMINISTIC, with CACHE or with a
-# single query do not compute such attention with bfloat16 numbers, so their int8 libraries omit AVX512_BF16.
+# ladon_kernel_isas(<variable>): sets <variable> to the instruction sets for which DISPATCH compiles the kernel. With
+# int8 weights, AVX512_BF16 accelerates only attention, and only if attention computes with bfloat16 numbers
+# (attends_in_pairs in ladon/detail/attention/multi_head_steps.hpp). With DETERMINISTIC, with CACHE or with a single
+# query, attention never computes with bfloat16 numbers. int8 libraries of such kernels therefore omit AVX512_BF16.
 function(ladon_kernel_isas out)
   ladon_kernel_truth(pairs NOT arg_DETERMINISTIC AND NOT arg_CACHE AND S_QUERIES GREATER 1)
   ladon_dispatched_isas(isas ${arg_PRECISION} ${pairs})

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fills the template src/c_kernel/definition.hpp.in, which defines the C++ type of a kernel, from the arguments of
+# Writes the definition of a kernel's C++ type. Fills the template src/c_kernel/definition.hpp.in with the arguments of
 # ladon_add_kernel.
 
-# Writes <folder>/NAME_definition.hpp from the template.
+# Writes <folder>/NAME_definition.hpp from definition.hpp.in.
 function(ladon_kernel_definition)
   set(shape "")
   foreach(size IN LISTS ladon_kernel_shape)

@@ -3,8 +3,9 @@
 
 # ladon_kernel_places(): sets `modules` to the folder cmake/kernel, `sources` to the folder src/c_kernel, and link_flags
 # to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make all symbols of an object
-# local except the functions of the kernel. Each object is compiled for one instruction set. If the symbols were global,
-# the linker could replace an inline function by its copy for a different instruction set.
+# local except the functions of the kernel. The symbols must be local, because each object is compiled for a different
+# instruction set. If the symbols were global, the linker could replace an inline function by the copy of another
+# object, which may be compiled for instructions that the machine lacks.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
@@ -12,8 +13,8 @@ macro(ladon_kernel_places)
   ladon_link_flags(link_flags)
 endmacro()
 
-# ladon_kernel_put(<template> <output>): fills a template of src/c_kernel. ladon_kernel_put is a function and not a
-# macro, because a macro would evaluate the path of the output again.
+# ladon_kernel_put(<template> <output>): fills the template <template>.in in src/c_kernel, and writes the result to
+# <output>. ladon_kernel_put is a function, because a macro would evaluate the path <output> a second time.
 function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()
@@ -37,8 +38,8 @@ function(ladon_kernel_object_library target arch)
     LADON_CONSTANT_EVALUATION=0 # C programs call kernels only at run time
     $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
-    # Most of these flags turn off features that call the C or C++ runtime library. Some compilers of distributions turn
-    # such features on by default.
+    # The flags with -fno- and -U turn off features that call the C or C++ runtime library. The compilers of some
+    # distributions turn such features on by default.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics
       $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # objcopy cannot make unique symbols local
       -U_FORTIFY_SOURCE -U_GLIBCXX_ASSERTIONS -U_GLIBCXX_DEBUG -ffunction-sections -fdata-sections -fno-lto
@@ -47,8 +48,10 @@ function(ladon_kernel_object_library target arch)
   endif()
 endfunction()
 
-# Compiles the description of the kernel for each instruction set. CMake makes two kinds of files from the description:
-# the header NAME.h, and the files NAME_<block>.inc, which the sources of the kernel include.
+# Compiles the description of the kernel for each instruction set. The description is a text about the kernel's sizes,
+# structs and functions. The compiler writes the text into an object file (src/c_kernel/describe.hpp), and CMake reads
+# it from there. CMake then makes the header NAME.h, and the files NAME_<block>.inc, which the sources of the kernel
+# include.
 macro(ladon_kernel_header)
   set(stored_declaration "")
   set(blocks functions)
@@ -72,9 +75,9 @@ macro(ladon_kernel_header)
   add_dependencies(${NAME}_header ${described}) # make has no rule for the objects of another target
 endmacro()
 
-# ladon_kernel_put_description(<template> <output>): fills <template> with the description of the kernel, writes the
-# result to <output>, and writes each block that the variable `blocks` names to <folder>/NAME_<block>.inc. Reads the
-# description from the objects of the targets that the variable `described` names.
+# ladon_kernel_put_description(<template> <output>): fills <template> with the description of the kernel, and writes the
+# result to <output>. The list `described` names the targets whose objects contain the description. The list `blocks`
+# names parts of the description that are also written to separate files, each to <folder>/NAME_<block>.inc.
 function(ladon_kernel_put_description template output)
   list(TRANSFORM described REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)
@@ -85,8 +88,8 @@ function(ladon_kernel_put_description template output)
     DEPENDS ${described} ${template} ${modules}/put_description.cmake COMMENT "Description of ${NAME}: ${name}" VERBATIM)
 endfunction()
 
-# Adds one translation unit with the C functions for each instruction set. With DISPATCH, also adds a translation unit
-# whose C functions call the functions for the instruction set of the machine.
+# For each instruction set, adds a translation unit with the C functions of the kernel. With DISPATCH, adds another
+# translation unit. Its C functions call the functions for the instruction set of the machine.
 macro(ladon_kernel_code)
   set(isa_number 0)
   set(built_isas "")
@@ -115,7 +118,7 @@ macro(ladon_kernel_code)
   endif()
 endmacro()
 
-# ladon_kernel_add_object(<file> <arch>): compiles <folder>/<file>.cpp and adds the object to the library
+# ladon_kernel_add_object(<file> <arch>): compiles <folder>/<file>.cpp and adds the object to the kernel's library
 macro(ladon_kernel_add_object file arch)
   ladon_kernel_object_library(${file}_code ${arch} ${folder}/${file}.cpp ${folder}/${NAME}.h)
   add_dependencies(${file}_code ${NAME}_header)

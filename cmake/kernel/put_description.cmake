@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] -P put_description.cmake
 # Reads the description of a kernel (src/c_kernel/describe.hpp) from each of the OBJECTS. Fills TEMPLATE with the
-# description, and writes the result to OUTPUT. Writes each block that BLOCKS names to <path><block>.inc. The
-# descriptions in the objects may differ only in the sizes of memory. Each size in the output is the largest size of all
-# objects.
+# description, and writes the result to OUTPUT. Writes each part of the description that BLOCKS names to
+# <path><block>.inc. Each of the OBJECTS is compiled for another instruction set, so the descriptions may differ in the
+# sizes of the workspace and of the caches, but in nothing else. OUTPUT gets the largest size of all OBJECTS.
 cmake_minimum_required(VERSION 3.25)
 set(sizes workspace shared scratch cache memory_cache)
 foreach(size IN LISTS sizes)

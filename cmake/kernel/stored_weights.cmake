@@ -31,11 +31,11 @@ macro(ladon_kernel_stored_weights)
 endmacro()
 
 # ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine. Sets
-# <dependency> to ladon_host_weights if this target builds the program, or else to an empty value. The program is:
-#   in a native build that has the target ladon::weights, or can add it from Ladon's sources: ladon::weights
-#   in a cross build with Ladon's sources and without LADON_WEIGHTS_TOOL: the program of ladon_host_weights, a separate
-#     build for the host
-#   in all other builds: the program LADON_WEIGHTS_TOOL, or an installed program
+# <dependency> to ladon_host_weights if this target builds the program, or else to an empty value. The value of <out>
+# depends on the build:
+#   native build that has the target ladon::weights, or can add it from Ladon's sources: ladon::weights
+#   cross build with Ladon's sources, without LADON_WEIGHTS_TOOL: the program that the target ladon_host_weights builds
+#   any other build: the program LADON_WEIGHTS_TOOL, or an installed program
 function(ladon_kernel_weights_tool out dependency)
   set(${dependency} "" PARENT_SCOPE)
   if(CMAKE_CROSSCOMPILING AND NOT LADON_WEIGHTS_TOOL AND COMMAND ladon_need_host_weights_tool)

@@ -3,16 +3,16 @@
 # program loads the fastest module that its engine supports. A module imports nothing. The custom section `ladon`
 # describes the module (src/c_kernel/describe_json.hpp). A module exports:
 #   - its memory, and __heap_base, the address from which the caller may use the memory
-#   - the functions of NAME.h without the prefix NAME_, where `run` is NAME_run_with
+#   - the functions of NAME.h without the prefix NAME_; the export `run` is the function NAME_run_with
 #   - with WEIGHTS, stored_weights, the address of the weights
 #   - with int8 weights, the functions of src/c_kernel/module_int8.cpp.in
 
 function(ladon_kernel_modules)
   ladon_wasm_tools()
   ladon_wasm_variants(variants)
-  # With DETERMINISTIC, no module may use relaxed instructions for floats. The only relaxed instruction for integers has
-  # the same results on every engine if activations have 7 bits. Only an int8 kernel with 7 bits therefore keeps the
-  # relaxed module.
+  # With DETERMINISTIC, no module may use relaxed instructions for floats, because their results depend on the engine.
+  # The only relaxed instruction for integers has the same results on every engine if activations have 7 bits. So only
+  # an int8 kernel with 7 bits keeps the relaxed module.
   if(arg_DETERMINISTIC AND NOT (arg_PRECISION STREQUAL "int8" AND arg_ACTIVATION_BITS EQUAL 7))
     list(REMOVE_ITEM variants relaxed)
   endif()
@@ -29,8 +29,9 @@ function(ladon_kernel_modules)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# ladon_kernel_module_tools(): sets `ld` to the linker for the variant. Sets `llvm` to the folder of the LLVM with which
-# em++ must compile the variant, or to `own` if em++ must use its own LLVM.
+# ladon_kernel_module_tools(): selects the tools for the module that ${variant} names (relaxed, simd or scalar). Sets
+# `ld` to the linker. Sets `llvm` to the folder of the LLVM with which em++ must compile the module, or to `own` if em++
+# must use its own LLVM.
 macro(ladon_kernel_module_tools)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
@@ -89,7 +90,8 @@ macro(ladon_kernel_module_description)
   add_dependencies(${NAME}_${variant}_description ${NAME}_${variant}_text)
 endmacro()
 
-# ladon_kernel_module_object(<target> <source>): compiles the source for the variant
+# ladon_kernel_module_object(<target> <source>): adds <target>, which compiles <source> for the module that ${variant}
+# names (relaxed, simd or scalar)
 function(ladon_kernel_module_object target source)
   ladon_kernel_object_library(${target} default ${source})
   target_compile_definitions(${target} PRIVATE LADON_MODULE=1)
@@ -102,9 +104,8 @@ function(ladon_kernel_module_object target source)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${environment}" POSITION_INDEPENDENT_CODE OFF)
 endfunction()
 
-# Links the module without em++, for two reasons: em++ would export more symbols, and em++ of Debian 12 cannot read
-# relaxed instructions. With --stack-first, the stack lies below the data, so a stack overflow is a trap and overwrites
-# no data.
+# Links the module without em++. em++ would export more symbols, and em++ of Debian 12 cannot read relaxed instructions.
+# With --stack-first, the stack lies below the data. A stack overflow then causes a trap instead of overwriting data.
 macro(ladon_kernel_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")

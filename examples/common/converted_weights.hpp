@@ -15,10 +15,10 @@
 
 namespace examples {
 
-// Holds the weights that `convert` makes.
+// Converts the weights of linear maps, and owns the converted copies.
 class ConvertedWeights {
  public:
-  // If `from` and `to` have equal precisions, `to` points to the weights of `from`, and nothing is copied.
+  // Overload for equal precisions: `to` points to the weights of `from`, and nothing is copied.
   template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B>
   void convert(const ladon::Linear<Out, In, O, B>& from, ladon::Linear<Out, In, O, B>& to) noexcept {
     to = from;

@@ -17,10 +17,11 @@ Rgb heat(float share) noexcept;
 // Returns the number of an xterm colour (0 to 255) that is similar to heat(share).
 int heat_of_256(float share) noexcept;
 
-// Returns whether dark text is readable on the colour of this share.
+// Returns whether heat(share) is bright, so that text on this colour must be dark.
 bool is_bright(float share) noexcept;
 
-// The characters for a terminal without colour, from share 0 to share 1. `shade` returns the character of a share.
+// The characters that stand for shares on a terminal without colour: ' ' for the share 0, and '@' for the share 1.
+// `shade` returns the character of a share.
 inline constexpr std::string_view shades = " .:-=+*#%@";
 char shade(float share) noexcept;
 

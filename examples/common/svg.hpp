@@ -13,10 +13,10 @@ namespace examples::svg {
 // in `style`. The caller appends "</svg>\n" at the end of the document.
 std::string head(int width, int height, std::string_view style);
 
-// Returns the text with entities for &, < and >.
+// Returns the text with &amp;, &lt; and &gt; in place of &, < and >.
 std::string escaped(std::string_view text);
 
-// Returns a text element of a CSS class. `y` is the position of the baseline.
+// Returns an SVG element <text> with the CSS class css_class. `y` is the position of the text's baseline.
 std::string text_at(double x, double y, const char* css_class, std::string_view text);
 
 std::string rect(double x, double y, double width, double height, Rgb fill);

@@ -12,7 +12,8 @@ enum class Colour { none, indexed, full };  // no escape codes; the 256 colours 
 // Colour::none.
 Colour colour_of_output();
 
-// Returns the text on a background with the colour of this share of attention. Precondition: colour is not none.
+// Returns the text on a background in the colour that palette.hpp gives to `share`. Precondition: `colour` is not
+// Colour::none.
 std::string painted(std::string_view text, float share, Colour colour);
 
 }  // namespace examples

@@ -59,8 +59,8 @@ std::string terminal_picture(const Reading& reading, const Attention& attention,
     line = label(reading, s);
     for (std::size_t c = 0; c < text.size(); ++c) {
       const float share = attention.of(layer, head, s, c);
-      // With colour, each cell with a share of at least 0.25 shows its character, so that the reader need not count
-      // columns to find the character.
+      // In a picture with colours, each cell with a share of at least 0.25 contains the character of its column, so
+      // that the reader need not count columns.
       line += colour == Colour::none ? std::string(width, shade(share))
                                      : painted(cell(share < 0.25f ? ' ' : text[c], width), share, colour);
     }

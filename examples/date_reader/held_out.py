@@ -14,8 +14,8 @@ import random
 
 LINES, SEED, LONGEST = 4000, 20241103, 40
 
-# The placeholders of the templates, for 3 February 2024: {d} 3, {dd} 03, {o} 3rd, {b} Feb, {B} February, {m} 2,
-# {mm} 02, {Y} 2024, {y} 24
+# The placeholders in the templates below, and the text of each placeholder for 3 February 2024:
+# {d} 3, {dd} 03, {o} 3rd, {b} Feb, {B} February, {m} 2, {mm} 02, {Y} 2024, {y} 24
 WRITTEN = """{d} {B} {Y}|{d} {b} {Y}|{d} {b}. {Y}|{dd} {B} {Y}|{dd} {b} {Y}|{o} {B} {Y}
 {o} {b} {Y}|{o} {B}, {Y}|{d} {B}, {Y}|{d} {b}, {Y}|{o} of {B} {Y}|{o} of {B}, {Y}|{o} of {b} {Y}
 {o} of {b}. {Y}|{o} of {b}., {Y}|{d} of {B} {Y}|the {o} of {B} {Y}|the {o} of {B}, {Y}

@@ -13,8 +13,8 @@ namespace w = weights;
 
 constexpr std::size_t model = shape.model;
 
-// Checks the sizes of the arrays in weights.hpp that encoder_weights does not contain. The views in encoder_weights
-// check the sizes of all other arrays.
+// Checks the sizes of the embedding tables and of the classifier in weights.hpp. The views in encoder_weights check the
+// sizes of all other arrays.
 static_assert(std::size(w::slot) == slots * model && std::size(w::position) == longest_text * model);
 static_assert(std::size(w::character) == std::size(w::alphabet) * model, "one more than letters, as is the final NUL");
 static_assert(std::size(w::classifier_weight) == classes * model && std::size(w::classifier_bias) == classes);
@@ -38,11 +38,11 @@ struct Tables {
 constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// A vector with one lane for each slot.
+// A vector with one lane for each slot. A slot is a token that answers with one digit of the date.
 using Lanes = ladon::detail::simd::ArrayPack<slots>;
 
-// Sets reading.digits to the likeliest class of each slot, and reading.certainty to the probability of this class,
-// which is the softmax of the slot's logits.
+// Sets reading.digits to the likeliest class (a digit or "no date") of each slot, and reading.certainty to the
+// probability of this class. The probabilities are the softmax of the slot's logits.
 void choose(const Logits& logits, Reading& reading) noexcept {
   reading.digits = {};
   Lanes largest = Lanes::load(logits[0].data());

@@ -18,11 +18,12 @@ inline constexpr std::size_t classes = 11;       // ten digits and "no date"
 inline constexpr std::size_t no_date_class = 10;
 inline constexpr int first_year = 1000, last_year = 2999;
 
-// The slots are the first tokens, and the text follows. In training, the slots followed the 40 places of the text. The
-// order of tokens changes no result, because the model knows places only by their embeddings. With the slots first, the
-// unused places are at the end, so the option `keys` (the active length) replaces the padding mask. The last layer
-// computes only the first eight tokens. The table has the time for a text of 16 characters, with a mask over all 48
-// tokens and with the active length:
+// The first tokens are the slots, which answer with the eight digits, and the characters of the text follow. In
+// training, the order was different: the 40 places for the text came first. The order of tokens changes no result,
+// because the model knows positions only by embeddings. With the slots first, all unused places are at the end. So the
+// option `keys` (the active length) can replace the padding mask, and the last layer computes only the first eight
+// tokens. The table compares the times for a text of 16 characters, with a mask over all 48 tokens and with the active
+// length:
 //                                 mask    active length
 //     plain arrays, one lane    223 us            77 us
 //     AVX-512                  20.6 us          12.8 us
@@ -57,12 +58,14 @@ enum class Status : std::uint8_t { date, no_date, empty, too_long, not_ascii };
 struct Reading {
   Status status;
   Squeezed text;
-  // The likeliest class of each slot, and its probability. Valid only if `status` is date or no_date.
+  // For each digit of YYYYMMDD: the likeliest class (0 to 9, or "no date"), and the probability of this class. Valid
+  // only if `status` is date or no_date.
   std::array<std::uint8_t, slots> digits;
   std::array<float, slots> certainty;
 
   constexpr bool is_date() const noexcept { return status == Status::date; }
-  // Returns a date such as "2024-02-03". Precondition: no slot has the class "no date".
+  // Returns a date such as "2024-02-03". Precondition: the members of `digits` are digits, so none is the class "no
+  // date".
   constexpr std::array<char, 10> iso() const noexcept {
     std::array<char, 10> out{};
     for (std::size_t i = 0, at = 0; i < slots; ++i) {
@@ -74,8 +77,8 @@ struct Reading {
 };
 
 // The attention weights: map[layer][head][query][token] is the weight that the token `query` gives to `token`. The
-// slots are the first tokens, and the characters follow. The weights of tokens behind the text are 0. The last layer
-// has only the rows of the slots, and all other layers also have the rows of the characters.
+// first tokens are the eight slots, which answer with the digits. The characters follow. The weights of tokens behind
+// the text are 0. The last layer has only the rows of the slots. All other layers also have the rows of the characters.
 struct Attention {
   float map[layers][shape.heads][shape.queries][shape.queries];
   constexpr float of(std::size_t layer, std::size_t head, std::size_t slot, std::size_t character) const noexcept {
@@ -86,11 +89,11 @@ struct Attention {
 // The logits: logits[class][slot].
 using Logits = std::array<std::array<float, slots>, classes>;
 
-// Lower-cases a text and squeezes its spaces. Returns Status::date if the model can read the text, even if the text is
-// no date.
+// Lower-cases a text and squeezes its spaces. Returns Status::date if the model can read the text. This does not mean
+// that the text is a date.
 Status squeeze(std::string_view text, Squeezed& squeezed) noexcept;
 
-// Runs the encoder and the classifier, without choosing digits. `attention` may be null.
+// Runs the encoder and the classifier, and writes `logits`. The caller chooses the digits. `attention` may be null.
 void run_model(const Squeezed& text, Logits& logits, Workspace& workspace, Attention* attention = nullptr) noexcept;
 
 // Reads a date: squeezes the text, runs the model, chooses the digits, and checks the calendar.

@@ -9,9 +9,10 @@ namespace date_reader {
 // Returns the row of a character in the table of character embeddings.
 std::size_t character_id(char character) noexcept;
 
-// Writes the embeddings of the slots and then of the characters to `tokens`. The last character gets the last of the 40
-// position embeddings, so that a weekday before a date does not change the positions of the date's characters. The
-// functions slot(row, i), character(row, i) and position(row, i) of `tables` return elements of the embedding tables.
+// Writes the input of the encoder to `tokens`: the embeddings of the slots, then of the characters. The last character
+// of a text always gets the last of the 40 position embeddings. So a weekday before a date does not change the
+// positions of the date's characters. The functions slot(row, i), character(row, i) and position(row, i) of `tables`
+// return elements of the embedding tables.
 template <class Tables>
 void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.queries][shape.model]) noexcept {
   for (std::size_t s = 0; s < slots; ++s) {
@@ -26,11 +27,12 @@ void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.que
   }
 }
 
-// Computes the logits of the slots with one linear layer, which is always float32.
+// Computes the logits of the digits from the encoder's output `tokens`. The classifier is one linear layer, which is
+// always float32.
 void classify(const float (&tokens)[shape.queries][shape.model], Logits& logits) noexcept;
 
-// Sets reading.digits to the likeliest class of each slot. Sets the status to no_date if the digits make no date, or if
-// the probability of a digit is below weights::sure_enough.
+// Sets reading.digits to the likeliest class (0 to 9, or "no date") for each of the eight digits. Sets the status to
+// no_date if these classes make no date, or if the probability of one of them is below weights::sure_enough.
 void choose_date(const Logits& logits, Reading& reading) noexcept;
 
 template <class Precision, class Tables>

@@ -11,8 +11,8 @@ using examples::format, examples::heat, examples::percent, examples::printable;
 using examples::svg::head, examples::svg::rect, examples::svg::text_at;
 
 // The positions of the picture's parts. The picture has a panel for each head: a column of panels is a layer, and a row
-// of panels is a head number. In a panel, each row is a digit of the date. The columns are the characters of the text
-// and then the slots, because digits may also attend to slots.
+// of panels is a head number. In a panel, each row is a digit of the date. The columns are the characters of the text,
+// and then the slots (the tokens that answer with the digits), because digits may also attend to slots.
 struct Geometry {
   explicit Geometry(std::size_t text_size) : characters(text_size), cell(text_size > 24 ? 13 : 17) {}
   std::size_t characters;

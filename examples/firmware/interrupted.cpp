@@ -1,7 +1,7 @@
 // interrupted FILE: a loop reads texts, as the main loop of a small real-time system does. A timer interrupts the loop,
-// and the interrupt handler reads other texts with a second workspace. Every result must be bit-identical to the result
-// without interrupts, for two reasons. A kernel keeps its state only in its workspace. The processor saves the
-// registers of the interrupted code, including the registers of the FPU.
+// and the interrupt handler reads other texts with a second workspace. The program checks that every result is
+// bit-identical to the result without interrupts. Interrupts change no result, because a kernel keeps its state only in
+// its workspace, and an interrupt saves the registers of the interrupted code, including those of the FPU.
 #include <array>
 
 #include "board.hpp"
@@ -22,7 +22,8 @@ struct Task {
 
   Reading answer(std::size_t i) noexcept { return read(text[i].view(), workspace); }
 
-  // Reads the next text, and counts the result as wrong if it differs from the result without interrupts.
+  // Reads the next text. If the date differs from the date that was read without interrupts, counts this reading as
+  // wrong.
   void read_next() noexcept {
     const std::size_t i = readings % texts;
     const Reading reading = answer(i);

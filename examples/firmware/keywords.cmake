@@ -10,10 +10,10 @@ set(keywords_weights ${LADON_KEYWORDS_DIR}/kwt1.safetensors)
 put_tensors(${CMAKE_CURRENT_BINARY_DIR}/kwt1_tensors.S ${keywords_weights} kwt1
   class_token=64 position=6336 embed.weight=2560 embed.bias=64 head.weight=768 head.bias=12)
 
-# WEIGHTS puts the checkpoint into the kernel. The program ladon-weights runs on this machine and quantises the weights
-# for int8.
+# The argument WEIGHTS stores the tensors of the checkpoint in the library of the kernel. For this purpose, the program
+# ladon-weights runs on the build machine. For int8, ladon-weights also quantises the weights.
 foreach(precision float32 int8)
-  # The arguments must agree with the shape and the configuration in ../keywords/model.hpp.
+  # The arguments of ladon_add_kernel must agree with the shape and the configuration in ../keywords/model.hpp.
   ladon_add_kernel(kwt1_${precision} QUERIES 99 MODEL 64 HEADS 1 FEED_FORWARD 256 LAYERS 12 ACTIVATION gelu_tanh
     EPSILON 1e-6 BIAS output CAPTURE none PRECISION ${precision} WEIGHTS ${keywords_weights} PREFIX layers)
   set(program keywords)

@@ -17,7 +17,7 @@
 #endif
 
 extern "C" {
-// These tensors of the model are not among the stored weights of the kernel. put_tensors (tensors.cmake) puts them into
+// The tensors of the model that the encoder's kernel does not contain. put_tensors (tensors.cmake) puts them into
 // flash.
 extern const float kwt1_class_token[], kwt1_position[], kwt1_embed_weight[], kwt1_embed_bias[], kwt1_head_weight[],
     kwt1_head_bias[];

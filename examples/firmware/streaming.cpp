@@ -3,8 +3,8 @@
 // and the stream may have any length. The program then computes all frames in one call of another kernel, and compares
 // the results.
 //
-// CMakeLists.txt makes both kernels. The results of the two kernels may differ by rounding. With the argument
-// DETERMINISTIC of ladon_add_kernel, both kernels give the same bits.
+// CMakeLists.txt makes the kernel for one frame and the kernel for all frames. Their results may differ by rounding.
+// With the argument DETERMINISTIC of ladon_add_kernel, both kernels would give the same bits.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -83,8 +83,8 @@ std::uint64_t run_whole() {
   return board::instructions() - start;
 }
 
-// Returns whether no element of `streamed` differs from the element of `whole` by more than largest_difference. NaN
-// counts as a difference.
+// Returns true if each element of `streamed` differs from the same element of `whole` by at most largest_difference.
+// Returns false if a difference is NaN.
 bool same() {
   float most = 0;
   for (std::size_t i = 0; i < frames * model; ++i) {

@@ -2,11 +2,11 @@
 // at any instruction. Each task has its own workspace and its own stack. Every result must be bit-identical to the
 // result without the other task. The program prints the stack that a task needs.
 //
-// The function board_switch shows what an RTOS must do for a task that uses the FPU. When an interrupt begins, the
-// processor pushes r0-r3, r12, lr, pc and xpsr to the stack of the task. If the task has used the FPU, the processor
-// also reserves space for s0-s15 and FPSCR, and bit 4 of lr is 0. The processor writes these 17 registers only if the
-// handler uses the FPU (lazy stacking). board_switch pushes r4-r11, lr and, if bit 4 of lr is 0, s16-s31. The push of
-// s16-s31 is an instruction of the FPU, so the processor then also writes s0-s15. On an FPU with Helium, s0-s31 are the
+// The function board_switch shows how an RTOS must save the registers of a task that uses the FPU. When an interrupt
+// begins, the processor pushes r0-r3, r12, lr, pc and xpsr to the stack of the task. If the task has used the FPU, bit
+// 4 of lr is 0, and the processor also reserves stack for s0-s15 and FPSCR. The processor writes these 17 registers
+// only when the handler uses the FPU (lazy stacking). board_switch pushes r4-r11, lr and, if bit 4 of lr is 0, s16-s31.
+// The push of s16-s31 uses the FPU, so the processor then also writes s0-s15. On an FPU with Helium, s0-s31 are the
 // vector registers.
 #include <array>
 #include <cstdint>
@@ -85,8 +85,8 @@ volatile std::uint32_t& interrupt_state = *reinterpret_cast<volatile std::uint32
 volatile std::uint32_t& priorities = *reinterpret_cast<volatile std::uint32_t*>(0xe000ed20);
 void request_switch() noexcept { interrupt_state = 1u << 28; }
 
-// Puts a frame on the stack of a new task, as if an interrupt had interrupted the task before its first instruction.
-// Returns the stack pointer of the task.
+// Prepares the stack of a new task: writes the registers that an interrupt would have saved if it had interrupted the
+// task before its first instruction. Returns the stack pointer of the task.
 std::uint32_t* new_task(Stack& stack, void (*function)()) {
   std::uint32_t* at = stack.top();
   *--at = 1u << 24;                                          // xpsr: Thumb
@@ -118,7 +118,7 @@ void print_task(const char* name, int runs, int wrong, const Stack& stack) {
 
 extern "C" {
 
-// Stores the stack pointer of the task that ran, and returns the stack pointer of the next task.
+// Stores the stack pointer of the interrupted task, and returns the stack pointer of the task that runs next.
 [[gnu::used]] std::uint32_t* next_task(std::uint32_t* stack) {
   std::uint32_t* const next = other_stack;
   other_stack = stack;

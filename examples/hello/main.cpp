@@ -6,7 +6,7 @@
 constexpr ladon::Shape shape{.queries = 4, .model = 8, .heads = 2};  // 4 tokens of 8 features
 using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
 
-// The tensors of PyTorch's MultiheadAttention, which a real program reads from a checkpoint.
+// The weights, as tensors of PyTorch's MultiheadAttention. A real program reads them from a checkpoint.
 float in_weight[24][8], in_bias[24], out_weight[8][8], out_bias[8];
 float x[4][8], y[4][8];          // one token in each row
 float attention[2][4][4];        // [heads][queries][keys]

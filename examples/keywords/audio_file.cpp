@@ -22,8 +22,9 @@ using examples::Error;
 
 constexpr std::size_t block_size = 1 << 16;  // the samples of all channels together
 
-// Samples up to 2^15 are accepted, because a program may have written integers as floats without scaling them to 1.
-// Samples beyond 1e6 are rejected, so that sums of squares stay finite.
+// The largest sample that a file may contain. Full scale is 1, but some programs write 16-bit integers as floats
+// without scaling, so samples up to 2^15 must be accepted. Samples beyond 1e6 are rejected, so that sums of squares
+// stay finite.
 constexpr float largest_sample = 1e6f;
 
 std::string name_of(int format) {
@@ -66,7 +67,7 @@ void check_format(const SF_INFO& info) {
 
 }  // namespace
 
-// Holds the open file, and a block of samples from the file.
+// Holds the open file, and the block of samples that was last read from the file.
 struct AudioFile::Source {
   explicit Source(const std::filesystem::path& path) : file(sf_open(path.string().c_str(), SFM_READ, &info)) {
     if (file == nullptr) throw Error(std::string("is not a WAV file that can be read: ") + sf_strerror(nullptr));
@@ -83,7 +84,7 @@ struct AudioFile::Source {
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
-  // Reads a block, and averages its channels. The result is empty at the end of the file.
+  // Reads the next block of samples, and averages its channels. The result is empty at the end of the file.
   std::span<const float> next() {
     const auto frames = static_cast<sf_count_t>(block.size() / channels);
     const auto count = static_cast<std::size_t>(std::max(sf_readf_float(file, block.data(), frames), sf_count_t{0}));
@@ -167,7 +168,8 @@ std::size_t AudioFile::resample(std::span<float> to) {
   return count;
 }
 
-// Returns samples of the file that were not yet used, or nothing at the end of the file.
+// Returns the samples of the current block that `read` has not used. If `read` has used all of them, reads the next
+// block first. Returns nothing at the end of the file.
 std::span<const float> AudioFile::next_block() {
   if (!block_.empty()) return block_;
   try {

@@ -24,8 +24,9 @@ class AudioFile {
   AudioFile(const AudioFile&) = delete;
   AudioFile& operator=(const AudioFile&) = delete;
 
-  // Writes the next samples, and returns their number. The number is below to.size() only at the end of the recording,
-  // which is also the end of a file that was cut off. Throws if a sample is not finite or is beyond +-1e6.
+  // Writes the next samples, and returns their number. The number is below to.size() only at the end of the recording.
+  // If the file was cut off, the recording ends where the file ends. Throws if a sample is not finite or is beyond
+  // +-1e6.
   std::size_t read(std::span<float> to);
 
  private:

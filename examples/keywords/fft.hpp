@@ -4,8 +4,8 @@
 // `points` transforms z into Z. Four steps of radix 4 (decimation in frequency) compute Z in place. Then Z gives X, the
 // DFT of x:
 //     X[k] = even + odd    X[points - k] = conj(even - odd)
-//     even = (Z[k] + conj Z[points - k]) / 2    odd = -i/2 w^k (Z[k] - conj Z[points - k]), w = e^(-2 pi i /
-//     fft_length)
+//     even = (Z[k] + conj Z[points - k]) / 2
+//     odd = -i/2 w^k (Z[k] - conj Z[points - k])    w = e^(-2 pi i / fft_length)
 //
 // The last step of radix 4 computes the magnitudes of X directly, so Z and X are never stored.
 #pragma once

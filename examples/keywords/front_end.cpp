@@ -24,8 +24,8 @@ void FrontEnd::compute_group(const float* samples, std::size_t frames, float* fe
 // results of lanes without a frame are not used.
 //
 // A frame is three steps long, so each sample belongs to up to three frames. With several lanes, the function first
-// transposes the samples: row i of `steps` has sample i of each step. A load from row i then has one sample of
-// consecutive frames.
+// transposes the samples: steps[i][s] is sample i of step s. A vector that is loaded from steps[i] then has one sample
+// of each of several consecutive frames.
 void FrontEnd::compute_magnitudes(const float* samples, std::size_t frames) noexcept {
   const auto transform = [&](auto sample) {
     const auto windowed = [&](std::size_t i) {

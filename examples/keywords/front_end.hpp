@@ -15,7 +15,7 @@
 
 namespace keywords {
 
-// Each lane computes one frame.
+// Computes several frames at a time, one frame in each lane of a vector register.
 class FrontEnd {
  public:
   // Computes features [frames][coefficients] of samples [(frames - 1) * frame_step + frame_length]. Samples are floats

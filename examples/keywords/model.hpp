@@ -6,7 +6,7 @@
 //     12 encoder layers, post-LN
 //     logits = head(y[0])
 //
-// Only row 0 of the last layer is computed, because the head reads no other row.
+// The head reads only y[0], so only row 0 of the last layer is computed.
 #pragma once
 
 #include <array>

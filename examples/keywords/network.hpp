@@ -9,7 +9,8 @@
 
 namespace keywords {
 
-// Row 0 of the attention weights of each layer: how much the class token attends to each token, [layers][tokens].
+// How much the class token attends to each token, in each layer: [layers][tokens]. These weights are row 0 of each
+// layer's attention weights.
 using ClassAttention = std::array<std::array<float, token_count>, layer_count>;
 
 class Network {
@@ -18,7 +19,7 @@ class Network {
 
   // Computes y [model_width], the class token after the last layer, from x [token_count][model_width].
   virtual void run(const float* x, float* y) noexcept = 0;
-  // Computes `y` like the function above, and writes the attention of the class token.
+  // Computes `y` like run(x, y), and also writes the attention weights of the class token to `attention`.
   virtual void run(const float* x, float* y, ClassAttention& attention) noexcept = 0;
 };
 

@@ -13,7 +13,8 @@ namespace keywords {
 
 using FloatLayout = ladon::layout::WithoutProjectionBias<ladon::layout::InProj>;
 
-// `Layout` is FloatLayout for float32 weights, or the corresponding layout for int8 weights.
+// `Layout` states how the weights of the encoder layers are stored: FloatLayout for float32 weights, or the same layout
+// with int8 weights.
 template <class Layout>
 class NetworkOf final : public Network {
  public:

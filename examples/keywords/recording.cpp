@@ -16,7 +16,7 @@ namespace {
 // recording, so that a word near the start or the end lies in as many windows as a word in the middle.
 class LongRecording {
  public:
-  // `first_second` has the samples that were already read from `file`.
+  // `first_second` has the samples that the caller has already read from `file`.
   LongRecording(AudioFile& file, std::span<const float> first_second, std::size_t stride)
       : file_(file), unread_(first_second), stride_(stride), padding_(WordDetector::averaged / stride * stride) {
     stream_.add(std::vector<float>(padding_));
@@ -24,8 +24,8 @@ class LongRecording {
     take(window_length - padding_);
   }
 
-  // Returns whether the window begins within the recording and ends at most `stride_` - 1 samples after the end of the
-  // recording. The samples after the end are 0.
+  // Returns whether the window begins within the recording, and ends fewer than `stride_` samples behind the end of the
+  // recording. The samples behind the end are 0.
   [[nodiscard]] bool is_inside() const { return position_ >= padding_ && start() + window_length < length_ + stride_; }
   [[nodiscard]] bool is_behind() const { return start() + window_length >= length_ + padding_ + stride_; }
   // Returns the number of samples from the start of the recording to the start of the window, or 0 if the window begins

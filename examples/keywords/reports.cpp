@@ -41,7 +41,7 @@ ClassAttention attention_of(const Window& window, Spotter& spotter) {
   return attention;
 }
 
-// Returns a text such as "yes 90.9%". The label is padded to `columns` characters.
+// Returns a text such as "yes 90.9%". If the label has fewer than `columns` characters, spaces follow the label.
 std::string with_percent(std::string_view label, float probability, int columns = 0) {
   return format("%-*s %s", columns, label.data(), examples::percent(probability).c_str());
 }

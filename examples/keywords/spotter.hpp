@@ -39,7 +39,7 @@ class Spotter {
 
   Logits logits(Samples samples) noexcept;
   Logits logits_of_features(Features features) noexcept;
-  // Returns the logits like the function above, and writes the attention weights of the class token to `attention`.
+  // Like logits_of_features(features), but also writes the attention weights of the class token to `attention`.
   Logits logits_of_features(Features features, ClassAttention& attention) noexcept;
 
  private:

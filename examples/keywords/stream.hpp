@@ -17,8 +17,8 @@ class FeatureStream {
   // `front_end` must outlive the stream.
   explicit FeatureStream(FrontEnd& front_end) noexcept : front_end_(front_end) {}
 
-  // Takes the next samples, any number of them: floats from -1 to 1, 16 kHz. Computes the features of lane_count frames
-  // whenever the samples of lane_count frames have arrived.
+  // Takes the next samples, any number of them: floats from -1 to 1, 16 kHz. Computes features as soon as the samples
+  // fill lane_count frames.
   void add(std::span<const float> samples) noexcept {
     while (!samples.empty()) {
       const std::size_t taken = std::min(samples.size(), samples_.size() - sample_count_);
@@ -29,7 +29,7 @@ class FeatureStream {
     }
   }
 
-  // Returns how many frames the samples have filled since the start.
+  // Returns how many frames the samples have completed since the start of the sound.
   [[nodiscard]] std::size_t frames() const noexcept { return computed_ + waiting_frames(); }
 
   // Returns the features [frame_count][coefficients] of the last frame_count frames, the oldest frame first. The
@@ -51,8 +51,8 @@ class FeatureStream {
     return sample_count_ < frame_length ? 0 : (sample_count_ - frame_length) / frame_step + 1;
   }
 
-  // Computes the frames that are complete, which are at most lane_count frames, and drops the samples before the next
-  // frame.
+  // Computes the features of all frames whose samples have arrived (at most lane_count frames), and drops the samples
+  // before the next frame.
   void compute_frames() noexcept {
     const std::size_t frames = waiting_frames();
     if (frames == 0) return;

@@ -64,8 +64,9 @@ std::string ground(int top, int panel_height) {
   return examples::svg::rect(left, top, picture_width, panel_height, examples::heat(0));
 }
 
-// Draws the mel bands in colours from bright (the loudest band) to dark (8 nepers, which are 69 dB, below the loudest
-// band). If every band is below 1, the brightest colour stands for 1, so that a quiet sound is dark.
+// Draws the mel bands, whose logarithms are in log_bands. The loudest band has the brightest colour, and a band that is
+// 8 nepers (69 dB) quieter has the darkest colour. If no logarithm is above 0, the brightest colour stands for the
+// logarithm 0, so that a quiet sound is dark.
 std::string spectrogram(std::span<const float> log_bands) {
   constexpr float range = 8, quiet = 0;
   const float loudest = std::max(*std::ranges::max_element(log_bands), quiet);

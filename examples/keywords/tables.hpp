@@ -75,9 +75,10 @@ inline constexpr auto roots = [] {
   return numbers;
 }();
 
-// A mel band is a triangle over the bins of the DFT. The triangle rises from the centre of the previous band to the
-// centre of this band, and falls to the centre of the next band. Interval i lies between the centres of the bands i - 1
-// and i. A bin of interval i adds rising[bin] * magnitude to band i, and (1 - rising[bin]) * magnitude to band i - 1.
+// A mel band adds the magnitudes of the bins of the DFT with weights that form a triangle. The weight rises from 0 at
+// the centre of the previous band to 1 at the centre of this band, and falls to 0 at the centre of the next band.
+// Interval i lies between the centres of the bands i - 1 and i. A bin of interval i adds rising[bin] * magnitude to
+// band i, and (1 - rising[bin]) * magnitude to band i - 1.
 struct MelIntervals {
   std::array<std::uint8_t, mel_bands + 2> begin{};  // the first bin of each interval, and the end of the last interval
   std::array<float, fft_length / 2> rising{};
@@ -104,9 +105,9 @@ inline constexpr auto mel_intervals = [] {
 }();
 
 // The DCT-II of the logarithms of the mel bands. Row k of the DCT is symmetric if k is even, and antisymmetric if k is
-// odd: the elements n and mel_bands - 1 - n have equal magnitudes. The product with a row therefore needs only the
-// first half of the row, and the sums or the differences of the logarithms n and mel_bands - 1 - n. The array holds the
-// first halves, first of the even rows, then of the odd rows: [2][coefficients / 2][mel_bands / 2].
+// odd: the elements n and mel_bands - 1 - n have equal magnitudes. So callers first add the two logarithms of each such
+// pair for even rows, and subtract them for odd rows. The product with a row then needs only the first half of the row.
+// The array holds the first halves, first of the even rows, then of the odd rows: [2][coefficients / 2][mel_bands / 2].
 inline constexpr auto dct = [] {
   std::array<std::array<float, coefficients / 2 * mel_bands / 2>, 2> halves{};
   const double scale = square_root(2.0 / mel_bands);

@@ -27,8 +27,8 @@ struct DetectedWord {
 //   2. Reports the word with the largest average, if the average is at least `threshold`. The word is in the newest
 //      window.
 //   3. Reports nothing for the next `suppressed` samples, because the windows of one word overlap.
-//   4. Reports the same word again after its average was below `threshold`, or after `window_length` samples, when no
-//      window has the reported word any more.
+//   4. Reports the same word again only in two cases: its average was below `threshold` in the meantime, or
+//      `window_length` samples have passed, so that no window contains the reported word any more.
 //
 // The model gives a word at most about 0.91, because it was trained with smoothed labels. The average therefore reaches
 // `threshold` only if most of the averaged windows have the word.

@@ -19,9 +19,9 @@ struct HeadWeights {
   std::vector<float> words;
 };
 
-// Prints the attention of one word to the words of the text. `heading` prints the lines at the top. Every other
-// function prints one view: one head, a list of heads, a grid of all heads, the heads with the largest weights, or the
-// mean of the heads.
+// Prints the attention of one word to the words of the text. heading() prints the lines at the top. Each of the other
+// public functions prints one view: one head, a list of heads, a grid of all heads, the heads with the largest weights,
+// or the mean of the heads.
 class View {
  public:
   View(std::ostream& out, std::vector<Word> words, std::size_t from, std::vector<HeadWeights> heads)
@@ -75,7 +75,7 @@ void View::bars() const {
   }
 }
 
-// Prints a line for each head in `heads_`, with the words that have the largest weights.
+// Prints a line for each selected head, with the words that have the largest weights.
 void View::list() const {
   constexpr std::size_t most = 6;
   constexpr float least = 0.03f;

@@ -16,7 +16,7 @@ Norm find_norm(const Safetensors& file, const std::string& name) {
   return {file.tensor(name + ".weight", {model_width}), file.tensor(name + ".bias", {model_width})};
 }
 
-// Finds the tensors of all layers. find.operator()<Out, In>(name) finds a dense layer.
+// Finds the tensors of all layers. Calls find.operator()<Out, In>(name) to find each dense layer.
 template <class AnyDense, class Find>
 LayersOf<AnyDense> find_layers_with(const Safetensors& file, const Find& find) {
   LayersOf<AnyDense> found{};

@@ -80,10 +80,10 @@ struct Embeddings {
 Embeddings find_embeddings(const Safetensors& file);
 Layers find_layers(const Safetensors& file);
 
-// Holds the layers with bfloat16 weights, and owns the weights. The constructor rounds the float weights of the file.
+// Owns bfloat16 copies of the weights of all layers. The constructor rounds the float weights of the file.
 class BFloat16Layers {
  public:
-  // Throws ModelError as find_layers does.
+  // Throws ModelError for the first missing or wrong tensor.
   explicit BFloat16Layers(const Safetensors& file);
 
   [[nodiscard]] const LayersOf<BFloat16Dense>& layers() const noexcept { return layers_; }
@@ -93,8 +93,8 @@ class BFloat16Layers {
   LayersOf<BFloat16Dense> layers_;
 };
 
-// Holds the layers with int8 weights, and owns the tensors that are not in the file. AnyInt8Dense is Int8Dense or
-// RotatedInt8Dense.
+// Provides the int8 weights of all layers, and owns the tensors that the file does not contain. The template argument
+// AnyInt8Dense is Int8Dense or RotatedInt8Dense.
 //
 // The int8 weights of the file are used in place, if `ladon-weights quantise` wrote them: X.weight of dtype I8, and
 // X.weight_scale of dtype F32 and shape (out, 1). Otherwise, the constructor quantises the float weights of the file.

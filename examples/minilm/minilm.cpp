@@ -19,8 +19,8 @@ void check(std::span<const TokenId> ids) {
                      std::to_string(largest) + " (another model's vocab.txt?)");
 }
 
-// Computes LayerNorm of one token. The sums are in double. Double costs little, because LayerNorm of a token has about
-// a thousand additions, and the encoder has millions of additions for a token.
+// Computes LayerNorm of one token, with sums in double. Double costs little time, because LayerNorm needs about a
+// thousand additions for a token, and the encoder needs millions.
 void normalise(float* token, const Norm& norm) {
   double mean = 0;
   for (std::size_t i = 0; i < model_width; ++i) mean += static_cast<double>(token[i]) / model_width;
@@ -41,8 +41,8 @@ Embedding pool(const float* y, std::size_t tokens) {
   std::array<double, model_width> sum{};
   for (std::size_t t = 0; t < tokens; ++t)
     for (std::size_t i = 0; i < model_width; ++i) sum[i] += static_cast<double>(y[t * model_width + i]);
-  // Scales the sum instead of the mean: the mean is the sum divided by the number of tokens, and the scaling to length
-  // 1 cancels this division.
+  // Scales the sum of the rows to length 1. The mean, scaled to length 1, is the same vector, because the mean and the
+  // sum have the same direction.
   double length = 0;
   for (const double value : sum) length += value * value;
   length = std::sqrt(length);
@@ -60,8 +60,8 @@ std::unique_ptr<Stack> make_stack_at(std::size_t index, const LayersOf<Dense>& l
   return make[index](layers);
 }
 
-// Calls f with the layers of an encoder. Their type depends on the weights: LayersOf<Dense>, LayersOf<BFloat16Dense>,
-// LayersOf<Int8Dense> or LayersOf<RotatedInt8Dense>.
+// Calls f with the layers of an encoder. The type of the layers depends on the precision of the weights:
+// LayersOf<Dense>, LayersOf<BFloat16Dense>, LayersOf<Int8Dense> or LayersOf<RotatedInt8Dense>.
 template <class F>
 auto visit_layers(const SentenceEncoder::AnyLayers& any, const F& f) {
   if (const auto* bfloat16 = std::get_if<BFloat16Layers>(&any)) return f(bfloat16->layers());

@@ -50,14 +50,15 @@ class SentenceEncoder {
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
 
-  // Computes the embeddings of several texts. Consecutive texts share one run, up to max_tokens tokens in a run. An
-  // embedding may differ from the result of the functions above by a few units in the last place. The functions above
-  // run each text alone, and a run of up to 8 tokens, or of 17 to 24 tokens, may add in a different order than a longer
-  // run. With bfloat16 or int8 weights on AVX512_BF16, an embedding may differ more, because attention adds pairs of
-  // neighbouring keys.
+  // Computes the embeddings of several texts. Consecutive texts share one run of the encoder, up to max_tokens tokens
+  // in a run. The functions above run each text alone, and their embeddings may differ by a few units in the last
+  // place: a run of up to 8 tokens, or of 17 to 24 tokens, may add in a different order than a longer run. With
+  // bfloat16 or int8 weights on AVX512_BF16, embeddings may differ more, because attention adds pairs of neighbouring
+  // keys.
   [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
 
-  // Computes the input of the first layer, [ids][model_width]: word + position + type, normalised.
+  // Computes the input of the first layer, [ids][model_width]: the LayerNorm of the sum of the word, position and type
+  // embeddings.
   void lookup(std::span<const TokenId> ids, float* x) const;
 
   using AnyLayers = std::variant<Layers, BFloat16Layers, Int8Layers, RotatedInt8Layers>;
@@ -70,7 +71,7 @@ class SentenceEncoder {
     std::vector<float> y;          // [capacity][model_width]
   };
 
-  // The memory of a run of several texts. `shared_` is null until the first such run.
+  // The memory for runs that compute several texts at once. The member `shared_` is null until the first such run.
   struct Shared {
     std::unique_ptr<SharedStack> stack;
     SharedStack::Sight sight;

@@ -16,7 +16,8 @@ namespace minilm {
 inline constexpr auto capacities = std::to_array<std::size_t>({MINILM_CAPACITIES});
 static_assert(capacities.back() == max_tokens);
 
-// For each layer, a pointer to the attention weights, [head_count][capacity][capacity], or null.
+// For each layer, a pointer to the attention weights [head_count][capacity][capacity]. A null pointer stands for a
+// layer whose attention weights are not needed.
 using AttentionPointers = std::array<float*, layer_count>;
 
 class Stack {
@@ -46,7 +47,7 @@ std::unique_ptr<Stack> make_stack(const LayersOf<RotatedInt8Dense>& layers);
 // directly follow the tokens of the previous text, so no text is padded to the length of the longest text.
 class SharedStack {
  public:
-  // Row i belongs to token i: bit k % 32 of word k / 32 is 1 if token i may see token k.
+  // The mask of a run. Row i belongs to token i. Bit k % 32 of word k / 32 in row i is 1 if token i may see token k.
   using Sight = std::array<std::array<std::uint32_t, max_tokens / 32>, max_tokens>;
 
   virtual ~SharedStack() = default;

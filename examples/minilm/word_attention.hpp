@@ -22,8 +22,8 @@ struct Word {
 // Returns the words of a text from the result of WordPiece::encode.
 std::vector<Word> words_of(std::span<const TokenId> ids, const WordPiece& tokenizer, bool with_special);
 
-// Returns the attention of `from` to each of `words` in one head: the sum over the pieces of the key word, and the mean
-// over the pieces of `from` (Clark et al., arXiv 1906.04341, section 4.1).
+// Returns the attention of the word `from` to each of `words` in one head. The attention to a word is the sum of the
+// attention to its pieces, averaged over the pieces of `from` (Clark et al., arXiv 1906.04341, section 4.1).
 std::vector<float> word_weights(const Attention& attention, std::size_t layer, std::size_t head, const Word& from,
                                 std::span<const Word> words);
 

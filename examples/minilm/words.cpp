@@ -137,7 +137,7 @@ class WordMaker {
 
 }  // namespace
 
-// Computes steps 1 and 2 of words.hpp. Step 2 checks is_ideograph before step 3, the decomposition, because a
+// Computes steps 1 and 2 of words.hpp. is_ideograph must check a code point before step 3 decomposes it, because a
 // compatibility ideograph (U+F900 to U+FAFF) decomposes to an ideograph of a different block.
 void each_word(std::string_view text, const std::function<bool(const std::string& word)>& take) {
   WordMaker words(take);

@@ -6,8 +6,8 @@
 
 namespace minilm {
 
-// Cleans a text and splits it into words, as for the training of BERT's uncased models. Passes each word to `take`,
-// until `take` returns false. The steps are:
+// Cleans a text and splits it into words, as BERT's uncased models expect. Passes each word to `take`, until `take`
+// returns false. The steps are:
 //   1. removes U+0000, U+FFFD, control signs (Cc) except tab, LF and CR, format signs (Cf) and private signs (Co),
 //   2. replaces whitespace by a space, and adds a space before and after each CJK ideograph,
 //   3. decomposes the text canonically (NFD), and removes accents (Mn),

@@ -47,7 +47,8 @@ struct Checkpoint {
 };
 
 // Finds all tensors in a file of llama2.c's "version 0" format. Throws Error, which names `file`, if the header or the
-// size does not fit this model. The results point into `bytes`, which begin at a multiple of 4: no weight is copied.
+// size does not fit this model. The results point into `bytes`, so no weight is copied. `bytes` must begin at a
+// multiple of 4.
 Checkpoint find_tensors(std::span<const std::byte> bytes, const std::filesystem::path& file);
 
 }  // namespace stories

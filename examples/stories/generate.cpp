@@ -29,8 +29,8 @@ Timing generate(Model& model, const Tokenizer& tokenizer, Sampler& sampler, std:
   steps = std::min(steps, max_positions);
   const auto given = prompt.first(std::min(prompt.size(), steps));
   model.clear();
-  // Feeds the first token in a separate call, because the measured time begins after the first token. The loop then
-  // feeds the rest of the prompt in one call.
+  // Passes the first token of the prompt to `extend` in a separate call, because the measured time begins after the
+  // first token. The loop then passes the rest of the prompt in one call.
   Logits logits = model.extend(given.first(1));
   Clock::time_point start{};
   TokenId token = given.front();

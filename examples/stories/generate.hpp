@@ -19,9 +19,9 @@ struct Timing {
   [[nodiscard]] double tokens_per_second() const { return static_cast<double>(positions - 1) / seconds; }
 };
 
-// Writes the prompt (a result of Tokenizer::encode) and the continuation by the model, piece by piece, and a line end.
-// The text has `steps` positions (at least one), or fewer if the model ends its text. Throws Error if the prompt has
-// more than max_positions tokens.
+// Writes the prompt (a result of Tokenizer::encode) and the model's continuation, piece by piece, and a line end. Ends
+// after `steps` tokens (at least one), or earlier if the model ends its text. Throws Error if the prompt has more than
+// max_positions tokens.
 Timing generate(Model& model, const Tokenizer& tokenizer, Sampler& sampler, std::span<const TokenId> prompt,
                 std::size_t steps, std::ostream& out);
 

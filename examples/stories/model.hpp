@@ -35,7 +35,7 @@ class Model {
 
   // Appends tokens to the text. Returns the logits of the next token, which are valid until the next call. Throws Error
   // if `tokens` is empty, if a token is not below vocabulary_size, or if the text exceeds max_positions tokens. Also
-  // throws Error if the file is damaged so that the result is not finite.
+  // throws Error if a logit is not finite, because the file is then probably damaged.
   [[nodiscard]] Logits extend(std::span<const TokenId> tokens);
 
   [[nodiscard]] const Checkpoint& checkpoint() const noexcept { return checkpoint_; }

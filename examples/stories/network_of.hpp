@@ -13,8 +13,8 @@
 
 namespace stories {
 
-// The largest number of tokens of a prompt that one call of Prompt::extend takes. Few prompts have more than 32 tokens,
-// and 32 tokens fill the lanes of every vector register.
+// The largest number of tokens of a prompt that one call of Prompt::extend takes; a longer prompt takes several calls.
+// Few prompts have more than 32 tokens, and 32 is a multiple of the number of lanes of every vector register.
 inline constexpr std::size_t chunk = 32;
 
 inline constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
@@ -26,7 +26,8 @@ inline constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
 
 using Position = ladon::position::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;
 
-// `Layout` sets how the weights of the linear maps are stored. A call takes at most `Tokens` tokens.
+// The layers of the model. `Layout` states how the weights of the linear maps are stored. `Tokens` is the largest
+// number of tokens that one call takes.
 template <class Layout, std::size_t Tokens>
 using Stack = ladon::Encoder<
     layer_count,
@@ -34,8 +35,8 @@ using Stack = ladon::Encoder<
         .queries = Tokens, .keys = max_positions, .model = model_width, .heads = head_count, .kv_heads = kv_head_count},
     config, ladon::mask::Causal, ladon::FinalNorm::with, Layout, ladon::score::Scaled, Position>;
 
-// `Layout` is layout::WithoutBias<layout::SeparateQKV> for float32 weights, or the corresponding layout for bfloat16 or
-// int8 weights.
+// `Layout` states how the weights of the linear maps are stored: layout::WithoutBias<layout::SeparateQKV> for float32
+// weights, or the same layout with bfloat16 or int8 weights.
 template <class Layout>
 class NetworkOf final : public Network {
  public:

@@ -6,8 +6,8 @@
 
 namespace stories {
 
-// Returns the text that the program writes for a piece. A piece of one byte is written if the byte is printable ASCII
-// or white space, and is dropped otherwise, as in llama2.c. A longer piece is written with escapes.
+// Returns the text that the program writes for the piece of a token. A piece of one byte stays as it is if the byte is
+// printable ASCII or white space, and otherwise becomes "", as in llama2.c. A longer piece becomes escaped(piece).
 [[nodiscard]] std::string printable(std::string_view piece);
 
 // Returns the text with \xHH in place of each byte that could control a terminal: control characters other than white

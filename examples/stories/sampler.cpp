@@ -23,8 +23,8 @@ Sampler::Sampler(float temperature, float top_p, std::uint64_t seed) noexcept
 TokenId Sampler::choose(std::span<const float> logits) {
   check(logits);
   const auto likeliest = std::ranges::max_element(logits);
-  // If the largest logit / temperature overflows, softmax would give every smaller logit the probability 0, so the
-  // likeliest token is chosen.
+  // Chooses the likeliest token if the division of the largest logit by the temperature overflows, because softmax
+  // would give every smaller logit the probability 0.
   if (temperature_ == 0 || !std::isfinite(*likeliest / temperature_))
     return static_cast<TokenId>(likeliest - logits.begin());
   soften(logits);
@@ -43,13 +43,13 @@ void Sampler::soften(std::span<const float> logits) {
   for (auto& [value, token] : candidates_) value /= sum;
 }
 
-// Erases candidates from the least likely upwards, as long as the probabilities of the kept candidates sum to more than
-// top_p. Sorts the kept candidates by descending probability.
+// Sorts the candidates by descending probability. Keeps candidates from the first on, until their probabilities sum to
+// more than top_p. Erases all other candidates.
 void Sampler::keep_likeliest() {
-  // To save time, erases rare candidates before the sort: candidates whose probability is below (1 - top_p) / (number
-  // of candidates - 1). All of them together have a probability below 1 - top_p, so the other candidates sum to more
-  // than top_p. The likeliest candidate must stay, even if a very small top_p makes this limit larger than its
-  // probability. `rare` is therefore at most `largest`.
+  // To save time, erases rare candidates before the sort. A candidate is rare if its probability is below (1 - top_p) /
+  // (number of candidates - 1). All rare candidates together have a probability below 1 - top_p, so the other
+  // candidates sum to more than top_p. With a very small top_p, this limit may exceed every probability. `rare` is
+  // therefore at most the largest probability, so that the likeliest candidate stays.
   const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
   const float rare = std::min(largest, (1 - top_p_) / static_cast<float>(candidates_.size() - 1));
   std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });

@@ -12,8 +12,8 @@ namespace stories {
 // Chooses the next token as llama2.c does. At temperature 0, chooses the likeliest token. Otherwise, chooses a random
 // token from softmax(logits / temperature). If `top_p` is between 0 and 1, chooses only among the likeliest tokens
 // whose probabilities together exceed `top_p` ("The Curious Case of Neural Text Degeneration", arXiv 1904.09751). Equal
-// seeds give equal choices. If the temperature is so small that the largest logit / temperature overflows, the
-// temperature counts as 0.
+// seeds give equal choices. If the temperature is so small that the division of the largest logit by the temperature
+// overflows, the temperature counts as 0.
 class Sampler {
  public:
   // Precondition: temperature >= 0.

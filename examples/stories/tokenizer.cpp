@@ -66,8 +66,8 @@ class Reader {
   const std::filesystem::path& file_;
 };
 
-// Holds a row of tokens, in which two neighbours can become one token. The row is a linked list in an array, so the
-// places of two tokens tell their order.
+// Holds the tokens of a text, and can join two neighbours into one token. The tokens are a linked list in the array
+// links_. A token later in the text has a larger index in the array (its place).
 class Chain {
  public:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -111,8 +111,8 @@ class Chain {
   std::vector<Link> links_;
 };
 
-// Two neighbours in a Chain that can become one token. `left` and `right` are the tokens that the pair had when it was
-// found. Either token may have changed since then.
+// Two neighbours in a Chain that can be joined into one token. `left` and `right` are the tokens that the pair had when
+// it was found. Since then, either token may have been joined with its other neighbour.
 struct Pair {
   float score;
   std::size_t place;
@@ -179,9 +179,9 @@ std::vector<TokenId> Tokenizer::code_points(std::string_view text) const {
   return tokens;
 }
 
-// Finds each pair once, when its two tokens become neighbours, and puts the pair into a queue. Until the pair leaves
-// the queue, one of its tokens may have been joined with the neighbour on its other side. `has` therefore checks that
-// both tokens are still in their places.
+// Finds each pair once, when its two tokens become neighbours, and puts the pair into a queue. While the pair waits in
+// the queue, one of its tokens may be joined with its other neighbour, so that the pair no longer exists. Chain::has
+// therefore checks that both tokens are still in their places.
 void Tokenizer::merge(std::vector<TokenId>& tokens) const {
   Chain chain(tokens);
   std::priority_queue<Pair, std::vector<Pair>, Later> pairs;

@@ -21,9 +21,9 @@ inline constexpr TokenId first_byte_token = 3;
 // such pair if several pairs have this score. Ends when no two neighbours can be joined.
 class Tokenizer {
  public:
-  // Reads llama2.c's file of pieces and scores: the int32 length of the longest piece, and for each token a float32
-  // score, an int32 length, and bytes. Throws Error if the file does not have `vocabulary_size` tokens, or lacks the
-  // tokens that encode() needs.
+  // Reads llama2.c's file of pieces and scores. The file begins with the int32 length of the longest piece. Each token
+  // follows with a float32 score, the int32 length of its piece, and the bytes of the piece. Throws Error if the file
+  // does not have `vocabulary_size` tokens, or lacks the tokens that encode() needs.
   explicit Tokenizer(const std::filesystem::path& file);
 
   // Returns begin_token and the tokens of the text. The text may have any bytes: bytes that are not UTF-8 become byte

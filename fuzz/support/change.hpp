@@ -11,8 +11,8 @@
 
 namespace ladon_fuzz {
 
-// The special numbers that `change` may write: `finite` allows only finite numbers, `nan` also NaN, and `all` also
-// infinities.
+// States which special numbers `change` may write: `finite` allows only finite numbers, `nan` also NaN, and `all` also
+// NaN and infinities.
 enum class Specials { finite, nan, all };
 
 // Multiplies all values by a power of two between 2^lowest and 2^highest. Overwrites up to three values by special

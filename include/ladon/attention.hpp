@@ -36,8 +36,8 @@ struct Attention {
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The workspaces of run and run_phase. Each thread of a call uses one Scratch. There is no type Shared, because the
-  // threads share no workspace.
+  // The workspaces of run and run_phase. With several threads, each thread has its own Scratch. In MultiHeadAttention,
+  // all threads of a call also use one common workspace, `Shared`. This attention has no such workspace.
   using Workspace = AttentionWorkspace<shape, detail::WholePacks<Target>>;
   using Scratch = Workspace;
   template <std::size_t Threads>
@@ -52,8 +52,8 @@ struct Attention {
 
   // How many phases run_phase has: one, which computes the attention of all heads.
   static constexpr std::size_t phases = 1;
-  // Returns how many parts a phase has (threads.hpp). Each query head is one part. If a phase has more shares than
-  // parts, the additional shares have no work.
+  // Returns the number of parts of a phase: one part for each query head (threads.hpp). Threads divide the parts among
+  // themselves. With more threads than parts, some threads have no work.
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
   // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query in a head, the query's row of `out`
@@ -77,11 +77,12 @@ struct Attention {
                             To&& to = {}) noexcept {
     compute(detail::WholeCall{}, q, k, v, out, workspace, options, to);
   }
-  // Computes one share of one phase of `run`: the attention of some of the query heads. Precondition: `phase` < phases.
+  // Computes one thread's share of `run`: the attention of some of the query heads (threads.hpp). Precondition: `phase`
+  // < phases.
   //
-  // Each thread has a separate `scratch` (threads.hpp). The result is bit-identical to `run` for any number of shares.
-  // Each share converts the keys and values of its query heads into panels. If query heads of several shares use one
-  // head of keys and values, each of these shares converts this head.
+  // Each thread has a separate `scratch`. The result is bit-identical to `run` for any number of threads. Each thread
+  // converts the keys and values of its query heads into the layout of the kernels. If several threads use the same
+  // keys and values, each of these threads repeats the conversion.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries q, Keys k, Values v, Output out,
                                   Scratch& scratch, const Options& options = {}, To&& to = {}) noexcept {
@@ -93,7 +94,7 @@ struct Attention {
   LADON_REJECT_CALL(run, "q, k, v, out, workspace, options, map");
 
  private:
-  // Computes the part of a run that `part` selects: the whole run, or one share of the phase (threads.hpp).
+  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share (threads.hpp).
   template <class Part, class To>
   static constexpr void compute(Part part, Queries q, Keys k, Values v, Output out, Scratch& scratch,
                                 const Options& options, To& to) noexcept {
@@ -111,8 +112,8 @@ struct Attention {
     });
   }
 
-  // Returns the part of `array` that a call with `count` active tokens may use. The part begins at element 0, and ends
-  // after token `count` - 1 of the last head.
+  // Returns the elements of `array` that a call with `count` active tokens may use: element 0 up to the last element of
+  // token `count` - 1 of the last head.
   template <class T, std::size_t Heads, std::size_t Tokens, std::size_t Width>
   static constexpr detail::Floats active(TensorView<T, Heads, Tokens, Width> array, std::size_t count) noexcept {
     return {array.data, count == 0 ? 0 : ((Heads - 1) * Tokens + count) * Width};

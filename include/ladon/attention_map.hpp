@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optional additional outputs of a run: the attention weights, or the scores at one stage of their computation.
+// Optional additional outputs of a run: the attention weights, or the scores before the softmax.
 //
 // Implementation: detail/attention/capture.hpp.
 #pragma once
@@ -17,9 +17,9 @@ namespace ladon::inline LADON_ABI {
 template <Shape S>
 using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 
-// The stages of the computation that turns scores into attention weights. Scores are in natural units: the weight of a
-// key with the score s is proportional to e^s. Inside the kernels, scores are multiplied by log2(e), because the
-// kernels compute powers of two.
+// The stages of the computation that turns scores into attention weights. Captured scores are in natural units: the
+// weight of a key with the score s is proportional to e^s. The kernels work with s * log2(e) instead, because they
+// compute powers of two.
 //
 // The enumerators have the values 0 to 3, like the attribute qk_matmul_output_mode of the ONNX operator Attention.
 // Before pull request 7913, ONNX had two of the values in the opposite order: 1 meant `masked`, and 2 meant `capped`.

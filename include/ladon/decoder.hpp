@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack of decoder layers. In the headers of decoders, "the memory" is the output of an encoder. A run first converts
-// the tokens and the memory from rows into panels (detail/memory/panels.hpp). The run then computes all layers in
-// place. Finally, the run converts the result from panels into rows.
+// the tokens and the memory from rows into the layout of the kernels (panels, detail/memory/panels.hpp). The run then
+// computes all layers in place. Finally, the run converts the result into rows.
 //
 // Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
@@ -44,9 +44,9 @@ struct Decoder {
   using Input = typename Layer::Input;
   using MemoryInput = typename Layer::MemoryInput;
   using Output = typename Layer::Output;
-  // Element i of Maps and of Captures belongs to layer i. An element has two pointers: one for self-attention, and one
-  // for the attention to the memory. The arrays behind the pointers of Maps receive the attention weights. The arrays
-  // behind the pointers of Captures receive the results of stage G (attention_map.hpp).
+  // Maps and Captures have one element for each layer. An element has two pointers to arrays of the caller: one for
+  // self-attention, and one for the attention to the memory. With Maps, these arrays receive the attention weights.
+  // With Captures, they receive the results of stage G (attention_map.hpp).
   using Maps = std::array<DecoderMaps, Layers>;
   template <Stage G>
   using Captures = std::array<DecoderCaptures<G>, Layers>;
@@ -54,13 +54,13 @@ struct Decoder {
   // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 + 4i to 4 + 4i compute layer
   // i, like phases 1 to 4 of DecoderLayer. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 4 * Layers;
-  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
-  // than parts, the additional shares have no work.
+  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
+  // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
-  // lengths, aliasing, workspace and errors. Every layer but the last computes all active tokens, even if fewer queries
-  // are active. The comment of Encoder::run gives the reason.
+  // lengths, aliasing, workspace and errors. Only the last layer skips inactive queries. All earlier layers compute
+  // every active token, because the next layer needs these tokens as keys.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
@@ -77,8 +77,8 @@ struct Decoder {
     compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, in(maps));
   }
 
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases, `shared` and
-  // `scratch`.
+  // Computes one thread's share of one phase of `run` (threads.hpp). MultiHeadAttention::run_phase describes the rules
+  // for threads.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
@@ -136,8 +136,8 @@ struct Decoder {
                    in(maps));
   }
 
-  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases, `shared`
-  // and `scratch`.
+  // Computes one thread's share of one phase of `extend` (threads.hpp). MultiHeadAttention::extend_phase describes the
+  // rules for threads.
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options = {}) noexcept {
@@ -164,14 +164,15 @@ struct Decoder {
   LADON_REJECT_CALL(extend, "x, caches, memory, weights, y, workspace, options, maps");
 
  private:
-  // `nothing` and in(maps) are function objects. For layer i, `nothing` returns captures that write nothing, and
-  // in(maps) returns captures that write to maps[i].
+  // Function objects that take the number i of a layer. They return the Captures of this layer (DecoderLayer). With
+  // `nothing`, no attention weights are written. With in(maps), the arrays of maps[i] receive the weights.
   static constexpr auto nothing = [](std::size_t) { return Layer::nothing; };
   static constexpr auto in(const auto& maps) noexcept {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
   }
 
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
+  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share of one phase
+  // (threads.hpp).
   template <class Part, class CapturesOf>
   static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
@@ -198,7 +199,8 @@ struct Decoder {
     });
   }
 
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
+  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // phase (threads.hpp).
   template <class Part, class CapturesOf>
   static constexpr void compute_extend(Part part, Input x, Caches& caches, const MemoryCaches& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
@@ -224,7 +226,7 @@ struct Decoder {
     });
   }
 
-  // If the stack has a final norm, applies the norm to the panels tokens.x. Then converts these panels into the rows of
+  // Applies the final norm of the stack, if any, to the tokens in tokens.x. Then converts these tokens into the rows of
   // `y`.
   template <class Steps, class Part>
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, auto& tokens, Output y) noexcept {

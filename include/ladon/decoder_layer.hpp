@@ -65,8 +65,8 @@ struct DecoderLayerWeights<S, Config, Layout> {
 // memory. Both members are RunOptions: active lengths, and the data of the mask, the score and the position encoding
 // (options.hpp).
 //
-// Both attentions have the same queries, so memory.queries is ignored. The attention to the memory has no position
-// encoding, because the memory's tokens are not tokens of the text.
+// Both attentions have the same queries. self.queries sets the number of active queries, and memory.queries is ignored.
+// The attention to the memory has no position encoding, because the memory's tokens are not tokens of the text.
 template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score,
           position::Policy Position = position::None>
 struct DecoderOptions {
@@ -88,13 +88,12 @@ struct DecoderCaptures {
   Capture<G> self{};
   Capture<G> memory{};
 };
-// LADON_REJECT_DECODER_OPTIONS declares an overload of `run` for options that DecoderOptions does not have. If a caller
-// passes such options, the compiler prints LADON_MISTAKEN_DECODER_OPTIONS. LADON_REJECT_OPTIONS (options.hpp) is the
-// macro for layers with RunOptions.
-#define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
-  "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
-  "the "                                                                                                             \
-  "options {.tokens, .queries, .keys, .mask, .sinks, .position}"
+// LADON_REJECT_DECODER_OPTIONS(run(...)) declares an overload of `run` for wrong options. For example, the name of an
+// option may be misspelt. If a caller passes wrong options, the compiler prints LADON_MISTAKEN_DECODER_OPTIONS. For
+// layers that take RunOptions, options.hpp has a similar macro.
+#define LADON_MISTAKEN_DECODER_OPTIONS                                                                            \
+  "ladon: an option is unknown or misplaced. The options of a decoder are {.self, .memory}, in this order; both " \
+  "take the options {.tokens, .queries, .keys, .mask, .sinks, .position}"
 #define LADON_REJECT_DECODER_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_DECODER_OPTIONS) __VA_ARGS__ LADON_REJECTED
 
 // A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the
@@ -132,9 +131,8 @@ struct DecoderLayer {
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Layers
-  // whose shapes differ only in `queries` have the same types of caches, so these layers can share a Cache and a
-  // MemoryCache.
+  // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Neither
+  // type depends on shape.queries. A layer for the prompt and a layer for single tokens can therefore share one cache.
   using Cache = CacheOf<shape, SelfMask, Target>;
   using MemoryCache = CacheOf<cross, mask::None, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
@@ -145,12 +143,15 @@ struct DecoderLayer {
   template <class Simd>
   using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
 
-  // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phase 1 computes the attention of all
-  // heads to the decoder's tokens, and phase 2 the steps after this attention. Phase 3 computes the attention of all
-  // heads to the memory. Phase 4 computes the remaining steps and writes `y`.
+  // How many phases run_phase has:
+  //     phase 0   converts `x` and `memory` into panels
+  //     phase 1   attention of all heads to the decoder's tokens
+  //     phase 2   the steps between both attentions
+  //     phase 3   attention of all heads to the memory
+  //     phase 4   the remaining steps; writes `y`
   static constexpr std::size_t phases = 5;
-  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
-  // than parts, the additional shares have no work.
+  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
+  // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Target>(phase);
   }
@@ -161,8 +162,8 @@ struct DecoderLayer {
   //   `memory` are active.
   // - Aliasing: `y` may be the same array as `x`. Apart from this case, no two arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
-  // - Errors: more active tokens than shape.queries, or more active tokens of `memory` than Memory, break a
-  //   precondition (checks.hpp).
+  // - Errors: `x` must not have more than shape.queries active tokens, and `memory` not more than Memory. Otherwise,
+  //   the call breaks a precondition (checks.hpp).
   // - Maps: `maps` is DecoderMaps, or DecoderCaptures<G> for the results of stage G (attention_map.hpp). Without
   //   `maps`, attention weights are not written.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
@@ -181,8 +182,8 @@ struct DecoderLayer {
             captures_of(maps));
   }
 
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases, `shared` and
-  // `scratch`.
+  // Computes one thread's share of one phase of `run` (threads.hpp). MultiHeadAttention::run_phase describes the rules
+  // for threads.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
@@ -224,12 +225,12 @@ struct DecoderLayer {
   // - Lengths: options.self.tokens sets how many tokens `x` has, at most shape.queries. The cache has room for
   //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
   //   of the memory.
-  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. The mask of the
-  //   attention to the memory uses another position: t + Memory - shape.keys for token t of the text. If
-  //   options.memory.mask sets an offset, the position of token i of `x` is i + this offset.
+  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. In the attention
+  //   to the memory, the mask assumes the position t + Memory - shape.keys for token t of the text. If
+  //   options.memory.mask sets an offset, token i of `x` has the position i + this offset instead.
   // - Maps: a row of DecoderMaps::self has shape.keys elements, one for each token that the cache has room for.
-  // - Errors: more tokens than the cache has room for, or more memory tokens than `memory` holds, break a precondition
-  //   (checks.hpp).
+  // - Errors: `cache` must have room for the tokens of `x`. `memory` must hold options.memory.keys tokens or more.
+  //   Otherwise, the call breaks a precondition (checks.hpp).
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, memory, weights, y, workspace.shared, workspace.scratch, options,
@@ -248,8 +249,8 @@ struct DecoderLayer {
                    captures_of(maps));
   }
 
-  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases, `shared`
-  // and `scratch`.
+  // Computes one thread's share of one phase of `extend` (threads.hpp). MultiHeadAttention::extend_phase describes the
+  // rules for threads.
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
@@ -270,7 +271,7 @@ struct DecoderLayer {
                    weights, y, shared, scratch, options, captures_of(maps));
   }
 
-  // The members from here to `captures_of` are for the class Decoder.
+  // The class Decoder also uses the members from here to `captures_of`.
 
   // Returns the active lengths of self-attention and of the attention to the memory.
   static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
@@ -301,8 +302,9 @@ struct DecoderLayer {
                           owned...);
   }
 
-  // The captures of a layer: `self` for self-attention, `memory` for the attention to the memory. Both are function
-  // objects that call their argument with a capture, for example CaptureNone (detail/attention/capture.hpp).
+  // Where the attention weights of a layer go: `self` for self-attention, `memory` for the attention to the memory.
+  // Both members are function objects, whose argument is a function `attend`. They call attend(x). The object x writes
+  // the weights, or writes nothing (detail/attention/capture.hpp).
   template <class Self, class Cross>
   struct Captures {
     Self self;
@@ -319,7 +321,8 @@ struct DecoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, memory, weights, y, workspace, options, maps");
 
  private:
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
+  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share of one phase
+  // (threads.hpp).
   template <class Part, class Captured>
   static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
@@ -337,7 +340,8 @@ struct DecoderLayer {
     });
   }
 
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
+  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // phase (threads.hpp).
   template <class Part, class Captured>
   static constexpr void compute_extend(Part part, Input x, Cache& cache, const MemoryCache& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of encoder layers. A run first converts the tokens from rows into panels (detail/memory/panels.hpp). The run
-// then computes all layers in place. Finally, the run converts the result from panels into rows.
+// A stack of encoder layers. A run first converts the tokens from rows into the layout of the kernels (panels,
+// detail/memory/panels.hpp). The run then computes all layers in place. Finally, the run converts the result into rows.
 //
 // Implementation: detail/layer/encoder_steps.hpp and detail/layer/first_token.hpp.
 #pragma once
@@ -63,17 +63,17 @@ struct Encoder {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 + 2i computes the attention of layer i,
   // and phase 2 + 2i computes the remaining steps of layer i. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 2 * Layers;
-  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
-  // than parts, the additional shares have no work.
+  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
+  // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model]. EncoderLayer::run describes lengths, aliasing, workspace
   // and errors.
   //
-  // The last layer computes only the active queries. Every earlier layer computes all active tokens, because the next
-  // layer needs all of these tokens as keys. If token 0 is the only active query, for example the class token of a
-  // classifier, the last layer uses the kernels for a single token on AVX2 and AVX-512, unless the shape has thousands
-  // of keys (detail/layer/first_token.hpp).
+  // Only the last layer skips inactive queries. All earlier layers compute every active token, because the next layer
+  // needs these tokens as keys. Often only token 0 is a query, for example the class token of a classifier. On AVX2 and
+  // AVX-512, the last layer then uses the kernels for a single token, unless the shape has thousands of keys
+  // (detail/layer/first_token.hpp).
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
@@ -90,8 +90,8 @@ struct Encoder {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(captures));
   }
 
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases, `shared` and
-  // `scratch`.
+  // Computes one thread's share of one phase of `run` (threads.hpp). MultiHeadAttention::run_phase describes the rules
+  // for threads.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
@@ -133,8 +133,8 @@ struct Encoder {
                    capture_in(captures));
   }
 
-  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases, `shared`
-  // and `scratch`.
+  // Computes one thread's share of one phase of `extend` (threads.hpp). MultiHeadAttention::extend_phase describes the
+  // rules for threads.
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
@@ -162,16 +162,17 @@ struct Encoder {
   LADON_REJECT_CALL(extend, "x, caches, weights, y, workspace, options, maps");
 
  private:
-  // capture_none and capture_in(maps) are function objects for the parameter `with_capture` of `compute` and
-  // `compute_extend`. For each layer i, `compute` and `compute_extend` call with_capture(i, layer). The function object
-  // then calls `layer` with a capture. With capture_none, the capture writes nothing. With capture_in(maps), the
-  // capture writes the attention weights, or the result of a stage, to maps[i].
+  // The functions `compute` and `compute_extend` take capture_none or capture_in(maps) as `with_capture`. For layer i,
+  // they call with_capture(i, f). with_capture then calls f(capture), and f computes the layer. The capture of
+  // capture_none writes nothing. The capture of capture_in(maps) writes the attention weights, or the result of a
+  // stage, to maps[i].
   static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const auto& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };
   }
 
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
+  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // phase (threads.hpp).
   template <class Part, class WithCapture>
   static constexpr void compute_extend(Part part, Input x, Caches& caches, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
@@ -202,7 +203,8 @@ struct Encoder {
     });
   }
 
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
+  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share of one phase
+  // (threads.hpp).
   template <class Part, class WithCapture>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, WithCapture with_capture) noexcept {
@@ -247,7 +249,7 @@ struct Encoder {
     });
   }
 
-  // If the stack has a final norm, applies the norm to the panels shared.x. Then converts these panels into the rows of
+  // Applies the final norm of the stack, if any, to the tokens in shared.x. Then converts these tokens into the rows of
   // `y`.
   template <class Steps, class Part>
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, typename Steps::Shared& shared,

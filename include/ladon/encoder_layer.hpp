@@ -4,8 +4,9 @@
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// The layer computes on panels (detail/memory/panels.hpp). The steps after attention process the panels in groups. All
-// steps after attention are computed for a group before the next group begins, so the group stays in the CPU's cache.
+// The kernels store tokens in panels: groups of up to 32 tokens, side by side (detail/memory/panels.hpp). After
+// attention, the layer takes a few panels through all further steps before it takes the next panels. The panels in work
+// therefore stay in the CPU's cache.
 //
 // Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
@@ -89,8 +90,8 @@ struct EncoderLayer {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 computes the attention of all heads. Phase
   // 2 computes the steps after attention and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
-  // than parts, the additional shares have no work.
+  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
+  // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -102,8 +103,8 @@ struct EncoderLayer {
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases, `shared` and
-  // `scratch`.
+  // Computes one thread's share of one phase of `run` (threads.hpp). MultiHeadAttention::run_phase describes the rules
+  // for threads.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
@@ -120,8 +121,8 @@ struct EncoderLayer {
                                const Options& options = {}, To&& to = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases, `shared`
-  // and `scratch`.
+  // Computes one thread's share of one phase of `extend` (threads.hpp). MultiHeadAttention::extend_phase describes the
+  // rules for threads.
   template <class To = detail::CaptureNothing>
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options = {},
@@ -137,7 +138,8 @@ struct EncoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
+  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // phase (threads.hpp).
   template <class Part, class To>
   static constexpr void compute_extend(Part part, Input x, Cache& cache, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
@@ -163,7 +165,8 @@ struct EncoderLayer {
     });
   }
 
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
+  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share of one phase
+  // (threads.hpp).
   template <class Part, class To>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, To& to) noexcept {

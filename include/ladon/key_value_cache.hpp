@@ -21,9 +21,9 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Which tokens a cache keeps:
+// Which tokens a cache keeps. The mask mask::Window<Left> selects `latest`, all other masks select `every`:
 //     every    all tokens, until the cache is full
-//     latest   the latest tokens, in a ring: a new token replaces the oldest token (mask::Window<Left>)
+//     latest   the latest tokens, in a ring: a new token replaces the oldest token
 enum class Keep { every, latest };
 
 // A cache with room for `Keys` tokens of a model of width `Model`, aligned to 64 bytes. `keys` and `values` have the
@@ -31,8 +31,7 @@ enum class Keep { every, latest };
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
-//     not_finite_end  all values of token number not_finite_end and of later tokens are finite; 0 if no value was
-//                     infinite or NaN
+//     not_finite_end  the values of all tokens from this number on are finite; 0 if all values were finite
 //
 // The elements of `keys` and `values` are floats, bfloat16 numbers or 8-bit integers, depending on the precision `P`.
 template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
@@ -47,8 +46,8 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns whether all values in the cache are finite. If a token has an infinite or NaN value, a ring overwrites this
-  // token after `Keys` further tokens. All values are then finite again.
+  // Returns true only if all values in the cache are finite. In a ring, an infinite or NaN value is gone after `Keys`
+  // further tokens, which replace all earlier tokens.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + Keys; }
 
   // Empties the cache by setting `length` and `not_finite_end` to 0. The numbers in `keys` and `values` stay unchanged.
@@ -59,7 +58,7 @@ struct KeyValueCache {
 };
 
 // The cache of an attention with the shape S and the mask `Mask`. The cache has room for S.keys tokens. The cache is a
-// ring if `Mask` is mask::Window<Left>, Left is not `all`, and the mask is not combined with another mask.
+// ring if `Mask` is mask::Window<Left> with a limited Left, not combined with another mask.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.model, S.kv_heads, S.head_width, S.value_width,
                               detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target, S.cache_precision>;

@@ -64,11 +64,11 @@ struct MultiHeadAttention {
   using Weights = typename Layout::template Weights<shape.with_one_token()>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The workspaces of run and run_phase. Self-attention uses Shared, Scratch, Workspace and TeamWorkspace. Attention to
-  // a context uses CrossShared, Scratch, CrossWorkspace and CrossTeamWorkspace.
+  // The workspaces of run and run_phase. The types whose names begin with Cross are for attention to a context. Shared,
+  // Workspace and TeamWorkspace are for self-attention. Both kinds of attention use Scratch.
   //
-  // If shape.queries and shape.keys differ, calls of self-attention do not compile. Shared is then the same type as
-  // CrossShared.
+  // If shape.queries and shape.keys differ, there is no self-attention: its calls do not compile. Shared is then only
+  // another name of CrossShared.
   using Precision = typename Layout::Precision;
   using CrossShared = ladon::CrossShared<shape, Target, Precision>;
   using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Target, Precision>, CrossShared>;
@@ -96,8 +96,8 @@ struct MultiHeadAttention {
   // How many phases run_phase has. Phase 0 converts tokens into panels. Phase 1 computes the attention of all heads.
   // Phase 2 computes the output projection and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns how many parts a phase has (threads.hpp). A part is a panel or a head group. If a phase has more shares
-  // than parts, the additional shares have no work.
+  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
+  // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -108,7 +108,7 @@ struct MultiHeadAttention {
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of self-attention. Precondition: `phase` < phases.
+  // Computes one thread's share of one phase of self-attention. Precondition: `phase` < phases.
   //
   // A share is the work of one thread in a phase (threads.hpp). All threads of a call use the same `shared`, and each
   // thread has a separate `scratch`. The caller must finish all shares of a phase before any share of the next phase
@@ -127,8 +127,8 @@ struct MultiHeadAttention {
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of attention to a context. The rules in the comment on run_phase of self-attention
-  // apply.
+  // Computes one thread's share of one phase of attention to a context. The rules in the comment on run_phase of
+  // self-attention apply.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
@@ -168,8 +168,8 @@ struct MultiHeadAttention {
   // Computes attention of `x` to the tokens in `cache`. If options.keys is set, `x` attends only to the first
   // options.keys tokens of the cache. Query i has the position i + shape.keys - shape.queries, as in `run`.
   //
-  // Preconditions: the cache holds at least options.keys tokens. If the cache is a ring, the ring has replaced no
-  // token.
+  // Preconditions: the cache holds at least options.keys tokens. If the cache is a ring (key_value_cache.hpp), no token
+  // in it has been replaced yet.
   template <class To = detail::CaptureNothing>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
@@ -206,14 +206,14 @@ struct MultiHeadAttention {
                                const Options& options = {}, To&& to = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of `extend`. The threads must follow the rules of run_phase of self-attention.
-  // There are `phases` phases. In phase 0, at most parts(2) shares have work, even if parts(0) is greater. The reason
-  // is that parts(0) counts the panels of shape.keys tokens, but `extend` converts at most shape.queries tokens. No
-  // other call may use `cache` until all phases are finished.
+  // Computes one thread's share of one phase of `extend`. The threads must follow the rules of run_phase of
+  // self-attention. No other call may use `cache` until all phases are finished. In phase 0, at most parts(2) threads
+  // have work, even if parts(0) is greater: `extend` converts at most shape.queries tokens, but parts(0) counts
+  // shape.keys tokens.
   //
-  // `y` is bit-identical for any number of shares. With several tokens, `y` is also bit-identical to the result of
-  // `extend`. With a single token, the last bits of `y` may differ from the result of `extend`. The reason is that
-  // `extend` then projects the queries of all heads in one product, and extend_phase projects each head separately.
+  // `y` is bit-identical for any number of threads. With several tokens, `y` is also bit-identical to the result of
+  // `extend`. With a single token, the last bits may differ from the result of `extend`: `extend` computes the queries
+  // of all heads in one matrix product, and extend_phase computes each head separately.
   template <class To = detail::CaptureNothing>
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,
@@ -223,7 +223,8 @@ struct MultiHeadAttention {
   }
 
  private:
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
+  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // phase (threads.hpp).
   template <class Part, class To>
   static constexpr void compute_extend(Part part, Queries x, Cache& cache, const Weights& weights, Output y,
                                        ExtendShared& shared, ExtendScratch& scratch, const Options& options,
@@ -265,15 +266,15 @@ struct MultiHeadAttention {
   LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
-  // Returns the first `count` rows of an array, for the checks of a call's memory.
+  // Returns the first `count` rows of an array. In a checked build, expect_memory tests these rows.
   template <class T, std::size_t Rows, std::size_t Columns>
   static constexpr detail::Floats rows(MatrixView<T, Rows, Columns> array, std::size_t count) noexcept {
     return {array.data, count * Columns};
   }
 
-  // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase (threads.hpp).
-  // Queries, keys and values are projected from the panels of `x`. One array of panels suffices, because shape.queries
-  // equals shape.keys, so panels of queries and panels of keys have the same width.
+  // Implements `run` and `run_phase` of self-attention. `part` says what to compute: the whole call, or one thread's
+  // share of one phase (threads.hpp). Queries, keys and values are all projected from the same panels of `x`. Queries
+  // and keys have the same layout in panels, because shape.queries equals shape.keys.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {
@@ -298,8 +299,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes the part of attention to a context that `part` selects: the whole call, or one share of one phase
-  // (threads.hpp).
+  // Implements `run` and `run_phase` of attention to a context. `part` says what to compute: the whole call, or one
+  // thread's share of one phase (threads.hpp).
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, Context context, const Weights& weights, Output y,
                                 CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {
@@ -325,8 +326,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes the output projection in panels, and then converts the result into the rows of `y`. The panels of the
-  // result overwrite the panels of `x` in `shared`, because no later step reads `x`.
+  // Computes the output projection, and then writes the result to the rows of `y`. Between these steps, the result is
+  // stored over `x` in shared.x, because no later step reads `x`.
   template <class Steps, class Part>
   static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {
@@ -334,8 +335,8 @@ struct MultiHeadAttention {
     Steps::queries_out(shared.x.data, queries, y.data, part);
   }
 
-  // Calls `f` with a MultiHeadSteps object, which computes with the packs (vector registers) of Target. In constant
-  // evaluation, the packs are plain arrays.
+  // Calls f(MultiHeadSteps). The steps compute with the vector registers of Target at run time, and with plain arrays
+  // in constant evaluation.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::simd::with_packs<Target>(

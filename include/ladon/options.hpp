@@ -44,8 +44,8 @@ struct RunOptions {
                   {{name(keys, "options.keys"), chosen.keys}, {"shape.keys", S.keys}});
     return chosen;
   }
-  // Returns the position of query 0 among the keys, for calls that do not extend a cache. With this position, the last
-  // query of the shape has the position of the last key of the shape.
+  // Returns the default position of query 0 among the keys, for calls that do not extend a cache. The last query of the
+  // shape then has the position of the last key of the shape.
   static constexpr std::ptrdiff_t bottom_right() noexcept {
     return static_cast<std::ptrdiff_t>(S.keys) - static_cast<std::ptrdiff_t>(S.queries);
   }
@@ -58,11 +58,11 @@ struct RunOptions {
 
 }  // namespace ladon::inline LADON_ABI
 
-// LADON_REJECT_OPTIONS(run(X, const Workspace&, ...)) declares an overload of `run` for options that RunOptions does
-// not have, for example an option with a misspelt name. The parameter list ends in an ellipsis, because only an
-// ellipsis accepts such options. The parameter before the ellipsis must be a reference to const. Every valid call then
-// prefers the overload with RunOptions, which takes the workspace by a reference to non-const.
-#define LADON_MISTAKEN_OPTIONS                                                                                     \
-  "ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
+// LADON_REJECT_OPTIONS(run(X, const Workspace&, ...)) declares an overload of `run` for wrong options, for example with
+// a misspelt name. Its parameter list ends in an ellipsis, which accepts any options. The parameter before the ellipsis
+// must be a reference to const. The correct overload takes this parameter by a reference to non-const, so valid calls
+// prefer the correct overload.
+#define LADON_MISTAKEN_OPTIONS                                                                                       \
+  "ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
   "in this order; .mask and .position take the members of Data of the mask and of the position encoding"
 #define LADON_REJECT_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_OPTIONS) __VA_ARGS__ LADON_REJECTED

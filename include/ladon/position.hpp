@@ -41,13 +41,13 @@ struct None {
 };
 
 // Rotary position embedding of the first `Width` features of each head, in queries and keys. The remaining features
-// stay unchanged. The position of a token in the table is:
+// stay unchanged. Each token is rotated by the angles of one position in the table:
 //     key j      data.offset + j
-//     query i    data.offset + past + i                         in extend; `past` is the number of earlier tokens
-//     query i    data.offset + shape.keys - shape.queries + i   in every other function
+//     query i    data.offset + cache.length before the call + i    in extend
+//     query i    data.offset + shape.keys - shape.queries + i      in every other function
 //
-// The offset of a mask does not change the position of a token in the rotary table. Precondition: the table contains
-// the position of every token that a call rotates (checks.hpp).
+// The offset of a mask has no influence on the rotation. Precondition: the table contains a position for every token
+// that a call rotates (checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
   static constexpr bool rotates = true;

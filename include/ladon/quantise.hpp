@@ -4,11 +4,12 @@
 //     weight[r][i] is about scale[r] * q[r][i]       q is an integer from -127 to 127
 //     scale[r] = (largest magnitude of row r) / 127
 //
-// q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even integer if two are equally near. If all
-// weights of a row are 0, or have magnitudes below 127 * 2^-126, the row becomes a row of zeros with the scale 1.
+// q is weight[r][i] / scale[r], rounded to the nearest integer, ties to even. A row of zeros, or of magnitudes below
+// 127 * 2^-126, becomes a row of zeros with the scale 1.
 //
-// `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). It quantises the rows of W H
-// (detail/memory/rotation.hpp) like `quantise`, divides the scales by -8, and changes the signs of the integers.
+// `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). Let H be the rotation matrix of
+// detail/memory/rotation.hpp. The function quantises the rows of W H like `quantise`, divides the scales by -8, and
+// changes the signs of the integers.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +45,8 @@ constexpr bool quantise(const Linear<Out, In, O, B>& linear,
   return true;
 }
 
-// Like quantise, but makes the weights of layout::RotatedInt8. Also returns false if the sum of the magnitudes of eight
-// weights may exceed the largest float.
+// Like quantise, but makes the weights of layout::RotatedInt8. The rotation adds groups of eight weights. If such a sum
+// may exceed the largest float, the function also returns false.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,
                                 std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,

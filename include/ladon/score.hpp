@@ -7,10 +7,10 @@
 //       static constexpr float softcap = 50;
 //     };
 //
-// The range of float limits scores and values. A score whose magnitude exceeds 2.35e38 overflows, because the kernels
-// multiply scores by log2(e). The kernels divide the weighted sum of a query by the sum of its weights only at the end.
-// Before the division, the magnitude of the weighted sum can reach the number of keys times the largest magnitude of a
-// value. This product must stay below 3.4e38.
+// Scores and values have limits, because the kernels compute with floats. A score whose magnitude exceeds 2.35e38
+// overflows when the kernels multiply it by log2(e). The kernels normalise the softmax only at the end: until then, a
+// weighted sum of values can be as large as the number of keys times the largest magnitude of a value. This product
+// must stay below 3.4e38.
 //
 // Implementation: detail/attention/score_function.hpp computes the scale and the softcap, and
 // detail/attention/attend.hpp computes the sinks.

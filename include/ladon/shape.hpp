@@ -8,19 +8,20 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The default of every length in the options: `all` means the length in the shape.
+// The default of every length in the options. With this default, all queries or keys of the shape are active.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
 // The precision of the keys and values in a cache (key_value_cache.hpp):
 //     float32    floats
 //     bfloat16   a new key or value is rounded to the nearest bfloat16 (bfloat16.hpp)
-//     int8       the key of a token in a head becomes integers from -127 to 127 and one scale; so does the value
+//     int8       the key of a token in a head becomes integers from -127 to 127 with one scale; the value becomes
+//                integers with another scale
 //
 // The precision of the cache does not change the precision of projections and sums, which are float32.
 enum class CachePrecision { float32, bfloat16, int8 };
 
 // The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
-// number of floats. A size of 0 stands for the default that the comment of the size gives.
+// number of floats. If a size is 0, it has the default in its comment.
 struct Shape {
   std::size_t queries = 0;      // the largest number of queries of a call
   std::size_t keys = 0;         // the largest number of keys of a call, or the capacity of a cache; default: `queries`
@@ -44,8 +45,9 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Returns the same shape, but with one query, one key and a float32 cache. The types of weights contain this shape.
-  // Shapes that differ only in `queries`, `keys` and `cache_precision` therefore have weights of the same type.
+  // Returns the same shape, but with one query, one key and a float32 cache. The types of weights contain this shape
+  // instead of the complete one. Shapes that differ only in `queries`, `keys` and `cache_precision` can therefore share
+  // weights.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
@@ -82,13 +84,12 @@ constexpr bool valid() noexcept {
 }
 
 // How many queries and keys of a call are active: the first `queries` queries and the first `keys` keys. The call
-// neither reads the rows of inactive tokens nor writes rows of `y` for inactive queries. The addresses of rows and
-// heads depend on the shape, and not on the lengths.
+// neither reads the rows of inactive tokens nor writes rows of `y` for inactive queries. Lengths do not change the
+// layout of an array: the distance from head to head depends on the shape only.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;
-  // Returns how many rows of `x` self-attention reads. Queries and keys come from `x`, so the number is the greater of
-  // `queries` and `keys`.
+  // Returns how many rows of `x` self-attention reads: the greater of `queries` and `keys`, because both come from `x`.
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 

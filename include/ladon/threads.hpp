@@ -8,9 +8,9 @@
 //
 // A head group is one head of keys and values, with all query heads that use this head. A stack of encoder layers
 // repeats phases 1 and 2 for each layer. A decoder layer has phases 1 and 2 twice: for the attention to the decoder's
-// tokens, and for the attention to the encoder's output. Attention without projections has a single phase, and a share
-// has some of the query heads. Within a phase, no share reads data that another share writes, so threads wait for each
-// other only between phases. `y` is bit-identical for any number of shares.
+// tokens, and for the attention to the encoder's output. Attention without projections has a single phase, in which
+// each thread computes some of the query heads. Threads wait for each other only between phases, because no share reads
+// data that another share of the same phase writes. `y` is bit-identical for any number of shares.
 //
 // The library starts no threads. The caller provides the threads, and makes the threads wait between phases.
 #pragma once
@@ -29,9 +29,9 @@ struct Share {
   std::size_t count = 1;
   LADON_CALLER_MEMBER
 
-  // Divides the parts 0 to `parts` - 1 of a phase into `count` ranges, and returns the range with the number `index`.
-  // The lengths of two ranges differ by at most 1. If `count` is greater than `parts`, the ranges from number `parts`
-  // on are empty.
+  // Divides the parts 0 to `parts` - 1 of a phase (panels or heads) into `count` ranges, and returns the range with the
+  // number `index`. The lengths of two ranges differ by at most 1. If there are fewer parts than shares, the ranges
+  // from number `parts` on are empty.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count", caller,
                   {{"index", index}, {"count", count}});

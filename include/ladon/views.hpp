@@ -13,8 +13,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// A view of an array in row-major order: elements along the last extent are contiguous. The array needs no more
-// alignment than T.
+// A view of an array in row-major order: elements along the last extent are contiguous. The array needs only the
+// alignment of its element type T.
 //
 // A view is constructed from an array, a std::array or a std::span whose size the compiler knows. If the array has
 // another size, compilation fails.

@@ -5,9 +5,9 @@
 //
 // A layout determines the precision of the weights and the strides with which matrix products read the weights. If the
 // numbers of queries and keys are multiples of 16, all layouts of float32 weights give bit-identical results. With
-// other numbers, the layout may also determine the order of additions, so the last bits of a result may differ:
-// - A single token: the lanes of a register hold contiguous weights. The layout determines whether these weights belong
-//   to one sum or to different sums.
+// other numbers, sums may be added in a different order for each layout, so the last bits of a result may differ:
+// - A single token: the lanes of a register hold contiguous weights. In some layouts, these weights belong to one sum,
+//   in others to different sums.
 // - A few tokens, or the last few tokens of a sequence: the tokens do not fill the lanes of a register. If a row of
 //   weights is contiguous, the idle lanes hold partial sums.
 //
@@ -83,8 +83,8 @@ struct Linear {
   VectorView<const float, Out> bias;
   LADON_CALLER_MEMBER
 
-  // Returns the rows of the weight and the elements of the bias that belong to the outputs from `first` on. A null
-  // pointer breaks a precondition (checks.hpp).
+  // Returns the weights and biases of the outputs from number `first` on. A null pointer breaks a precondition
+  // (checks.hpp).
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias",
                   caller);
@@ -271,8 +271,8 @@ struct PerProjection {
 // one tensor, in_proj_bias.
 using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
 
-// Separate tensors for queries, keys, values and output, each [in][out]. Keras has this layout: the shape of its
-// kernels is (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.
+// Separate tensors for queries, keys, values and output, each [in][out]. Keras has this layout: its weights have the
+// shape (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.
 using InOut = PerProjection<Order::in_out, Bias::with, Bias::with>;
 
 // The layout of textbooks. Each head has a separate matrix [in][out] for queries, keys and values. One matrix Wo
@@ -321,10 +321,10 @@ using WithoutProjectionBias = typename Layout::template Biased<Bias::without, La
 template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;
 
-// The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
-// more precise. 7 bits are for WebAssembly. On some x86 processors, the relaxed dot product of WebAssembly adds two
-// products in 16 bits (vpmaddubsw of AVX2). With 8 bits, this sum may saturate, so the program that loads a module
-// reduces 8 bits to 7 on these processors (detail/simd/run_time_activations.hpp). With 7 bits, no sum saturates.
+// The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. 8 bits give more precise
+// results. 7 bits are for WebAssembly: its relaxed dot product adds two products in 16 bits on some x86 processors
+// (vpmaddubsw of AVX2). With 8 bits, this sum may saturate and would be wrong. On such processors, the program that
+// loads a module therefore reduces 8 bits to 7 (detail/simd/run_time_activations.hpp).
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

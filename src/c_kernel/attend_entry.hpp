@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the C functions of a kernel that projects a context once, for many calls of NAME_attend: NAME_project_keys
-// and NAME_attend. The base class CacheEntry implements NAME_cache_clear and NAME_cache_length. call.hpp describes
-// `Kernel`, `Settings`, `W` and `O`.
+// Implements the C functions of a kernel that projects a context once to keys and values, and attends to them in many
+// calls: NAME_project_keys and NAME_attend. The base class CacheEntry implements NAME_cache_clear and
+// NAME_cache_length. call.hpp describes the template arguments `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>

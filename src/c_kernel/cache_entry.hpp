@@ -25,8 +25,8 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
     Check<1> check;
     check.aligned(cache, LADON_NULL_WORKSPACE);
     if (!check.ok()) return check.status();
-    // `content` is not cleared here. The layout of `content` depends on the instruction set of the variant that will
-    // fill the cache, and this variant is not known yet.
+    // `content` is not cleared here, because its layout depends on the instruction set of the kernel variant that will
+    // fill the cache. This variant is not known yet.
     static_cast<Stored*>(cache)->mark = Stored::cleared;
     static_cast<Stored*>(cache)->length = 0;
     return LADON_OK;
@@ -36,13 +36,14 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
   }
 
  protected:
-  // Returns whether the cache has the mark of this variant, which means that this variant has filled the cache.
+  // Returns whether the cache has the mark of this variant of the kernel, which means that this variant has filled the
+  // cache.
   static bool filled(const Stored& stored) { return stored.mark == Settings::cache_mark; }
-  // Returns whether this variant can fill the cache: either the cache is cleared, or this variant has filled the cache
-  // before.
+  // Returns whether this variant of the kernel can fill the cache: either the cache is cleared, or this variant has
+  // filled the cache before.
   static bool usable(const Stored& stored) { return stored.mark == Stored::cleared || filled(stored); }
-  // Prepares a usable cache for new tokens. If the cache is cleared, initialises `content` and writes the mark of this
-  // variant. If this variant has filled the cache before, changes nothing.
+  // Prepares the cache for new tokens. If the cache is cleared, initialises `content` and writes the mark of this
+  // variant of the kernel. If this variant has filled the cache before, changes nothing.
   static void open(Stored& stored) {
     if (!filled(stored)) stored.clear(Settings::cache_mark);
   }

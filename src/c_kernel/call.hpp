@@ -18,17 +18,18 @@
 
 namespace c_kernel {
 
-// The weights, options and lengths of one C call. `Kernel` is the C++ type of the kernel. `W` and `O` are NAME_weights
-// and NAME_options. `Settings` has the properties that `Kernel` does not have (definition.hpp.in), and the number
-// `cache_mark`, which identifies the kernel and the instruction set that the code is compiled for.
+// The weights, options and lengths of one C call. `Kernel` is the C++ type of the kernel. `W` and `O` are the C structs
+// NAME_weights and NAME_options. `Settings` (definition.hpp.in) has the properties of the kernel that cannot be read
+// from the type `Kernel`. Settings::cache_mark is a number that identifies the kernel and the instruction set of this
+// code.
 template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
   static constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
   static constexpr bool has_memory = Settings::memory > 0;
-  // A call writes at most the following pieces of memory: `y`, the workspace, the cache, and the arrays for attention
-  // weights. A stack has one such array for each layer, and other kernels have at most one, in options->attention. A
-  // decoder has the same number of arrays again, in options->memory.attention.
+  // A call writes at most the following regions of memory: `y`, the workspace, the cache, and the arrays for attention
+  // weights. In options->attention, a stack has an array for each layer, and any other kernel has at most one array. A
+  // decoder has an equal number of arrays in options->memory.attention, for the attention to its memory.
   using Checked = Check<3 + (layers > 0 ? layers : 1) * (has_memory ? 2 : 1)>;
   using Reader = OptionsReader<shape, Settings, Checked>;
 
@@ -37,9 +38,9 @@ struct Call {
   ladon::Lengths lengths;
   std::size_t memory_keys = 0;  // number of active tokens of a decoder's memory
 
-  // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
-  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array, because the layers
-  // before the last layer of a stack may write the rows of more queries than options->queries.
+  // Registers the arrays of options->attention as memory that the call writes. Must be called before check.reads and
+  // check.reads_x, which compare their arrays with the registered memory. Each array is registered with the size that
+  // NAME.h declares, because all layers of a stack but the last may write rows of more queries than options->queries.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to, std::size_t keys) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * keys);
@@ -81,22 +82,23 @@ struct Call {
     check.reads(from, 1);
     WeightsReader<Checked>{check, Settings::epsilon}.all(*from, weights);
   }
-  // Checks that the rotary table has the positions `first` to `first` + `count` - 1, after options->rotary_offset is
-  // added to each position.
+  // Checks that the rotary table of the options has an entry for each position from `first` to `first` + `count` - 1,
+  // after options->rotary_offset is added to each position.
   static void positions(Checked& check, const O& from, std::ptrdiff_t first, std::size_t count) {
     Reader{check}.positions(from, first, count);
   }
 
-  // Calls `f` with an object that says where the kernel writes the attention weights or scores that the C program
-  // requested. If the kernel is not a stack, the type of the object is:
+  // Calls `f` with an object that holds pointers to the arrays for attention weights or scores, which the C program has
+  // set in the options. If the kernel is not a stack, the type of the object is:
   //     attention or an encoder layer, Settings::stage is `weights`      AttentionMap
   //     attention or an encoder layer, Settings::stage is not `weights`  Capture<Settings::stage>
   //     a decoder layer, Settings::stage is `weights`                    DecoderMaps
   //     a decoder layer, Settings::stage is not `weights`                DecoderCaptures<Settings::stage>
   //
-  // For a stack, the type is a std::array with one such object for each layer. If Settings::stage is `weights`, a stack
-  // of encoder layers has pointers instead of AttentionMap. If the kernel has no option `attention`, or all pointers in
-  // options->attention and options->memory.attention are null, calls `f` without an argument.
+  // For a stack, `f` gets a std::array with one such object for each layer. There is one exception: for a stack of
+  // encoder layers, if Settings::stage is `weights`, the elements of the array are pointers (float*). If the kernel has
+  // no option `attention`, or all pointers in options->attention and options->memory.attention are null, calls `f`
+  // without an argument.
   template <class F>
   static void with_attention(const O& from, F f) {
     bool wanted = false;
@@ -108,7 +110,8 @@ struct Call {
   }
 
  private:
-  // Returns the options of the attention to the kernel's own tokens.
+  // Returns the options of self-attention: the member `self` of a decoder's options, or the whole options of any other
+  // kernel.
   auto& own_options() {
     if constexpr (has_memory) {
       return options.self;
@@ -152,8 +155,8 @@ struct Call {
       return ladon::Capture<Settings::stage>{from.attention};
     }
   }
-  // The types of an element of the array that with_attention passes to `f`: LayerTarget for a stack of encoder layers,
-  // and DecoderTarget for a stack of decoder layers. A single decoder layer has one DecoderTarget.
+  // The objects that with_attention passes to `f`: an array of LayerTarget for a stack of encoder layers, an array of
+  // DecoderTarget for a stack of decoder layers, and one DecoderTarget for a single decoder layer.
   using LayerTarget =
       std::conditional_t<Settings::stage == ladon::Stage::weights, float*, ladon::Capture<Settings::stage>>;
   using DecoderTarget = std::conditional_t<Settings::stage == ladon::Stage::weights, ladon::DecoderMaps,
@@ -171,8 +174,9 @@ struct Entry {
     return quantise_weights<typename Settings::FloatWeights, Settings::rotated>(from, to, memory, bytes);
   }
 
-  // Returns true if the kernel has the phase, the share is below `shares`, and `shares` is at most 65,536. The limit
-  // prevents an overflow of the size of the workspace. With ARGUMENT_CHECKS OFF, always returns true.
+  // Returns whether the arguments of a call for several threads are valid: the kernel has the phase, `share` is below
+  // `shares`, and `shares` is at most 65,536. The limit prevents an overflow of the size of the workspace. With
+  // ARGUMENT_CHECKS OFF, always returns true.
   static constexpr bool has_share(std::size_t phase, std::size_t share, std::size_t shares) {
     constexpr std::size_t most_shares = 1 << 16;
     return !LADON_ARGUMENT_CHECKS || (phase < Kernel::phases && share < shares && shares <= most_shares);
@@ -187,11 +191,12 @@ struct Entry {
   template <class Table>
   static ladon_status rotary_fill(Table* table, double base, double scaling) {
     using Own = typename Settings::Position::Table;
-    // The reinterpret_cast below is valid, because the struct in NAME.h has the same members as ladon::RotaryTable.
+    // The reinterpret_cast of `table` is valid, because the table's struct in NAME.h has the same members as
+    // ladon::RotaryTable.
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;
-    // `most` limits `base`, so that the powers of `base` are finite doubles. `least` limits the angle position /
-    // scaling, so that a 64-bit integer holds the number of quarter turns in the angle.
+    // `base` must be below `most`, so that powers of `base` are finite doubles. `scaling` must be at least `least`, so
+    // that a 64-bit integer can hold the number of quarter turns in the angle position / scaling.
     constexpr double most = 1e300, least = 1e-6;
     if (!(base >= 1 && base < most && scaling >= least && scaling < most)) return LADON_BAD_NUMBER;
     ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);

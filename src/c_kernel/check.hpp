@@ -31,13 +31,13 @@ class Check {
   constexpr void reads_x(const float*, std::size_t) {}
 };
 #else
-// Collects the checks of one call. The call writes at most MostWritten pieces of memory.
+// Collects the checks of one call. MostWritten is the largest number of memory regions that the call writes.
 template <std::size_t MostWritten>
 class Check {
  public:
   ladon_status status() const { return status_; }
   bool ok() const { return status_ == LADON_OK; }
-  // Records the error `otherwise` if `holds` is false. Only the first error of a call is recorded.
+  // Records the error status `otherwise` if `holds` is false and no earlier check of the call has failed.
   void expect(bool holds, ladon_status otherwise) {
     if (!holds && status_ == LADON_OK) status_ = otherwise;
   }
@@ -62,8 +62,8 @@ class Check {
   void reads(const T* memory, std::size_t count) {
     if (memory != nullptr) expect(apart(piece_of(memory, count)), LADON_OVERLAP);
   }
-  // Like `reads`, but for a tensor of the weights, which must not be null. A separate function, because kernels with
-  // int8 weights have many tensors.
+  // Like `reads`, but for a tensor of the weights, which must not be null. This function is not inlined, because
+  // kernels with int8 weights have many tensors.
   LADON_NOINLINE void reads_weights(const void* memory, std::size_t bytes) {
     expect(memory != nullptr, LADON_NULL_WEIGHTS);
     reads(static_cast<const std::byte*>(memory), bytes);
@@ -79,7 +79,7 @@ class Check {
   }
 
  private:
-  // A piece of memory, as addresses [begin, end).
+  // A region of memory: the addresses from `begin` up to, but not including, `end`.
   struct Piece {
     std::uintptr_t begin, end;
     bool meets(const Piece& other) const { return begin < other.end && other.begin < end; }
@@ -89,8 +89,8 @@ class Check {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     return {begin, begin + count * sizeof(T)};
   }
-  // Returns whether a piece is disjoint from all written memory. The function is not inlined: with an inlined copy for
-  // every tensor, a gzipped WebAssembly module is about 100 bytes larger.
+  // Returns whether `piece` (a region of memory) is disjoint from all memory that the call writes. The function is not
+  // inlined: with an inlined copy for every tensor, a gzipped WebAssembly module is about 100 bytes larger.
   LADON_NOINLINE bool apart(const Piece& piece) const {
     for (std::size_t i = 0; i < count_; ++i) {
       if (piece.meets(written_[i])) return false;

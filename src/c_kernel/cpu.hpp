@@ -20,12 +20,12 @@ constexpr unsigned bits(Bit... bit) {
 }
 
 #if defined(__aarch64__)
-// Returns the instruction sets that the machine supports, as Linux reports them. The variants for SDOT, SMMLA and BFDOT
-// are compiled for Armv8.2-A. The compiler may then also use the atomic instructions, CRC32 and SQRDMLAH of Armv8.1-A.
-// Therefore the machine must support these instructions too.
+// Returns the instruction sets that the machine supports, as Linux reports them. Code for SDOT, SMMLA and BFDOT is
+// compiled for Armv8.2-A, so the compiler may also use the atomic instructions, CRC32 and SQRDMLAH of Armv8.1-A. On a
+// machine without these instructions, the result is only NEON.
 static unsigned detected_isas() {
   constexpr unsigned long armv8_1 = HWCAP_ASIMDRDM | HWCAP_ATOMICS | HWCAP_CRC32;
-  // The two bits are HWCAP2_I8MM and HWCAP2_BF16, which headers before Linux 5.6 do not define.
+  // The bits HWCAP2_I8MM and HWCAP2_BF16. The names are missing in the headers of Linux before version 5.6.
   constexpr unsigned long i8mm = 1ul << 13, bfloat16 = 1ul << 14;
   unsigned found = bits(LADON_ISA_NEON);
   const unsigned long capabilities = getauxval(AT_HWCAP);
@@ -42,22 +42,22 @@ static unsigned detected_isas() {
 static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == bits; }
 
 // Returns the instruction sets that the machine and the operating system support. AVX2 code is compiled for the level
-// x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). In
-// addition, the operating system must save the registers that the extensions use. The levels do not contain
-// AVX512_VNNI, AVX512_BF16 and AVX-VNNI, so the function checks each of these extensions separately. Code for
+// x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). So
+// the function checks every extension of these levels, and whether the operating system saves the registers that the
+// extensions use. AVX512_VNNI, AVX512_BF16 and AVX-VNNI belong to no level and are checked separately. Code for
 // AVX512_BF16 also uses AVX512_VNNI. The arguments of cpuid are a leaf and a subleaf.
 static unsigned detected_isas() {
   const unsigned sse2 = bits(LADON_ISA_SSE2);
   unsigned a = 0, b = 0, c = 0, d = 0;
-  // These bits stand for SSE3, SSSE3, FMA, CMPXCHG16B, SSE4.1, SSE4.2, MOVBE, POPCNT, OSXSAVE, AVX and F16C.
+  // Leaf 1 of cpuid reports SSE3, SSSE3, FMA, CMPXCHG16B, SSE4.1, SSE4.2, MOVBE, POPCNT, OSXSAVE, AVX and F16C.
   if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !has(c, bits(0, 9, 12, 13, 19, 20, 22, 23, 27, 28, 29))) return sse2;
   unsigned saved = 0, saved_high = 0;
   __asm__("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0));
   // The operating system must save the SSE registers (bit 1) and the AVX registers (bit 2).
   if (!has(saved, bits(1, 2))) return sse2;
-  // These bits stand for LAHF and LZCNT.
+  // Leaf 0x80000001 of cpuid reports LAHF and LZCNT.
   if (__get_cpuid(0x80000001, &a, &b, &c, &d) == 0 || !has(c, bits(0, 5))) return sse2;
-  // These bits stand for BMI1, AVX2 and BMI2.
+  // Leaf 7 of cpuid reports BMI1, AVX2 and BMI2.
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || !has(b, bits(3, 5, 8))) return sse2;
   unsigned found = sse2 | bits(LADON_ISA_AVX2);
   // AVX-512 needs the extensions AVX512F, DQ, CD, BW and VL. The operating system must save the opmask registers, the
@@ -66,8 +66,8 @@ static unsigned detected_isas() {
     found |= bits(LADON_ISA_AVX512);
     if (has(c, bits(11))) found |= bits(LADON_ISA_AVX512_VNNI);
   }
-  // Leaf 7 has returned the number of its last subleaf in `a`. In subleaf 1, bit 4 stands for AVX-VNNI, and bit 5 for
-  // AVX512_BF16.
+  // In leaf 7 of cpuid, `a` is the number of the last subleaf. Subleaf 1 reports AVX-VNNI in bit 4, and AVX512_BF16 in
+  // bit 5.
   if (a < 1 || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return found;
   if (has(a, bits(4))) found |= bits(LADON_ISA_AVX_VNNI);
   if (has(found, bits(LADON_ISA_AVX512_VNNI)) && has(a, bits(5))) found |= bits(LADON_ISA_AVX512_BF16);
@@ -88,11 +88,11 @@ static unsigned supported_isas() {
   return isas;
 }
 
-// Returns one of the instruction sets `available`:
-//     argument `wanted`                        result
-//     LADON_ISA_CHOSEN                         the first instruction set of the list below that is available
-//     an instruction set that is available     `wanted`
-//     any other value                          LADON_ISA_CHOSEN, which here means "not available"
+// Returns one of the instruction sets in `available`. The result depends on the argument `wanted`:
+//     wanted                                     result
+//     LADON_ISA_CHOSEN                           the first instruction set of the list below that is available
+//     an instruction set that is available       `wanted`
+//     an instruction set that is not available   LADON_ISA_CHOSEN
 constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   constexpr ladon_isa fastest_first[] = {
       LADON_ISA_AVX512_BF16, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512,   LADON_ISA_AVX_VNNI,  LADON_ISA_AVX2,
@@ -103,7 +103,7 @@ constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   return LADON_ISA_CHOSEN;
 }
 
-// Returns the instruction set of the variant that the caller must call, or LADON_ISA_CHOSEN if no variant fits
+// Returns the instruction set of the kernel variant that the caller must call, or LADON_ISA_CHOSEN if no variant fits
 // `wanted`. `built` is the set of instruction sets for which the library has a variant: bit i stands for number i in
 // ladon_isa.
 static ladon_isa usable(int wanted, unsigned built) { return chosen_isa(wanted, supported_isas() & built); }

@@ -3,9 +3,10 @@
 // text in an object file (describe.cpp.in), and cmake/kernel/put_description.cmake reads the text from the object file.
 // The build executes no code of the target machine, so cross compilation works, too.
 //
-// The text begins with a line "LADON_DESCRIPTION", which has the sizes of the kernel's memory. Then blocks follow, each
-// of which begins with a line "LADON_BLOCK <name>". The text ends with a line "LADON_END". `Settings` has the
-// properties that `Kernel` does not have (definition.hpp.in).
+// The text begins with a line "LADON_DESCRIPTION", which has the sizes of the workspace and of the caches. Then blocks
+// follow: pieces of NAME.h and of other generated files. Each block begins with a line "LADON_BLOCK <name>". The text
+// ends with a line "LADON_END". `Settings` has the properties of the kernel that cannot be read from the type `Kernel`
+// (definition.hpp.in).
 #pragma once
 
 #include <cstddef>

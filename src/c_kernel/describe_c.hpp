@@ -37,8 +37,8 @@ constexpr void write_constants(Writer& out) {
 }
 
 // Writes NAME_CACHE_BYTES for a kernel with a cache, NAME_MEMORY_CACHE_BYTES for a decoder with a cache, and
-// NAME_TEAM_WORKSPACE_BYTES for a kernel with functions for several threads. put_description.cmake replaces
-// @cache_bytes@, @memory_cache_bytes@, @shared_bytes@ and @scratch_bytes@ by numbers.
+// NAME_TEAM_WORKSPACE_BYTES for a kernel with functions for several threads. In place of the numbers, writes words such
+// as @cache_bytes@, which put_description.cmake replaces.
 template <class Settings>
 constexpr void write_memory(Writer& out) {
   if (Settings::cache) {
@@ -61,8 +61,8 @@ constexpr void write_extents(Writer& out, const Extents& extents) {
   }
 }
 
-// Writes the number of rows of a tensor. For in_proj, writes three numbers, the rows of queries, of keys and of values,
-// with the text `plus` between the numbers.
+// Writes the number of rows of a tensor. The tensor in_proj has rows for queries, for keys and for values, so the
+// function writes three numbers for in_proj, with the text `plus` between the numbers.
 template <ladon::Shape S>
 constexpr void write_rows(Writer& out, const Tensor& tensor, std::string_view plus) {
   if (tensor.part == "in_proj") {
@@ -85,7 +85,8 @@ constexpr void write_tensor_members(Writer& out, const Tensors& tensors) {
   }
 }
 
-// Writes the struct of the weights, and the structs of its members. The names of all these structs begin with `name`.
+// Writes the struct of the weights, and the structs of its members. `name` is the beginning of the names of all these
+// structs.
 template <ladon::Shape S, class Weights>
 constexpr void write_weight_structs(Writer& out, std::string_view name) {
   using Parts = Structure<Weights>;
@@ -158,7 +159,8 @@ constexpr void write_option_members(Writer& out, const Options& options, std::st
   }
 }
 
-// Writes the members of NAME_options. The last member of a decoder's options is the struct `memory`.
+// Writes the members of NAME_options. A decoder attends to a memory (the output of an encoder). The options of this
+// attention are the last member, the struct `memory`.
 template <class Kernel, class Settings>
 constexpr void write_options(Writer& out) {
   write_option_members(out, options_of<Kernel, Settings>(), "  ");

@@ -69,8 +69,8 @@ constexpr void add_position(Options& options) {
   }
 }
 
-// Adds the option `attention`, which receives attention weights or scores of an attention of shape S. The option is one
-// array, or for a stack one array for each layer.
+// Adds the option `attention`, to which the kernel writes the attention weights or scores. S is the shape of the
+// attention. The option is a pointer to an array, or for a stack one such pointer for each layer.
 template <ladon::Shape S, class Kernel, class Settings>
 constexpr void add_attention(Options& options) {
   constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
@@ -110,7 +110,8 @@ constexpr void add_sinks(Options& options) {
                .required = true});
 }
 
-// The settings of a decoder's attention to the memory, as far as add_masks and OptionsReader (options.hpp) use them.
+// The settings of a decoder's attention to its memory. The struct has only the members that add_masks and OptionsReader
+// (options.hpp) read.
 template <class DecoderSettings>
 struct MemorySettings {
   using Masks = typename DecoderSettings::MemoryMasks;

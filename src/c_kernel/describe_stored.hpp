@@ -13,23 +13,24 @@
 
 namespace c_kernel {
 
-// The part of the weights to which a tensor belongs. All layers of a stack have equal lists of tensors. The description
-// therefore has the text of one layer, with "@layer@" instead of the number of the layer. put_description.cmake repeats
-// this text for each layer.
+// States to which part of the weights a tensor belongs. All layers of a stack have equal lists of tensors, so the
+// description contains the list of one layer, with "@layer@" instead of the number of the layer. put_description.cmake
+// repeats the list for each layer.
 struct Place {
   bool in_stack = false;
   std::string_view attention = "";  // the attention of the layer, or "" if the tensor belongs to no attention
 
-  // Writes the path of the place. If `separator` is ".", for example, the path is "layers.@layer@.attention.".
+  // Writes the text before the tensor's name. With the separator ".", an example is "layers.@layer@.attention.".
   constexpr void write(Writer& out, std::string_view separator) const {
     if (in_stack) out << "layers" << separator << "@layer@" << separator;
     if (!attention.empty()) out << attention << separator;
   }
 };
 
-// Writes a line for each tensor, for ladon-weights: "layers.0.attention.in_proj_weight 384+384+384 384". If the
-// elements are not float32, their type follows, and "rotated" for rotated int8 weights. The scales and the row sums of
-// int8 weights have no lines of their own, because ladon-weights adds both to each int8 tensor.
+// Writes a line for each tensor, for ladon-weights. An example is "layers.0.attention.in_proj_weight 384+384+384 384",
+// which has the name, the rows and the columns. A line ends with the type of the elements if they are not float32, or
+// with "int8 rotated" for rotated int8 weights. The scales and the row sums of int8 weights have no lines of their own,
+// because ladon-weights adds both to each int8 tensor.
 template <ladon::Shape S>
 struct StoredLines {
   Writer& out;
@@ -51,9 +52,9 @@ struct StoredLines {
   constexpr void close() const {}
 };
 
-// Writes the initialiser of NAME_stored_weights. The constant at::X is the offset of the tensor X in the stored data,
-// with "_" instead of "." in X. The stored data have one name for each element type, such as NAME_stored_float32
-// (stored_weights.cpp.in).
+// Writes the initialiser of NAME_stored_weights. For each tensor X, the initialiser contains a pointer: the address of
+// an array such as NAME_stored_float32, plus the offset at::X. The array is the stored data with the element type of
+// the tensor (stored_weights.cpp.in). In X, "_" replaces each ".".
 struct StoredInitialiser {
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {

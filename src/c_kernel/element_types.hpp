@@ -9,8 +9,9 @@
 
 namespace c_kernel {
 
-// `name` is the name in the description of a module. `c_type` is the C type of the member: a number, or a pointer to
-// the first element of an array. `is_output` is true if the kernel writes the array.
+// The type of an option or a tensor. `name` is its name in the description of a WebAssembly module. `c_type` is its
+// type in C: a number, or a pointer to the first element of an array. `is_output` is true if the kernel writes the
+// array.
 struct Type {
   std::string_view name;
   std::string_view c_type;

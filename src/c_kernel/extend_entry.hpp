@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the C functions of a kernel that appends tokens to a text: NAME_extend, NAME_extend_phase, and for a
 // decoder NAME_project_memory. The base class CacheEntry implements NAME_cache_clear and NAME_cache_length. call.hpp
-// describes `Kernel`, `Settings`, `W` and `O`.
+// describes the template arguments `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   using Base::bytes;
   using typename Base::Stored;
 
-  // The functions of a kernel without a memory. Each function calls the function below that takes a memory, and passes
-  // a null pointer as `memory`.
+  // The overloads of `extend` and extend_phase for a kernel without a memory. Each calls the overload for a decoder,
+  // with a null pointer as `memory`.
   static ladon_status extend(const float* x, void* cache, const W* weights, float* y, void* workspace,
                              const O* options) {
     return extend(x, cache, nullptr, weights, y, workspace, options);
@@ -31,7 +31,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     return extend_phase(phase, share, shares, x, cache, nullptr, weights, y, workspace, options);
   }
 
-  // The functions of a decoder. The functions above call these functions, too.
+  // The overloads of `extend` and extend_phase for a decoder. The overloads for a kernel without a memory call these
+  // functions, too.
   static ladon_status extend(const float* x, void* cache, const void* memory, const W* weights, float* y,
                              void* workspace, const O* options) {
     const O& chosen = Base::given(options);
@@ -42,9 +43,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
     return status;
   }
-  // Only the phases before the last phase check the cache. In the last phase, one share writes the members `mark` and
-  // `length` of the cache. Shares of a phase may begin in any order, so a check by another share of the last phase
-  // could read the new `mark` and `length`.
+  // The last phase does not check the cache, because one of its shares writes new values to the members `mark` and
+  // `length` of the cache. A share that begins later would check the new values, and could wrongly return an error.
   static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                    void* cache, const void* memory, const W* weights, float* y, void* workspace,
                                    const O* options) {
@@ -59,8 +59,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     return status;
   }
 
-  // Stores the keys and values of a decoder's memory in a cache. Unlike the cache of a text, the cache of a memory need
-  // not be cleared by NAME_cache_clear first.
+  // Stores the keys and values of a decoder's memory in `cache`, and replaces the old content. So NAME_cache_clear need
+  // not be called before project_memory. (It must be called before a text is appended to a new cache.)
   static ladon_status project_memory(const float* memory, void* cache, const W* weights, void* workspace,
                                      const O* options)
     requires(Settings::memory > 0)
@@ -123,7 +123,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     return check.status();
   }
 
-  // Checks that the cache of the text is usable and has room for `tokens` tokens.
+  // Checks that this variant of the kernel can use the cache of the text, and that the cache has room for `tokens` more
+  // tokens.
   static void check_cache(const Stored& stored, std::size_t tokens, typename Prepared::Checked& check) {
     check.expect(Base::usable(stored), LADON_CACHE_NOT_CLEARED);
     check.expect(Stored::ring || stored.length <= shape.keys - tokens, LADON_CACHE_FULL);

@@ -5,8 +5,8 @@
 
 extern "C" {
 
-// Kernels copy only parts of a vector, so a loop over bytes is fast enough. This file is compiled with -fno-builtin.
-// Otherwise, the compiler would replace the loop in memcpy by a call of memcpy itself.
+// Kernels call memcpy only for parts of a vector register, so a loop over bytes is fast enough. This file is compiled
+// with -fno-builtin. Otherwise, the compiler would replace the loop in memcpy by a call of memcpy itself.
 void* memcpy(void* __restrict to, const void* __restrict from, std::size_t count) {
   auto* const out = static_cast<char*>(to);
   const auto* const in = static_cast<const char*>(from);
@@ -31,8 +31,8 @@ void* memset(void* to, int value, std::size_t count) {
   return to;
 }
 
-// A CHECKED kernel calls fputs and abort if a precondition is broken (checks.hpp). A module cannot print, so fputs does
-// nothing. abort executes a trap instruction.
+// A CHECKED kernel calls fputs and abort if a precondition is broken (checks.hpp). A WebAssembly module cannot print,
+// so fputs does nothing. abort executes a trap instruction.
 extern void* const stderr;
 void* const stderr = nullptr;
 int fputs(const char*, void*) { return 0; }

@@ -113,7 +113,7 @@ constexpr void add_run(Functions& functions) {
 }
 
 // Adds NAME_project_keys and NAME_attend, the functions of a kernel that projects a context once. If keys and values
-// come from tokens of different widths, the kernel has two contexts.
+// come from tokens of different widths, NAME_project_keys takes two contexts.
 template <class Kernel>
 constexpr void add_attend(Functions& functions) {
   using namespace parameter;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the C functions of attention without projections: NAME_run, NAME_run_with and NAME_run_phase, which take
-// queries, keys and values. call.hpp describes `Kernel`, `Settings`, `W` and `O`.
+// queries, keys and values. call.hpp describes the template arguments `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>

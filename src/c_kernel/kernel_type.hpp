@@ -9,8 +9,8 @@
 
 namespace c_kernel {
 
-// CMake writes the values of the arguments of ladon_add_kernel into NAME_definition.hpp as C++ names, so the names
-// below are spelled like these values.
+// CMake writes the values of the arguments of ladon_add_kernel into NAME_definition.hpp as C++ names. So each of the
+// names below is spelled like the value of an argument, for example in_proj.
 // NOLINTBEGIN(readability-identifier-naming)
 
 // The values of LAYOUT.

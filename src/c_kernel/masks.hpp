@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The masks of C kernels: one struct, called an entry, for each value of the argument MASK of ladon_add_kernel. An
-// entry has these members:
+// The masks of C kernels. For each value of the argument MASK of ladon_add_kernel, there is one struct, called an
+// entry, with these members:
 //     name                              the value of the argument, and of the struct itself
 //     Type<Arguments>                   the C++ type of the mask. `Arguments` has the constants of the arguments WINDOW
 //                                       and OFFSET (MaskArguments in definition.hpp.in)
@@ -27,10 +27,10 @@
 
 namespace c_kernel {
 
-// The value of Arguments::offset if the argument OFFSET is run_time or is not given.
+// The value of Arguments::offset for a mask without a constant offset: the argument OFFSET is run_time or is not given.
 inline constexpr std::ptrdiff_t no_fixed_offset = std::numeric_limits<std::ptrdiff_t>::min();
 
-// The base class of entries without options.
+// The base class of mask structs without options.
 struct WithoutOptions {
   static constexpr bool takes_offset = false;
   template <ladon::Shape S>
@@ -38,7 +38,7 @@ struct WithoutOptions {
   template <class Reader, class From, class Data>
   static void convert(const Reader&, const From&, Data&) {}
 };
-// The base class of entries that accept OFFSET run_time.
+// The base class of mask structs that accept OFFSET run_time.
 struct WithOffset : WithoutOptions {
   static constexpr bool takes_offset = true;
   template <class Reader, class From, class Data>
@@ -46,10 +46,11 @@ struct WithOffset : WithoutOptions {
     reader.offset(from, to);
   }
 };
-// The base class of entries that accept OFFSET run_time and OFFSET <n>.
+// The base class of mask structs that accept OFFSET run_time and OFFSET <n>.
 struct WithFixedOffset : WithOffset {};
 
-// CMake writes the values of MASK into NAME_definition.hpp as C++ names, so the entries are spelled like the values.
+// CMake writes the values of the argument MASK into NAME_definition.hpp as C++ names, so each entry has the name of its
+// value.
 // NOLINTBEGIN(readability-identifier-naming)
 namespace mask {
 
@@ -111,8 +112,8 @@ struct bits : WithoutOptions {
 };
 
 // `pairs` and `pair_axes` describe an array with an element for each pair of a query and a key: `pairs` has the extents
-// of the array, and `pair_axes` has the names of its axes. If PerHead is true, the array has these elements for each
-// head.
+// of the array, and `pair_axes` has the names of its axes. If PerHead is true, the array has one more axis, for the
+// heads.
 template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
 template <bool PerHead>
@@ -195,7 +196,7 @@ struct alibi : WithOffset {
 }  // namespace mask
 // NOLINTEND(readability-identifier-naming)
 
-// The masks of a kernel. For the entries a, b and c, for example, `Type` is the C++ type of the mask a & (b & c).
+// The masks of a kernel. With the mask structs a, b and c, for example, `Type` is the C++ type of the mask a & (b & c).
 template <class Arguments, class... Entry>
 struct Masks {
   using Type = decltype((typename Entry::template Type<Arguments>{} & ...));
@@ -205,7 +206,8 @@ struct Masks {
   static constexpr void each(F f) {
     ((Entry::name != "none" ? f(Entry{}) : void()), ...);
   }
-  // Converts the options of all masks. In the data of a combination a & b, `first` belongs to a, and `second` to b.
+  // Converts the options of all masks into the data of the C++ mask. The data of a combination a & b have two members:
+  // `first` is the data of mask a, and `second` is the data of mask b.
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
     convert_from<Entry...>(reader, from, to);

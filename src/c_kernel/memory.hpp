@@ -10,9 +10,9 @@
 
 namespace c_kernel {
 
-// The memory of a kernel without a cache. `Workspace` is the memory of a call by one thread. If several threads compute
-// a call, `Shared` is the part of the memory that all of these threads use. If `Context` is true, the kernel attends to
-// a context, and `Workspace` and `Shared` differ from the types for self-attention.
+// The types of the memory of a kernel without a cache. `Workspace` is the memory of a call by one thread. `Shared` is
+// the memory that all threads use if several threads compute a call. If `Context` is true, the kernel attends to a
+// context, and both types differ from the types for self-attention.
 template <class Kernel, bool Context>
 struct MemoryOf {
   using Workspace = typename Kernel::Workspace;
@@ -24,8 +24,8 @@ struct MemoryOf<Kernel, true> {
   using Shared = typename Kernel::CrossShared;
 };
 
-// `Type` is the type of a kernel's cache. For a stack, `Type` is an array with a cache for each layer. `One` is the
-// type of the cache of one layer.
+// The types of a kernel's cache. `Type` is the whole cache: for a stack, an array with a cache for each layer. `One` is
+// the cache of one layer.
 template <class Kernel>
 struct CacheOf {
   using Type = typename Kernel::Cache;
@@ -38,8 +38,8 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
-// Takes the place of `Kernel` in CacheOf. CacheOf<ProjectedMemory<Kernel>> has the types of the caches that hold the
-// keys and values of a decoder's memory.
+// Stands for the memory of a decoder in the argument of CacheOf. CacheOf<ProjectedMemory<Kernel>> has the types of the
+// caches that hold the keys and values of the memory. CacheOf<Kernel> has the types of the text's caches.
 template <class Kernel>
 struct ProjectedMemory {
   using Cache = typename Kernel::MemoryCache;
@@ -53,10 +53,11 @@ struct ProjectedMemory<Kernel> {
   };
 };
 
-// The cache of a C kernel. NAME.h declares only the size of a cache in bytes. `mark` is `cleared`, or the mark of the
-// kernel variant that filled the cache (cache_entry.hpp). Only this variant may use `content`, because the layout of
-// `content` depends on the instruction set of the variant. With ProjectedMemory<Kernel> in place of `Kernel`, the cache
-// holds the keys and values of a decoder's memory.
+// The cache of a C kernel. NAME.h declares only the size of a cache in bytes. `mark` is `cleared`, or a number for the
+// variant of the kernel that filled the cache (cache_entry.hpp). A library made with DISPATCH has a variant for each
+// instruction set, and the layout of `content` depends on the instruction set. So only the variant that filled the
+// cache may use `content`. StoredCache<ProjectedMemory<Kernel>> is the cache for the keys and values of a decoder's
+// memory.
 template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
@@ -67,8 +68,8 @@ struct alignas(64) StoredCache {
   std::size_t length;  // number of stored tokens, including tokens that a ring has replaced
   alignas(64) Type content;
 
-  // Initialises an empty `content`, sets `length` to 0, and writes `by`, the mark of the kernel variant that will fill
-  // the cache.
+  // Makes `content` an empty cache, and sets `length` to 0 and `mark` to `by`. `by` is the mark of the kernel variant
+  // that will fill the cache.
   void clear(std::uint32_t by) {
     clear_content();
     length = 0;
@@ -101,8 +102,9 @@ constexpr std::size_t workspace_of_both() {
   return cached > project ? cached : project;
 }
 
-// Gives one name to each of the two parts of the workspace of `extend`. Encoders call the parts Shared and
-// ExtendScratch, and attention and decoders call them ExtendShared and ExtendScratch.
+// Gives uniform names to the two parts of the workspace of `extend`: `Shared` for all threads, and `Scratch` for each
+// thread. Attention and decoders call the first part ExtendShared, and encoders call it Shared. All of them call the
+// second part ExtendScratch.
 template <class Kernel>
 struct ExtendMemory {
   using Shared = typename Kernel::Shared;
@@ -141,9 +143,9 @@ constexpr Sizes sizes_of() {
   }
 }
 
-// Returns the sizes of the memory that a call checks for overlaps. With DISPATCH, NAME.h requires the sizes of the
-// instruction set that needs the most memory. All variants check these sizes, so that a call returns the same status on
-// every machine.
+// Returns the sizes of the workspace and of the caches with which a call checks for overlaps of its arrays. With
+// DISPATCH, the sizes depend on the instruction set, and NAME.h requires the largest sizes from the caller. Every
+// variant uses the largest sizes in its checks, so that a call returns the same status on every machine.
 template <class Kernel, class Settings>
 constexpr Sizes checked_sizes() {
   if constexpr (Settings::dispatch) {

@@ -11,8 +11,8 @@
 
 namespace c_kernel {
 
-// A member of NAME_options. The comment of the member in NAME.h consists of `before`, the extents such as "[4][20]",
-// and `after`.
+// A member of NAME_options. In NAME.h, the comment of the member consists of the text `before`, the extents of the
+// array such as "[4][20]", and the text `after`.
 struct Option {
   std::string_view name;
   Type type;

@@ -49,8 +49,8 @@ struct OptionsReader {
     if constexpr (Settings::Position::rotates) {
       check.expect(from.rotary != nullptr, LADON_NULL_OPTION);
       check.reads(from.rotary, 1);
-      // The cast is valid, because the struct in NAME.h has the same members as ladon::RotaryTable, and a kernel only
-      // reads the table.
+      // The reinterpret_cast is valid, because the table's struct in NAME.h has the same members as ladon::RotaryTable,
+      // and a kernel only reads the table.
       to.position.table = reinterpret_cast<decltype(to.position.table)>(from.rotary);
       static_assert(sizeof(*to.position.table) == sizeof(*from.rotary));
       to.position.offset = from.rotary_offset;
@@ -74,7 +74,7 @@ struct OptionsReader {
 
   // The mask structs in masks.hpp call the following functions to convert the options of a mask.
 
-  // Converts a pointer into a view, and checks that the elements of the view do not overlap with memory that the call
+  // Makes `to` a view of the array at `from`, and checks that the array does not overlap with memory that the call
   // writes.
   template <class T, class Tensor>
   void array(const T* from, Tensor& to) const {

@@ -14,8 +14,8 @@
 
 namespace c_kernel {
 
-// Visits all parts of the float weights `from` (a C++ struct) and of the int8 weights `to` (a C struct). Calls one of
-// two functions for each part:
+// Calls one of two functions of the visitor for each part of the weights. `from` is the C++ struct of the float
+// weights, and `to` is the C struct of the int8 weights:
 //     visitor.linear(linear, weight, scale, row_sum)   for a linear map: the map in `from`, and three pointers in `to`
 //     visitor.keep(pointer, kept)                      for a bias or a norm's tensor: the pointers in `from` and `to`
 template <class Visitor>
@@ -55,9 +55,9 @@ struct PartsVisit {
 #undef LADON_VISIT
 };
 
-// If `Rotated` is false, checks whether the weights of all linear maps are finite. If `Rotated` is true, checks the
-// rotated weights, which are finite only if the weights are finite. Does not read the pointers of the int8 weights,
-// which may be uninitialised.
+// Checks whether the weights of all linear maps are finite. If `Rotated` is true, checks the weights after the
+// rotation, which may make large weights infinite. Does not read the pointers of the int8 weights, which may be
+// uninitialised.
 template <bool Rotated>
 struct FiniteCheck {
   bool finite = true;
@@ -72,9 +72,9 @@ struct FiniteCheck {
   void keep(const float*, const float*&) {}
 };
 
-// Makes the int8 tensors in the memory that begins at `next`, and sets the pointers of the int8 weights. The integers
-// and scales are equal to the results of ladon::quantise if `Rotated` is false, and of ladon::quantise_rotated if
-// `Rotated` is true. The row sums are equal to the results of ladon::row_sums.
+// Makes the int8 tensors in the memory that begins at `next`, and sets the pointers of the int8 weights. If `Rotated`
+// is true, the integers and scales are equal to the results of ladon::quantise_rotated. Otherwise, they are equal to
+// the results of ladon::quantise. The row sums are equal to the results of ladon::row_sums.
 template <bool Rotated>
 struct Quantiser {
   std::byte* next;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. For a decoder,
-// `context` is the memory, the output of an encoder. call.hpp describes `Kernel`, `Settings`, `W` and `O`.
+// `context` is the memory, the output of an encoder. call.hpp describes the template arguments `Kernel`, `Settings`,
+// `W` and `O`.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
   static constexpr Sizes bytes = checked_sizes<Kernel, Settings>();
-  // The three functions of a kernel for self-attention. Each function calls the function below that takes a context,
+  // The three functions of a kernel for self-attention. Each of them calls its overload with the parameter `context`,
   // and passes a null pointer as `context`.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
     return run(x, nullptr, weights, y, workspace);
@@ -31,7 +32,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     return run_phase(phase, share, shares, x, nullptr, weights, y, workspace, options);
   }
 
-  // The three functions of a kernel for attention to a context, or of a decoder. The functions for self-attention call
+  // The three functions of a kernel for attention to a context, or of a decoder. The overloads for self-attention call
   // these functions, too.
   static ladon_status run(const float* x, const float* context, const W* weights, float* y, void* workspace) {
     const Given given{x, context, weights, y, workspace, bytes.workspace};

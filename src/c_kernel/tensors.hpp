@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the tensors of a kernel's weights. The lists are computed from the C++ type of the weights. The C++ member
-// `part.weight` is the C member `part_weight`. The members `part.scale` and `part.row_sum` of int8 weights are
-// `part_weight_scale` and `part_weight_row_sum` in C.
+// `part.weight` has the name `part_weight` in the C struct. For int8 weights, `part.scale` has the name
+// `part_weight_scale`, and `part.row_sum` has the name `part_weight_row_sum`.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 #include "element_types.hpp"
 #include "text.hpp"
 
-// Lists of all parts of weights, in the order of the C structs. LADON_ATTENTIONS lists the possible attentions of a
-// layer. An encoder layer has only `attention`. A decoder layer has self_attention and cross_attention instead.
-// LADON_LAYER_PARTS does not contain the attentions of a layer, and LADON_STACK_PARTS does not contain the layers of a
-// stack. weights.hpp converts the parts in this order.
+// Lists of all parts that weights may have, in the order of the C structs. LADON_ATTENTIONS lists the possible
+// attentions of a layer: an encoder layer has `attention`, and a decoder layer has self_attention and cross_attention.
+// LADON_LAYER_PARTS lists the other parts of a layer. LADON_STACK_PARTS lists the parts of a stack that belong to no
+// layer. weights.hpp converts the parts in this order.
 #define LADON_ATTENTIONS(ATTENTION) ATTENTION(attention) ATTENTION(self_attention) ATTENTION(cross_attention)
 #define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2) PART(norm3)
@@ -57,7 +57,7 @@ struct ViewOf<ladon::TensorView<Element, Sizes...>> {
   static constexpr std::size_t bytes = (sizeof(Element) * ... * Sizes);
 };
 
-// Adds a tensor of a linear map with int8 weights.
+// Adds a tensor that belongs to a linear map with int8 weights.
 template <class View>
 constexpr void add_quantised(Tensors& list, std::string_view part, std::string_view member, bool rotated) {
   list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, rotated, ViewOf<View>::bytes});
@@ -108,7 +108,8 @@ constexpr Tensors stack_tensors() {
 }
 #undef LADON_ADD
 
-// The names of a layer's attentions. An attention that is not part of a layer has no name.
+// Returns the names of the members of `Layer` that are attentions: "attention", or "self_attention" and
+// "cross_attention".
 using AttentionNames = List<std::string_view, 2>;
 template <class Layer>
 constexpr AttentionNames attention_names() {

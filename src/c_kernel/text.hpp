@@ -86,8 +86,8 @@ class Writer {
   std::size_t size_ = 0;
 };
 
-// Returns the text that Source::write(writer) writes, followed by a zero. Source::placeholders has the values of the
-// placeholders.
+// Returns the text that Source::write(writer) writes, as an array of chars that ends with a zero. The member
+// Source::placeholders has the values of placeholders such as @name@.
 template <class Source>
 constexpr auto text_of() {
   constexpr std::size_t size = [] {

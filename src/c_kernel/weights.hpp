@@ -31,9 +31,9 @@ struct WeightsReader {
     }
   }
 
-// Converts one part of the weights, if the part exists. If the part is an array, converts the element of each head. The
-// macro must be used in a template. Outside a template, the compiler would also check the branch that is not taken, and
-// would reject a part that does not exist.
+// Converts one part of the weights from the C struct `from` to the C++ struct `to`, if the part exists. If the part is
+// an array, converts the element of each head. The macro must be used in a template. Outside a template, the compiler
+// would also check the branches of `if constexpr` that are not taken, and would reject a part that does not exist.
 #define LADON_TAKE(part)                                                                         \
   if constexpr (requires { to.part.weight; }) {                                                  \
     tensor(from.part##_weight, to.part.weight);                                                  \
@@ -52,7 +52,8 @@ struct WeightsReader {
   void attention(const From& from, To& to) const {
     LADON_ATTENTION_PARTS(LADON_TAKE)
   }
-// Converts one attention of a layer, if the layer has an attention with this name.
+// Converts the attention `name` of a layer from the C struct `from` to the C++ struct `to`, if the layer has this
+// attention.
 #define LADON_TAKE_ATTENTION(name) \
   if constexpr (requires { to.name; }) attention(from.name, to.name);
   template <class From, class To>

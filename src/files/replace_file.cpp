@@ -93,8 +93,8 @@ class Part {
     fs::path temporary;
     for (int i = 0; i < most_tries && error == std::errc::file_exists; ++i) {
       temporary = target_.parent_path() / random_name();
-      // If the temporary file will later get the permissions of the replaced file, only the owner may read the
-      // temporary file at first.
+      // A replaced file keeps its permissions. The temporary file gets these permissions when its content is complete.
+      // Until then, only the owner may read the temporary file.
       error = file.create(temporary, permissions_.has_value());
     }
     if (error) fail(error);

@@ -59,7 +59,7 @@ std::error_code synchronise_folder(const fs::path&) { return {}; }
 
 namespace {
 
-// Waits until the storage device has the data. A file system that does not support fsync is not an error.
+// Waits until the storage device has the data. Returns no error if the file system does not support fsync.
 std::error_code synchronise(int descriptor) {
   if (fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
   return last_error();

@@ -18,8 +18,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Creates a file. If a file or a link exists at this path, returns std::errc::file_exists and changes neither of
-  // them. If `is_private` is true, only the owner may read and write the file. Otherwise, the file gets the usual
+  // Creates a file. If the path already exists, as a file or as a link, returns std::errc::file_exists and changes
+  // nothing. If `is_private` is true, only the owner may read and write the file. Otherwise, the file gets the usual
   // permissions of a new file (umask). Windows ignores `is_private`.
   std::error_code create(const std::filesystem::path& file, bool is_private);
 

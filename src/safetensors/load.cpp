@@ -16,7 +16,8 @@
 namespace ladon::safetensors::detail {
 namespace {
 
-// Returns the reason why a member cannot be used in place, or "" if the member can be used in place.
+// Returns the reason why a tensor of the layer (`member`) cannot be used in place in the file, or "" if it can be used
+// in place. `source` names the rows in the file that form the tensor.
 std::string in_place_complaint(const File& file, const weights::Member& member, const weights::Source& source) {
   const std::string first = files::in_quotes(source.front().tensor);
   if (source.size() > 1)
@@ -34,7 +35,7 @@ std::string in_place_complaint(const File& file, const weights::Member& member, 
   return "";
 }
 
-// Returns the address of the first row of `piece` in the mapped file.
+// Returns the address of the first row of `piece`, which is some rows of a tensor in the mapped file.
 const std::byte* rows_of(const File& file, const weights::Piece& piece) {
   const auto bytes = file.bytes(file.tensors().at(piece.tensor));
   return bytes.data() + bytes.size() / piece.shape[0] * piece.first_row;

@@ -23,8 +23,8 @@ static_assert(std::endian::native == std::endian::little,
               "the values of a file are little-endian, and the library uses the values in place");
 
 constexpr std::size_t length_bytes = 8;
-// The reference implementation of the format has this limit. With the limit, a damaged length cannot make the reader
-// allocate gigabytes.
+// The longest header that is accepted. The reference implementation of the format has the same limit. With the limit, a
+// damaged length cannot make the reader allocate gigabytes.
 constexpr std::uint64_t largest_header = 100'000'000;
 // A header {"name": {"shape": [..]}} has three levels. A fourth level is accepted, so that the error about a wrong
 // shape can name the tensor. More levels are rejected, because a hostile header could nest millions of levels.
@@ -91,8 +91,8 @@ std::string shown(const std::vector<std::uint64_t>& shape) { return json(shape).
 std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata) {
   std::string header = metadata.empty() ? "{" : "{\"__metadata__\":" + metadata;
   for (const auto& [name, tensor] : tensors) {
-    // The header is appended piece by piece, because g++ 12 wrongly warns about `text + dump()` (-Wrestrict, GCC bug
-    // 105651).
+    // The header is appended piece by piece, because g++ 12 wrongly warns about the shorter form `text + dump()`
+    // (-Wrestrict, GCC bug 105651).
     if (header.size() > 1) header += ',';
     header += json(name).dump();
     header += ":{\"dtype\":";
@@ -223,8 +223,8 @@ const std::byte* File::values(std::string_view name, std::string_view dtype, std
   if (!std::ranges::equal(tensor.shape, shape))
     fail(name, "expected shape " + shown({shape.begin(), shape.end()}) + ", found " + shown(tensor.shape));
 
-  // At this point, the tensor has the shape that the program requested, so a hostile file cannot make the product
-  // overflow.
+  // At this point, `shape` is the shape that the program requested, so a hostile file cannot make the product of the
+  // extents overflow.
   const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), element_bytes, std::multiplies<>());
   if (tensor.end - tensor.begin != bytes)
     fail(name,

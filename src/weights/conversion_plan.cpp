@@ -37,7 +37,7 @@ bool is_embedding_name(std::string_view name) {
                              [&](const char* part) { return name.find(part) != name.npos; });
 }
 
-// Chooses the tensors to convert, and collects the problems that plan_conversion reports.
+// Decides which tensors of the file are converted, and collects the problems that plan_conversion reports.
 class Planner {
  public:
   Planner(const Safetensors& file, Target target, const Selection& selection)
@@ -84,9 +84,9 @@ class Planner {
                   "expected no tensor " + in_quotes(scale_name(name)) + ", which would become its scale, found one");
   }
 
-  // Adds a matrix that is computed from the source. If the source has too few bytes for its shape, `bytes` may
-  // overflow. The overflow does no harm, because `add` reports such a source as a problem, and a plan with problems is
-  // never used.
+  // Adds an output matrix that is computed from `source`. If `source` has too few bytes for its shape, the product
+  // `bytes` may overflow. The overflow does no harm, because `add` reports such a source as a problem, and a plan with
+  // problems is never used.
   void add_made(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape,
                 const Tensor& source, Making making, bool is_rotated) {
     const std::uint64_t bytes = shape[0] * shape[1] * bytes_of_element(dtype);
@@ -100,7 +100,8 @@ class Planner {
   bool is_kept(const std::string& name, const Tensor& tensor) {
     if (!selection_.embeddings && is_embedding(name, tensor)) return true;
     if (selection_.keep.empty()) return false;
-    // Limits the length of a name, because std::regex_search needs stack space in proportion to the length.
+    // std::regex_search needs stack space in proportion to the length of the name, so names that are longer than
+    // `longest` are rejected.
     constexpr std::size_t longest = 1000;
     if (name.size() > longest) add_problem(name, "expected a name of at most 1000 bytes for --keep");
     return name.size() <= longest &&

@@ -30,7 +30,8 @@ struct Selection {
   bool rotate = false;           // if true, int8 weights are rotated (ladon::layout::RotatedInt8), except embeddings
 };
 
-// The kind of an output tensor: a copy of its source, the rounded weight, or the scale of the int8 weight.
+// States what an output tensor contains: a copy of its source, the rounded weights of the source, or the scales that
+// belong to rounded int8 weights.
 enum class Making { copy, weight, scale };
 
 struct OutputTensor {
@@ -53,19 +54,22 @@ struct ConversionPlan {
 // version, "X.weight" has dtype I8, and "X.weight_scale" has dtype F32 and the shape [rows, 1], as in files of
 // compressed-tensors. All other tensors and the "__metadata__" of the header are copied.
 //
-// A tensor is converted if the tensor fulfils all of these conditions. The tensor has two dimensions, and both are
-// above 0. The dtype is F32 or F16, or BF16 for a conversion to int8. The name is "weight", or ends in ".weight" or
-// "_proj_weight", and has no match in selection.keep. Without selection.embeddings, the tensor is neither an embedding
-// nor the head of a language model. Embeddings and heads are recognised by their names. A tensor with the content of an
-// embedding counts as a head, too.
+// A tensor is converted if all of these conditions hold:
+//   - The tensor has two dimensions, and both are above 0.
+//   - The dtype is F32 or F16, or for a conversion to int8 also BF16.
+//   - The name is "weight", or ends in ".weight" or "_proj_weight", and has no match in selection.keep.
+//   - The tensor is neither an embedding nor the head of a language model, unless selection.embeddings is true.
+// Embeddings and heads are recognised by their names. A tensor with the content of an embedding counts as a head, too.
 //
-// Larger elements come first in the output, so that every element is aligned.
+// Tensors with larger elements come first in the output, so that every element is aligned.
 //
-// Throws files::Error, whose text begins with `file_name`, if no tensor is converted. Also throws files::Error, with a
-// line for each problem, if a tensor has a wrong number of bytes for its shape. A plan for int8 finds two more
-// problems. First, the name of a new scale exists in the file. Second, an int8 weight of the file has a scale with a
-// wrong shape or dtype, a scale that is 0 or not finite, or scales of both signs. With selection.rotate, a matrix whose
-// number of columns is no multiple of 8 is a problem, too.
+// Throws files::Error if no tensor is converted, or if there are problems. The text of the error begins with
+// `file_name`, and has a line for each problem. Problems are:
+//   - a tensor with a wrong number of bytes for its shape
+//   - int8: the name of a new scale exists in the file
+//   - int8: an int8 weight of the file has scales with a wrong shape or dtype, a scale that is 0 or not finite, or
+//     scales of both signs
+//   - selection.rotate: a matrix whose number of columns is no multiple of 8
 ConversionPlan plan_conversion(const files::Safetensors& file, const std::string& file_name, Target target,
                                const Selection& selection);
 

@@ -28,8 +28,8 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Collects the pieces of the output until they fill `bytes_at_once` bytes, and then passes them to the sink at once.
-// Passes a larger piece to the sink directly.
+// Passes the output to the sink in blocks of up to bytes_at_once bytes, so that the sink gets few small pieces. Passes
+// a piece that is larger than bytes_at_once directly to the sink.
 class Buffer {
  public:
   explicit Buffer(const files::Sink& sink) : sink_(sink) { bytes_.reserve(bytes_at_once); }
@@ -116,8 +116,8 @@ float largest_weight(Target target, bool rotated) {
   return target == Target::bfloat16 ? largest_for_bfloat16 : rotated ? most / detail::rotated_block : most;
 }
 
-// Rounds the weights of a row to int8 weights. `largest` is the largest magnitude of the row. If `rotated` is true, the
-// caller passes weights that Matrix has already rotated. The results are then for layout::RotatedInt8.
+// Rounds the weights of a row to int8. `largest` is the largest magnitude of the row. If `rotated` is true, the class
+// Matrix has already rotated the weights, and the results are for layout::RotatedInt8.
 class ToInt8 {
  public:
   using Element = std::int8_t;
@@ -126,7 +126,7 @@ class ToInt8 {
     return rotated_ ? detail::rotated_weight(weight, scale_) : detail::quantised_weight(weight, scale_);
   }
   [[nodiscard]] double value(Element element) const { return double{rotated_ ? -scale_ : scale_} * element; }
-  // The scale that the output stores for the row.
+  // The scale of the row in the output, which is negative for rotated weights.
   [[nodiscard]] float stored_scale() const { return rotated_ ? detail::rotated_scale(scale_) : scale_; }
 
  private:

@@ -25,8 +25,8 @@ void check_values(const files::Safetensors& file, const std::string& file_name, 
 // Passes the output to the sink: header, then data. The int8 weights and the scales are equal to the results of
 // ladon::quantise. The BF16 weights are equal to the results of ladon::to_bfloat16. Returns the deviation of each
 // converted weight from the original weight, in the order of the plan. Precondition: check_values has accepted the
-// file. If another process changes the file during the call, the function throws files::Error, or the output has old
-// and new weights.
+// file. If another process changes the file during the call, the function may throw files::Error, or may mix old and
+// new weights in the output.
 std::vector<Deviation> write_converted(const files::Safetensors& file, const std::string& file_name,
                                        const ConversionPlan& plan, const files::Sink& sink);
 

@@ -17,8 +17,8 @@ using files::in_quotes, files::Safetensors, files::shown;
 
 bool has(const Safetensors& file, const Piece& piece) { return file.tensors().contains(piece.tensor); }
 
-// Returns the tensor names of the pieces that the file lacks, in quotes and separated by commas: "x.weight",
-// "y.weight".
+// Returns the names of the tensors that `source` needs and the file lacks, in quotes and separated by commas:
+// "x.weight", "y.weight".
 std::string missing(const Safetensors& file, const Source& source) {
   std::string names;
   for (const Piece& piece : source)
@@ -46,7 +46,8 @@ std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64
   return size_complaint(tensor);
 }
 
-// Checks the source of one member of the kernel's weights, and adds the errors to `problems`.
+// Checks the tensors that find_tensors has found for one member of the kernel's weights, and adds the errors to
+// `problems`.
 class SourceCheck {
  public:
   SourceCheck(const Safetensors& file, std::vector<std::string>& problems)
@@ -97,8 +98,8 @@ const Convention& best_convention(const Safetensors& file, const Spec& spec, con
       conventions(), {}, [&](const Convention& convention) { return count_present(file, spec, convention, prefix); });
 }
 
-// Returns the error for a file in which no member was found: one line that names the searched tensors, instead of one
-// line for each member.
+// Returns the error for a file in which no tensor of the kernel was found: one line that names the searched tensors,
+// instead of one line for each tensor of the kernel.
 std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   const Member& first = spec.members.front();
   std::string text = first.name + " and all others: nothing below prefix " + in_quotes(prefix) + "; tried";
@@ -111,8 +112,8 @@ std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   return text;
 }
 
-// Returns the tensor names of the norm behind a stack. The names do not begin with the prefix, so left_out looks for
-// them separately: a kernel without a last norm leaves these tensors out.
+// Returns the tensor names of the norm after the last layer of a stack. If the kernel lacks this norm, left_out must
+// report its tensors as unused. Their names do not begin with the prefix, so left_out searches for them separately.
 std::vector<std::string> beside_layers(const Spec& spec, const Convention& convention, const std::string& prefix) {
   std::vector<std::string> names;
   for (const Row& row : convention.beside_layers) {
@@ -138,8 +139,9 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
       if (file.tensors().contains(name) && !used.contains(name)) names.push_back(name);
   const std::string beginning = prefix.empty() ? "" : prefix + ".";
   if (spec.kind == Kind::attention) {
-    // A tensor of the layer may have a name below the attention, such as BERT's first norm. Such a tensor counts as
-    // used, so that it is not reported as left out.
+    // A tensor of the layer outside its attention may have a name that begins with the name of the attention. BERT's
+    // first norm has such a name. The tensor counts as used, so that it is not reported if only the attention is
+    // loaded.
     const std::string attention = std::string(convention.attention) + ".";
     for (const Row& row : convention.of_layer) {
       if (row.name.starts_with(attention)) used.insert(beginning + std::string(row.name.substr(attention.size())));
@@ -151,7 +153,8 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
   return names;
 }
 
-// Adds the source of the member to `found`. If the file has no source, adds a problem and returns false.
+// Appends the first source of the member that exists in the file to `found`. If the file has none of `sources`, adds a
+// problem and returns false.
 bool find_member(const Safetensors& file, const Member& member, const std::vector<Source>& sources,
                  const Convention& convention, Found& found, std::vector<std::string>& problems) {
   const Source* source = present(file, sources);

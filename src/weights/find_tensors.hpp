@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tensors of a checkpoint from which the members of a kernel's weights are made.
+// Finds the tensors of a checkpoint from which the tensors of a kernel's weights are made.
 #pragma once
 
 #include <string>
@@ -18,20 +18,20 @@ struct Found {
   std::vector<std::string> left_out;  // tensors below the prefix, or of a stack's last norm, that no member uses
 };
 
-// Returns the sources of all members. Uses the naming convention that finds the most members. `prefix` is the text
-// before the names of the attention or of the layer. For a stack, `prefix` is the text before the numbers of the
-// layers.
+// Returns the sources (tensors of the file) of all members of a kernel's weights. Uses the naming convention, such as
+// PyTorch's, with which it finds the most members. `prefix` is the text before the names of the attention or of the
+// layer. For a stack, `prefix` is the text before the numbers of the layers.
 //
-// Throws files::Error, whose text begins with `file_name`. The text has a line for each member that is missing, or that
-// has a wrong shape or dtype. The source of an int8 member may be float if the file has no int8 weight at all. In this
-// case, `pack` quantises the source.
+// Throws files::Error, whose text begins with `file_name` and has a line for each member that is missing, or that has a
+// wrong shape or dtype. If the file has no int8 weight at all, an int8 member may have a source of floats, which `pack`
+// quantises.
 Found find_tensors(const files::Safetensors& file, const std::string& file_name, const Spec& spec,
                    const std::string& prefix);
 
 // Returns the first source whose tensors all exist in the file, or null. Does not check shapes.
 const Source* present(const files::Safetensors& file, const std::vector<Source>& sources);
 
-// Returns the number of members that the convention finds below the prefix.
+// Returns how many members (tensors of the kernel) the file has under `prefix`, with the names of the convention.
 std::size_t count_present(const files::Safetensors& file, const Spec& spec, const Convention& convention,
                           const std::string& prefix);
 

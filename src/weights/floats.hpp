@@ -27,9 +27,9 @@ std::uint32_t widen_f16(std::uint16_t half);
 // 2^128. The halfway value rounds to infinity, because the last bit of the largest bfloat16 is 1.
 inline constexpr float largest_for_bfloat16 = 0x1.fefffep127f;
 
-// Checks that the values of a part of a row are finite, and that no magnitude is above `most`. `most` is the largest
-// magnitude that stays finite in the target type of the values. `first_column` is the column of the first value.
-// Returns the text of the error, or "" if there is no error.
+// Checks that all `values` are finite, and that no magnitude is above `most`, the largest magnitude that stays finite
+// in the target type. `values` is a part of a row: `row` and `first_column` are the position of the first value, for
+// the message. Returns the text of the error, or "" if there is no error.
 std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column,
                              float most = std::numeric_limits<float>::max());
 

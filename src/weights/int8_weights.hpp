@@ -22,9 +22,9 @@ std::string int8_weight_in(const files::Safetensors& file);
 // The sign of the scales of int8 weights. Rotated weights (ladon::layout::RotatedInt8) have negative scales.
 enum class ScaleSign { positive, negative };
 
-// Checks that the scale of each of `rows` rows is finite and has the sign `sign`. The tensor must have the dtype F32,
-// F16 or BF16, and the shape [rows,1] or [rows]. The caller checks that the tensor has as many bytes as its shape
-// needs.
+// Checks a tensor of scales, one scale for each row of a weight with `rows` rows. All scales must be finite and have
+// the given sign. The tensor must have the dtype F32, F16 or BF16, and the shape [rows,1] or [rows]. The caller checks
+// that the tensor has as many bytes as its shape needs.
 std::string scale_complaint(const files::Safetensors& file, const files::Tensor& scale, std::uint64_t rows,
                             ScaleSign sign);
 

@@ -97,7 +97,7 @@ weight halfway between two bfloat16 numbers becomes the number whose last bit is
 weight, a NaN, or a weight that would become infinite (a magnitude above 3.396e38) is an error.
 )";
 
-// The help texts of the commands quantise and convert end with this text.
+// The end of the help texts of the commands quantise and convert.
 constexpr const char* about_matrices = R"(
 A matrix is a tensor of two dimensions, of dtype F32, F16 or BF16, whose name is "weight" or ends in .weight or
 _proj_weight. All other tensors are copied. The following matrices are copied, too:
@@ -127,8 +127,8 @@ void check_name_space(const std::string& name) {
   throw CLI::ValidationError("--namespace", "'" + name + "' is not a name of a C++ namespace");
 }
 
-// Checks that no output is an input or another output of the command, because writing the output would destroy that
-// file. The outputs are the elements of `files` from `first_output` on.
+// Checks that no output file of the command is also another of its files, because writing the output would destroy the
+// other file. The outputs are the elements of `files` from `first_output` on.
 void check_files(std::span<const std::string> files, std::size_t first_output) {
   namespace fs = std::filesystem;
   for (std::size_t output = first_output; output < files.size(); ++output)

@@ -35,7 +35,8 @@ std::string beginning(const Found& found, const Origin& origin) {
          origin.name_space + " {\n\n";
 }
 
-// Returns the bytes of a piece's rows. The caller has checked the size of the tensor, and no extent is 0.
+// Returns the bytes of the rows that `piece` names. `tensor` holds the bytes of the whole tensor. The caller has
+// checked the size of the tensor, and no extent is 0.
 std::span<const std::byte> rows_of(std::span<const std::byte> tensor, const Piece& piece) {
   const auto row = tensor.size() / static_cast<std::size_t>(piece.shape[0]);
   return tensor.subspan(row * static_cast<std::size_t>(piece.first_row), row * static_cast<std::size_t>(piece.rows));
@@ -51,7 +52,8 @@ void append_bytes(const T& value, std::string& to) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// Calls visit(values) for each row of a float weight. Throws files::Error if a magnitude is above `most`, or NaN.
+// Calls visit(values) for each row of `piece`, which is some rows of a float weight. Throws files::Error if a value is
+// NaN, or if its magnitude is above `most`.
 template <class Visit>
 void for_finite_rows(const files::Safetensors& file, const Piece& piece, float most, const Visit& visit) {
   const files::Tensor& tensor = file.tensors().at(piece.tensor);
@@ -66,7 +68,7 @@ void for_finite_rows(const files::Safetensors& file, const Piece& piece, float m
   }
 }
 
-// Returns the bytes of a bfloat16 member. BF16 tensors keep their bits.
+// Returns the bytes of a bfloat16 member. A source of dtype BF16 keeps its bits.
 std::string bfloat16_member(const files::Safetensors& file, const Source& source) {
   std::string bytes;
   for (const Piece& piece : source) {
@@ -83,12 +85,12 @@ std::string bfloat16_member(const files::Safetensors& file, const Source& source
   return bytes;
 }
 
-// The bytes of the three tensors of an int8 member.
+// The bytes of the three tensors that the packed data contain for one int8 tensor of the kernel.
 struct Int8Member {
   std::string weight, scale, row_sum;
 };
 
-// Quantises the rows of a float weight, and appends the result to the member.
+// Quantises the rows of a float weight, and appends the results to the tensors of `member`.
 void append_quantised(const files::Safetensors& file, const Piece& piece, bool rotated, Int8Member& member) {
   std::vector<std::int8_t> integers(static_cast<std::size_t>(piece.shape[1]));
   constexpr float most = std::numeric_limits<float>::max();  // sums of eight rotated weights must stay finite
@@ -121,7 +123,8 @@ Int8Member int8_member(const files::Safetensors& file, const Source& source, boo
   return member;
 }
 
-// Adds tensors to the data, each at a multiple of `alignment`. Also adds a constant for the offset of each tensor.
+// Appends tensors to the packed data, each at a multiple of `alignment`. For each tensor, also adds a constant with the
+// offset of the tensor to the C++ header.
 class Packer {
  public:
   explicit Packer(Packed packed) : packed_(std::move(packed)) {}

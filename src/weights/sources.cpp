@@ -13,7 +13,7 @@ std::string joined(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
 }
 
-// Returns the text before the names of the member's tensors, without the last dot.
+// Returns the text before the names of the tensors of `member`, without the last dot.
 std::string base(const Spec& spec, const Member& member, const Convention& convention, const std::string& prefix) {
   if (spec.kind == Kind::attention) return prefix;
   if (spec.kind == Kind::stack && !member.layer) {
@@ -30,8 +30,8 @@ std::span<const Row> rows_for(const Member& member, const Convention& convention
   return kind == Kind::stack && !member.layer ? convention.beside_layers : convention.of_layer;
 }
 
-// Maps a role to tensor names: of(role) returns the names in `rows` that a tensor with this role may have, below
-// `base`.
+// Maps the role of a tensor to its names in a checkpoint: of(role) returns the names that `rows` lists for the role,
+// with `base` before each name.
 struct Names {
   std::span<const Row> rows;
   std::string base;
@@ -44,7 +44,8 @@ struct Names {
   }
 };
 
-// Adds the source of in_proj that joins three tensors: the rows of query, key and value, in this order.
+// Adds a source for the kernel's tensor in_proj: three tensors of the file that have the rows of query, key and value,
+// in this order.
 void add_joined(const Member& member, std::string_view tensor, const Names& names, std::vector<Source>& found) {
   Source source;
   for (std::size_t i = 0; i < projections.size(); ++i) {
@@ -57,9 +58,9 @@ void add_joined(const Member& member, std::string_view tensor, const Names& name
   found.push_back(source);
 }
 
-// Adds the source of one projection that takes rows of the joined tensor in_proj. Adds nothing if the kernel lacks one
-// of the three projections, or if the projections have inputs of different widths. In both cases, in_proj cannot
-// contain the projection.
+// Adds a source for the kernel's tensor of one projection: some rows of the file's tensor in_proj, which joins the rows
+// of query, key and value. Adds nothing if the kernel lacks one of the three projections, or if the projections have
+// inputs of different widths. In both cases, in_proj cannot contain the projection.
 void add_part(const Spec& spec, const Member& member, std::string_view tensor, const Names& names,
               std::vector<Source>& found) {
   Piece piece{"", member.shape, 0, member.shape[0]};

@@ -40,7 +40,7 @@ constexpr Role roles[] = {
     {"norm_weight", Place::beside_layers, 1},   {"norm_bias", Place::beside_layers, 1},
 };
 
-// Reads a decimal number from 0 to `largest`, which no extent of a model exceeds. Rejects leading zeros.
+// Reads a decimal number from 0 to `largest`, without leading zeros. No extent of a model exceeds `largest`.
 std::optional<std::uint64_t> number(std::string_view text) {
   constexpr std::uint64_t largest = 1'000'000'000;
   std::uint64_t value = 0;

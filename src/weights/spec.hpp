@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the SPEC of a kernel: a text with a line for each member, which CMake writes.
+// Reads the SPEC of a kernel: a text with a line for each tensor of the kernel, which CMake writes.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace ladon::weights {
 
-// The type of a member. An int8 weight has a scale and a sum for each row.
+// The element type of a tensor of the kernel. An int8 weight also has a scale and a sum for each row.
 enum class Element { float32, bfloat16, int8 };
 
-// One tensor of the kernel. Its name in the SPEC is [layers.N.][A.]role, where A is attention,
-// or in a decoder self_attention or cross_attention.
+// One tensor of the kernel. Its name in the SPEC ends with its role, such as in_proj_weight. For a tensor of a layer's
+// attention, "attention." comes before the role, or in a decoder "self_attention." or "cross_attention.". For a tensor
+// of a stack's layer, the name begins with "layers.N.".
 struct Member {
   std::string name;
   std::optional<std::size_t> layer;  // the number of the layer in a stack
@@ -35,8 +36,8 @@ struct Spec {
   Kind kind = Kind::attention;
   std::vector<Member> members;  // at least one member, and no duplicate names
 
-  // Returns the member with the given role that belongs to the same attention, layer or stack as `member`, or null if
-  // the SPEC has no such member.
+  // Returns the member with the role `role` in the same attention, layer or stack as `member`, or null if the SPEC has
+  // no such member.
   [[nodiscard]] const Member* beside(const Member& member, std::string_view role) const;
 };
 

@@ -16,7 +16,8 @@ namespace {
 
 using files::Safetensors;
 
-// Returns the bare names: the names, without a prefix, that all members may have under all conventions.
+// Returns the bare names: the names that the kernel's tensors have in a file without a prefix, under all naming
+// conventions.
 std::unordered_set<std::string> bare_names(const Spec& spec) {
   std::unordered_set<std::string> names;
   for (const Convention& convention : conventions())
@@ -26,9 +27,9 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
   return names;
 }
 
-// Returns every prefix that stands before a bare name (bare_names) in the file, and the number of bare names behind
-// each prefix. Skips names that are longer than the longest prefix and the longest bare name together. Time and memory
-// are therefore linear in the number of tensors.
+// Searches the file for names of the form "prefix.bare_name" (bare_names). Returns each prefix, and the number of bare
+// names with this prefix. Skips names that are longer than the longest prefix and the longest bare name together, so
+// that time and memory are linear in the number of tensors.
 std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t longest_prefix = 200;  // a message would truncate a longer prefix
   const auto bare = bare_names(spec);
@@ -44,8 +45,8 @@ std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Sp
   return prefixes;
 }
 
-// Returns the result of prefixes_in, without the numbers. If there are more than 1000 prefixes, returns only the 1000
-// prefixes with the most bare names, to limit the time. A usual checkpoint has fewer than 1000 prefixes.
+// Returns the prefixes that prefixes_in finds. If there are more than 1000 prefixes, returns only the 1000 prefixes
+// with the most bare names, to limit the time of the caller. A usual checkpoint has fewer than 1000 prefixes.
 std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t most = 1000;
   const auto prefixes = prefixes_in(file, spec);
@@ -61,8 +62,8 @@ std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& 
   return frequent;
 }
 
-// Returns the prefixes under which the file has the most members of the kernel. Returns no prefix if no prefix has more
-// than `count` members.
+// Returns the prefixes under which the file has the most tensors of the kernel, if this number is above `count`.
+// Otherwise returns no prefix.
 std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec, std::size_t count) {
   std::vector<std::string> best;
   for (const std::string& prefix : frequent_prefixes(file, spec)) {

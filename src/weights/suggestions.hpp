@@ -8,8 +8,8 @@
 
 namespace ladon::weights {
 
-// Returns a sentence that suggests the prefixes under which the file has the most members of the kernel. The prefix
-// most similar to `prefix` comes first. Returns "" if no prefix has more than `count` members.
+// Returns a sentence that suggests the prefixes under which the file has the most tensors of the kernel. The prefix
+// most similar to `prefix` comes first. Returns "" if no prefix has more than `count` of these tensors.
 std::string other_prefixes(const files::Safetensors& file, const Spec& spec, const std::string& prefix,
                            std::size_t count);
 

@@ -1,5 +1,5 @@
-// Makes Subjects (support/subject.hpp) that call C kernels. The functions that check the C++ templates take a Subject,
-// so these functions check C kernels, too.
+// Makes Subjects that call C kernels. A Subject (support/subject.hpp) describes the code under test. The functions of
+// tests/support that check C++ templates take a Subject, so these functions check C kernels, too.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace ladon_test {
 
-// Sets the pointers for one projection of a struct with LAYOUT per_head and biases. The struct has one array for the
-// weights of all heads, and one array for the biases of all heads. The pointers at `next` alternate: weight and bias of
-// head 0, weight and bias of head 1, and so on. For every other struct, the pointers at `next` have the order of the
-// struct's members, so c_weights copies the pointers.
+// Sets the pointers for one projection of a struct with LAYOUT per_head and biases. The pointers at `next` alternate:
+// weight and bias of head 0, weight and bias of head 1, and so on. The struct has instead one array for the weights of
+// all heads, and one array for the biases of all heads. Every other struct has its members in the order of the pointers
+// at `next`, so c_weights only copies the pointers.
 template <std::size_t Heads>
 void deal(const float* (&weight)[Heads], const float* (&bias)[Heads], const float* const*& next) {
   for (std::size_t h = 0; h < Heads; ++h) {

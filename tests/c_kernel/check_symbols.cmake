@@ -53,7 +53,7 @@ if(sections MATCHES "[.](init_array|ctors|fini_array|dtors)")
 endif()
 
 # A library made with DISPATCH has one writable variable, which stores the instruction sets that the machine supports.
-# The library has one object file for each instruction set, and one more that chooses an instruction set.
+# The library has one object file for each instruction set, and an object file that chooses an instruction set.
 set(expected_objects 1)
 if(VARIANTS)
   math(EXPR expected_objects "${VARIANTS} + 1")

@@ -1,4 +1,5 @@
-// Makes Subjects (support/subject.hpp) that call C kernels of decoders. check_decoder checks such a Subject.
+// Makes Subjects that call C kernels of decoders. A Subject (support/subject.hpp) describes the code under test, and
+// check_decoder checks it.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,9 @@ O decoder_options_from(const Call& call) {
   options.queries = c_length(call.queries);
   options.keys = c_length(call.tokens);
   options.memory.keys = c_length(call.keys);
-  // A Call has one padding mask. If the kernel has a padding mask for self-attention, the mask of the Call is for
-  // self-attention. Otherwise the mask is for the attention to the memory.
+  // A decoder may have a padding mask for self-attention and one for the attention to the memory, but a Call has only
+  // one mask, may_see. If the kernel has a padding mask for self-attention, may_see becomes this mask. Otherwise,
+  // may_see becomes the mask for the attention to the memory.
   if constexpr (requires { options.padding; }) {
     options.padding = call.may_see;
   } else if constexpr (requires { options.memory.padding; }) {

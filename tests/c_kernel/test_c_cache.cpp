@@ -27,8 +27,8 @@ struct alignas(64) Memory {
   unsigned char bytes[Bytes];
 };
 
-// The weights of a kernel. get() returns the pointers that c_weights (c_subject.hpp) takes. Call add() in the order of
-// the members of the C weights struct.
+// The tensors of a kernel's weights. add() appends a tensor with random numbers, in the order of the members of the C
+// weights struct. get() returns pointers to all tensors, which c_weights (c_subject.hpp) takes.
 struct Tensors {
   std::vector<Floats> data;
   std::vector<const float*> pointers;
@@ -84,8 +84,8 @@ TEST_CASE("a growing text with rotary embedding") {
     CHECK(y == expected);
     CHECK(map == expected_map);
   }
-  // Extends the text until all 64 positions of the rotary table are used. The ring buffer of the cache accepts any
-  // number of tokens, so only the rotary table makes the next call fail.
+  // Extends the text until all 64 positions of the rotary table are used. The next call must fail because of the table.
+  // The cache is never full: it is a ring buffer, which accepts any number of tokens.
   options.tokens = 4;
   while (length + 4 <= 64) {
     REQUIRE(c_grown_extend(y.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) == LADON_OK);

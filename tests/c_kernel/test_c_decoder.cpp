@@ -87,8 +87,8 @@ TEST_CASE("a decoder returns a status for wrong arguments") {
   CHECK(a.run() == LADON_LENGTH_BEYOND_SHAPE);
   a.options.memory.keys = LADON_NONE;
   CHECK(a.run() == LADON_OK);
-  // If only two tokens of the memory are active, the call does not read the other tokens. So y may overlap the other
-  // tokens.
+  // If only two tokens of the memory are active, the call does not read the rest of the memory. So y may overlap the
+  // rest of the memory.
   a.options.memory.keys = 2;
   CHECK(c_decoder_run_with(a.x, a.memory, &a.weights, a.memory + 2 * model, a.workspace, &a.options) == LADON_OK);
   a.options = {};

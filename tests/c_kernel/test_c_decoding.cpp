@@ -68,9 +68,9 @@ struct Text {
   }
 };
 
-// Returns the expected map of a call that appends `count` tokens after `past` tokens. Copies the rows of the appended
-// tokens from `all` [heads][tokens][columns], for each head. All other elements of the result are empty, because the
-// kernel must not write them.
+// Returns the expected attention weights of a call that appends `count` tokens after `past` tokens. For each head,
+// copies the rows of the appended tokens from `all` [heads][tokens][columns], the weights of the whole text. All other
+// elements of the result are empty, because the kernel must not write them.
 Expected map_of_call(const Expected& all, std::size_t past, std::size_t count, std::size_t columns) {
   Expected map(heads * queries * columns);
   for (std::size_t h = 0; h < heads; ++h) {
@@ -80,7 +80,8 @@ Expected map_of_call(const Expected& all, std::size_t past, std::size_t count, s
   return map;
 }
 
-// Extends the text by `count` tokens with `extend`, and compares y and the maps with the oracle. Returns y.
+// Extends the text by `count` tokens with `extend`, and compares y and the attention weights with the oracle. Returns
+// y.
 template <class Extend>
 Floats check_piece(Text& text, std::size_t past, std::size_t count, Extend extend) {
   CAPTURE(past);
@@ -147,13 +148,14 @@ void check_decoding(Text& text) {
     const Floats expected = check_cut(text, pieces, whole), by_one = check_cut(text, pieces, one);
     CHECK(same_bits(check_cut(text, pieces, several), by_one));
     CHECK(same_bits(check_cut(text, pieces, many), by_one));
-    // For a single token, NAME_extend adds in another order than the phases. Only cuts[0] has no piece of a single
-    // token. So only for cuts[0] must NAME_extend and the phases give equal bits.
+    // For a single token, NAME_extend adds in another order than NAME_extend_phase, so the bits may differ. cuts[0] is
+    // the only division of the text in which no call appends a single token. So the two functions must give equal bits
+    // only for cuts[0].
     if (pieces == cuts[0]) CHECK(same_bits(expected, by_one));
   }
 }
 
-// copy_pointers lets C++ weights point to the tensors of C weights.
+// Sets the pointers of the C++ weights `to` to the tensors of the C weights `from`.
 void copy_pointers(const c_decoding_int8_attention_weights& from, auto& to) {
   to.in_proj = {from.in_proj_weight, from.in_proj_weight_scale, from.in_proj_weight_row_sum, from.in_proj_bias};
   to.out_proj = {from.out_proj_weight, from.out_proj_weight_scale, from.out_proj_weight_row_sum, from.out_proj_bias};
@@ -229,8 +231,8 @@ TEST_CASE("a decoder of a growing text returns a status for wrong arguments") {
   CHECK(run() == LADON_CACHE_NOT_CLEARED);  // the memory is not projected
   REQUIRE(text.project() == LADON_OK);
   CHECK(run() == LADON_OK);
-  // The kernel must reject a cache of a memory as the cache of the text, and a cache of a text as the cache of the
-  // memory. Each of the next two calls passes one cache twice.
+  // The kernel must reject wrong caches. The first call gets the cache of the memory twice, also in place of the cache
+  // of the text. The second call gets the cache of the text twice, also in place of the cache of the memory.
   CHECK(c_decoding_extend(text.problem.x.data(), text.memory_cache.bytes, text.memory_cache.bytes, &text.weights,
                           y.data(), text.workspace.bytes, &options) == LADON_CACHE_NOT_CLEARED);
   CHECK(c_decoding_extend(text.problem.x.data(), text.cache.bytes, text.cache.bytes, &text.weights, y.data(),

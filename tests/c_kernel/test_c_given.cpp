@@ -20,8 +20,8 @@ using S = ladon::Shape;
 
 constexpr S causal_shape{.queries = C_GIVEN_QUERIES, .keys = C_GIVEN_KEYS, .model = C_GIVEN_MODEL, .heads = 3};
 
-// Returns a Subject that calls the kernel `Run`. A task of check_given passes q as x, k as context, and v as the first
-// tensor of the weights.
+// Returns a Subject (the code under test) that calls the kernel `Run`. The inputs are queries q, keys k and values v. A
+// Call passes q as x, k as context, and v as the first tensor of the weights.
 template <S Shape, std::size_t WorkspaceBytes, class O, auto Run, int Isa = LADON_ISA_CHOSEN>
 Subject c_given_subject() {
   Subject subject{};
@@ -37,7 +37,7 @@ Subject c_given_subject() {
   return subject;
 }
 
-// Computes all shares of a call of c_given, the last share first.
+// Computes one call of c_given in `Shares` shares, as several threads would do. Computes the last share first.
 template <std::size_t Shares>
 ladon_status in_shares(const float* q, const float* k, const float* v, float* out, void* workspace,
                        const c_given_options* options) {

@@ -28,8 +28,9 @@ namespace {
 
 using S = ladon::Shape;
 
-// c_weights sets `weight` to the beginning of an array of floats. The last `count` bytes of this array are the int8
-// elements (elements_at in weight_views.hpp). Moves `weight` to the first int8 element.
+// Changes `weight`, which c_weights has set to the beginning of an array of floats. The last `count` bytes of this
+// array are int8 elements (elements_at in weight_views.hpp). After the call, `weight` points to the first of these
+// elements.
 void place(const std::int8_t*& weight, std::size_t count) {
   weight = elements_at<std::int8_t>(reinterpret_cast<const float*>(weight), count);
 }
@@ -153,9 +154,9 @@ TEST_CASE("int8, rotated: an encoder layer, and weights that were quantised on t
   CHECK(c_int8_rotated_quantise(&infinite, &weights, memory.bytes) == LADON_NOT_FINITE);
 }
 
-// The products of int8 weights are sums of integers, so these products are equal with and without VNNI. Sums of 16 bits
-// would saturate for activations of 8 bits. The code for AVX-512 and the code for AVX-512 VNNI compute everything else
-// with the same instructions.
+// Products of int8 weights are sums of integers, so these products must be equal with and without VNNI. (The code
+// without VNNI must not add in 16 bits, because such sums would saturate for activations of 8 bits.) The code for
+// AVX-512 and the code for AVX-512 VNNI compute everything else with the same instructions.
 TEST_CASE("int8: AVX-512 gives equal bits with and without VNNI") {
   Random random(12);
   const Floating<c_int8_layer_float_weights> floats(random, layer_sizes);
@@ -186,7 +187,8 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   c_int8_grown_weights weights;
   REQUIRE(c_int8_grown_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
 
-  // Computes the expected weights: the C++ functions quantise the same float weights.
+  // Computes the weights that c_int8_grown_quantise should have made: the C++ functions quantise the same float
+  // weights.
   std::vector<std::int8_t> in_proj(48 * 16), out_proj(16 * 16);
   std::vector<std::int32_t> in_sums(48), out_sums(16);
   Floats in_scale(48), out_scale(16);
@@ -208,8 +210,8 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   CHECK(same(weights.out_proj_weight_scale, out_scale));
   CHECK(same(weights.out_proj_weight_row_sum, out_sums));
   CHECK(weights.in_proj_bias == floats.weights.in_proj_bias);
-  // The last tensor ends exactly C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`, so this constant
-  // is not larger than needed.
+  // The last tensor ends exactly C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`. So the header does
+  // not request more memory than needed.
   CHECK(reinterpret_cast<const unsigned char*>(weights.out_proj_weight_row_sum + 16) ==
         memory.bytes + C_INT8_GROWN_QUANTISED_BYTES);
 

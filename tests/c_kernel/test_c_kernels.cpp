@@ -52,8 +52,9 @@ TEST_CASE("attention to a context, (in, out), bits, an addend for each head, a s
   check_cross(subject);
 }
 
-// The C++ data of a padding mask and of a boolean mask have a member `may_see`. The data of a boolean mask and of an
-// additive mask have a member `keys`. In C, each mask must therefore have separate options.
+// In C++, the data of a padding mask and the data of a boolean mask both have a member `may_see`. The data of a boolean
+// mask and the data of an additive mask both have a member `keys`. In C, each mask must therefore have separate
+// options.
 TEST_CASE("three masks whose C++ data share names of members") {
   constexpr S shape{.queries = C_SHARED_QUERIES, .model = C_SHARED_MODEL, .heads = C_SHARED_HEADS};
   Subject subject = c_subject<shape, C_SHARED_WORKSPACE_BYTES, c_shared_weights, c_shared_options, c_shared_run_with>();

@@ -1,7 +1,8 @@
-// Tests NAME_run_phase and NAME_extend_phase, which divide a call into phases and shares. Also tests the captures of
-// NAME_extend. A kernel must give equal bits for any number of shares, which the test computes one after the other.
-// With several tokens, the bits must be those of NAME_extend. For a single token, NAME_extend adds in another order, so
-// its bits may differ from the bits of the phases.
+// Tests NAME_run_phase and NAME_extend_phase, with which several threads can compute one call. A call consists of
+// phases, and each phase is divided into shares. Also tests the captures of NAME_extend. The tests compute the shares
+// one after the other, and a kernel must give equal bits for any number of shares. With several tokens, the bits must
+// be those of NAME_extend. For a single token, NAME_extend adds in another order, so its bits may differ from the bits
+// of the phases.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -79,8 +80,9 @@ struct GrownStack {
   }
 };
 
-// Extends a text by `pieces`. If `Shares` is 0, makes one call for each piece. Otherwise divides each call into phases,
-// and each phase into `Shares` shares. Returns y and the captured arrays of all calls.
+// Extends a text by several calls. `pieces` holds the number of tokens of each call. If `Shares` is 0, calls
+// NAME_extend. Otherwise, calls NAME_extend_phase for each phase, and divides the phase into `Shares` shares. Returns y
+// and the captured arrays of all calls.
 template <class Kernel, std::size_t Shares>
 std::vector<Floats> grow(const typename Kernel::W& weights, typename Kernel::O options, const Floats& x,
                          const std::vector<std::size_t>& pieces) {
@@ -133,7 +135,7 @@ void check_growing(typename Kernel::O options, const std::vector<std::size_t>& p
   }
 }
 
-// Calls all phases of c_decoder, with `Shares` shares.
+// Computes a call of c_decoder phase by phase, with `Shares` shares in each phase.
 template <std::size_t Shares>
 ladon_status decoder_in_phases(const float* x, const float* memory, const c_decoder_weights* weights, float* y,
                                void* workspace, const c_decoder_options* options) {
@@ -233,8 +235,9 @@ TEST_CASE("extend_phase returns a status for wrong arguments") {
   CHECK(extend(0, 1, 1, y.data()) == LADON_NO_SUCH_PHASE);
   CHECK(extend(0, 0, SIZE_MAX, y.data()) == LADON_NO_SUCH_PHASE);
   CHECK(extend(0, 0, 1, nullptr) == LADON_NULL_OUTPUT);
-  // The workspace for two shares is larger than the workspace for one share. So if y lies directly behind the workspace
-  // for one share, y overlaps the workspace of a call with two shares. A call with one share must accept this y.
+  // `behind_one` lies directly behind the workspace for one share. The workspace for two shares is larger and contains
+  // this address. So with y = behind_one, y overlaps the workspace of a call with two shares, but not the workspace of
+  // a call with one share.
   auto* const behind_one = reinterpret_cast<float*>(workspace.bytes + C_GROWN_STACK_TEAM_WORKSPACE_BYTES(1));
   CHECK(extend(0, 0, 2, behind_one) == LADON_OVERLAP);
   CHECK(extend(0, 0, 1, behind_one) == LADON_OK);

@@ -167,8 +167,8 @@ TEST_CASE("outputs that overlap with other arrays") {
   CHECK(call.run() == LADON_OVERLAP);
 }
 
-// With fewer queries than keys, layer 0 of a stack still writes a row of its map for each key. The overlap check must
-// include these rows.
+// If a call has fewer queries than keys, layer 0 of a stack writes a row of attention weights for each key, and not
+// only for each query. The check for overlapping arrays must include all these rows.
 TEST_CASE("the maps of a stack overlap") {
   constexpr std::size_t map = C_STACK_HEADS * C_STACK_QUERIES * C_STACK_KEYS;
   alignas(64) static unsigned char workspace[C_STACK_WORKSPACE_BYTES];
@@ -194,9 +194,9 @@ TEST_CASE("the maps of a stack overlap") {
   CHECK(run(nullptr, weight) == LADON_OVERLAP);
 }
 
-// The instruction sets of a kernel need workspaces of different sizes. C_STACK_WORKSPACE_BYTES is the largest size.
-// With every instruction set, the kernel must reject a y that overlaps the first C_STACK_WORKSPACE_BYTES bytes of the
-// workspace.
+// The workspace of a kernel with DISPATCH has a different size for each instruction set. C_STACK_WORKSPACE_BYTES is the
+// largest size. With every instruction set, the kernel must reject a y that overlaps the first C_STACK_WORKSPACE_BYTES
+// bytes of the workspace.
 TEST_CASE("y overlaps with the end of a workspace") {
   struct Memory {
     alignas(64) unsigned char workspace[C_STACK_WORKSPACE_BYTES];

@@ -1,6 +1,6 @@
 // Tests kernels that contain the weights of a decoder stack of PyTorch (torch.nn.TransformerDecoder). The tests compute
-// the target in one call, and then by several calls with one, two or three tokens each. Each time, the outputs must
-// agree with the outputs of PyTorch, which computed the whole target at once.
+// the decoder's text in one call, and then by several calls with one, two or three tokens each. Each time, the outputs
+// must agree with the outputs of PyTorch, which computed the whole text at once.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -25,8 +25,8 @@ std::vector<float> some_x() {
   return random.normals(numbers);
 }
 
-// Checks that the kernel `run` gives bit-identical outputs with two sets of weights. The test made the weights `own`,
-// and the library contains the weights `stored`. Returns the output.
+// Checks that the kernel `run` gives bit-identical outputs with the weights `own`, which the test made, and with the
+// weights `stored`, which the library contains. Returns the output.
 template <std::size_t WorkspaceBytes, class Weights>
 std::vector<float> check_stored(ladon_status (*run)(const float*, const Weights*, float*, void*), const Weights& own,
                                 const Weights& stored) {

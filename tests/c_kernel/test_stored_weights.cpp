@@ -1,5 +1,5 @@
-// Tests kernels that contain the weights of a checkpoint. Their results must have the bits of a run in which the test
-// passes the tensors of this checkpoint.
+// Tests kernels that contain the weights of a checkpoint. Calls with these weights, and calls to which the test passes
+// the tensors of the checkpoint, must give equal bits.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -62,10 +62,10 @@ TEST_CASE("separate projections of queries, keys and values, as one in_proj") {
   CHECK(y == expected);
 }
 
-// c_bfloat16_bert_stored_weights has the weight matrices of the checkpoint. The build rounded these matrices to
-// bfloat16. If products convert bfloat16 weights to floats, the results are bit-identical to the results of c_bert with
-// float32 weights of equal values. If products round their inputs to bfloat16 (multiplies_bfloat16), the results differ
-// from the results of c_bert.
+// c_bfloat16_bert_stored_weights has the weight matrices of the checkpoint, which the build rounded to bfloat16. The
+// test also calls c_bert with float32 weights of equal values. If products convert bfloat16 weights to floats, the
+// results of both kernels are bit-identical. If products also round their inputs to bfloat16 (multiplies_bfloat16), the
+// results differ.
 TEST_CASE("bfloat16: the matrices of the checkpoint, rounded") {
   auto tensors = small_bert();
   std::vector<std::vector<std::uint16_t>> rounded;

@@ -6,8 +6,8 @@
 #   // flag: FLAG           a flag for the compiler, after the flags in COMPILE
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE} first LIMIT_COUNT 1)
-# A formatter may join comment lines. This script reads a rule only at the beginning of a line, so it rejects a rule in
-# the middle of a line.
+# This script reads a rule only at the beginning of a line. If a formatter has joined two rules into one line, the
+# script must not ignore the second, so it reports an error.
 file(STRINGS ${SOURCE} joined REGEX "^//.+ (must print|most lines|flag): ")
 if(joined)
   message(FATAL_ERROR "a rule must begin its line: ${joined}")

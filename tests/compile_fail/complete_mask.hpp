@@ -1,5 +1,5 @@
-// A user's mask with every member that a mask needs. Each file mask_without_*.cpp hides one member, so that its mask
-// must not compile. control.cpp compiles the complete mask.
+// A user's mask with all members that Ladon requires of a mask. Each file mask_without_*.cpp derives a mask that lacks
+// one member, and this mask must not compile. control.cpp tests that the complete mask compiles.
 #pragma once
 
 #include <ladon/ladon.hpp>

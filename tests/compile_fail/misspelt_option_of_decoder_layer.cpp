@@ -1,4 +1,4 @@
-// must print: ladon: these options do not exist here: the options of a decoder are {.self, .memory}
+// must print: ladon: an option is unknown or misplaced. The options of a decoder are {.self, .memory}
 // most lines: 20
 #include <ladon/ladon.hpp>
 

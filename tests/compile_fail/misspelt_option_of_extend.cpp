@@ -1,4 +1,4 @@
-// must print: ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks,
+// must print: ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks,
 // must print: .position}, in this order
 // most lines: 20
 #include <ladon/ladon.hpp>

@@ -1,6 +1,7 @@
-// Instantiates attention for the cases of ONNX's operator Attention. Each instance computes attention of one batch
-// entry, and has one shape, mask, score and captured stage. read.cmake finds the Form of each case, and generate.cmake
-// instantiates attention for each Form. For each case, ladon_conformance looks up the instance by its Form.
+// Instantiates attention for the cases of ONNX's operator Attention. Sizes, masks and other properties of a case are
+// template arguments, collected in the struct Form. read.cmake finds the Form of each case, and generate.cmake
+// instantiates attention for each Form. At run time, ladon_conformance looks up the instantiation for the Form of a
+// case. One call computes one batch entry.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace conformance {
 
-// The mask that a case gives as a tensor.
+// The kind of mask that a case contains as a tensor.
 enum class Given { none, boolean, boolean_per_head, additive, additive_per_head };
 
 struct Form {
@@ -29,7 +30,7 @@ struct Form {
   friend bool operator==(const Form&, const Form&) = default;
 };
 
-// The data of one batch entry. Members that the form does not use are ignored.
+// The arguments of a call, for one batch entry of a case. Some members are used only by some kinds of cases.
 struct Entry {
   const float *q, *k, *v;
   float* out;
@@ -49,15 +50,16 @@ struct Instance {
   void (*run)(const Entry&);
 };
 
-// Each generated source defines an object of this type. The constructor registers the instances of the source before
-// main().
+// Each source file that generate.cmake writes defines a static object of this type. The object's constructor registers
+// the instantiations of the file before main().
 struct AttentionInstances {
   AttentionInstances(std::initializer_list<Instance> instances);
 };
 
 namespace mask = ladon::mask;
 
-// Part<Mask>::fill sets the data of Mask from an Entry. Mask may be one part of a combined mask.
+// Part<Mask>::fill sets the data of the mask `Mask` from an Entry. For a combination of several masks, fill is called
+// for each of them.
 template <class Mask>
 struct Part {};
 template <>
@@ -123,9 +125,9 @@ constexpr auto both(A a, B b) {
 }
 
 // Returns the mask for the members `causal`, `left` and `right` of F: a causal mask, a window, or no mask. A causal
-// mask and a window together become a window with 0 keys on the right side, because both masks give query i the
-// position i + offset. The offset is at most F.keys, so a query and a key are fewer than F.keys + F.queries positions
-// apart. If a side of a window has at least F.keys + F.queries keys, it hides no key, and becomes ladon::all.
+// mask together with a window becomes a window with 0 keys on the right side. This is correct because both masks give
+// query i the position i + offset. The offset is at most F.keys, so a query is fewer than F.keys + F.queries positions
+// from any key. A side of the window with F.keys + F.queries or more keys hides no key, and becomes ladon::all.
 template <Form F>
 constexpr auto positional() {
   constexpr auto side = [](std::ptrdiff_t width) {

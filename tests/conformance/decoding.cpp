@@ -1,6 +1,6 @@
-// Runs cases of PyTorch's TransformerDecoder, which make_decoding_cases.py writes. The target is the input of the
-// decoder. PyTorch computed the outputs for the whole target at once. This program passes the target to `extend` token
-// by token, then in pieces of three tokens, then in one call. All cases have the same sizes.
+// Runs cases of PyTorch's TransformerDecoder, which make_decoding_cases.py writes. PyTorch computed the outputs for the
+// whole input (the target) at once. This program computes the same outputs by several calls of `extend`: first with one
+// token in each call, then with three, then with all tokens in one call. All cases have the same sizes.
 #include <cmath>
 #include <memory>
 #include <string>
@@ -37,7 +37,8 @@ std::vector<float> floats(const json& numbers) {
   return values;
 }
 
-// The tensors of a state_dict. Views of the tensors are valid while this object exists.
+// Stores the tensors of a PyTorch state_dict, and makes views point to them. The views are valid while this object
+// exists.
 class Tensors {
  public:
   explicit Tensors(const json& weights) : weights_(weights) {}
@@ -81,7 +82,7 @@ Weights weights_of(Tensors& tensors) {
   return weights;
 }
 
-// Decodes the whole target, `Tokens` tokens at a time.
+// Decodes the whole input, with `Tokens` tokens in each call of `extend`, and compares the outputs with PyTorch's.
 template <std::size_t Tokens, ladon::Activation A, ladon::NormOrder O>
 void decode(const json& test, Outcome& outcome) {
   using Stack = Decoder<Tokens, A, O>;

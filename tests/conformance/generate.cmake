@@ -1,6 +1,6 @@
-# Generates sources with the instantiations that the conformance files need. Each instantiation occurs once, and a
-# source holds at most 16 of them. A source is rewritten only if its text changes, so that a second run of CMake does
-# not recompile unchanged sources.
+# Generates C++ source files with the template instantiations that the cases need. Each instantiation occurs once, and a
+# file has at most 16 of them. If CMake runs again, it rewrites only files whose text changes, so that all other files
+# are not compiled again.
 
 # ladon_score_source(<variable> <name> <scale> <softcap>): sets <variable> to the C++ source of a score type with the
 # members <scale> and <softcap>. Floating-point template arguments would be shorter, but older versions of clang++
@@ -20,16 +20,16 @@ function(ladon_score_source out name scale softcap)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
-# ladon_write_source(<file> <header> <type> <declarations> <instances, each ending with a comma>): writes the C++ source
-# <file>, which defines an object of <type> with <instances>.
+# ladon_write_source(<file> <header> <type> <declarations> <instances>): writes the C++ source <file>, which defines an
+# object of <type> that lists <instances>. Each instance ends with a comma.
 function(ladon_write_source file header type declarations instances)
   string(CONCAT content "#include \"${header}\"\n\nnamespace {\n\nusing namespace conformance;\n\n${declarations}"
     "const ${type} instances{\n${instances}};\n\n}  // namespace\n")
   file(CONFIGURE OUTPUT ${file} CONTENT "${content}" @ONLY)
 endfunction()
 
-# ladon_attention_sources(<variable> <instances of ladon_onnx_instance>...): writes the sources that instantiate
-# attention, and sets <variable> to the paths of these sources.
+# ladon_attention_sources(<variable> <instance>...): writes the source files that instantiate attention, and sets
+# <variable> to their paths. Each <instance> is a result of ladon_onnx_instance.
 function(ladon_attention_sources out)
   set(in_one_file 16)
   set(sources "")
@@ -70,8 +70,8 @@ function(ladon_attention_sources out)
   set(${out} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# ladon_layer_sources(<variable> <instances of ladon_pytorch_instances>...): writes the sources that instantiate layers,
-# and sets <variable> to the paths of these sources.
+# ladon_layer_sources(<variable> <instance>...): writes the source files that instantiate layers, and sets <variable> to
+# their paths. Each <instance> is a result of ladon_pytorch_instances.
 function(ladon_layer_sources out)
   set(in_one_file 4)
   set(sources "")

@@ -1,5 +1,5 @@
-// Instantiates encoder and decoder layers for the cases of PyTorch's layers. Each instance has the sizes of one
-// LayerSizes, and runs one sentence through the layer.
+// Instantiates encoder and decoder layers for the cases of PyTorch's layers. The sizes of a case are template
+// arguments, collected in the struct LayerSizes. One call runs one sentence through a layer.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct LayerSizes {
   friend bool operator==(const LayerSizes&, const LayerSizes&) = default;
 };
 
-// The data of one sentence. All parameter tensors of the layer begin with equal numbers, so each tensor is the
-// beginning of the array `parameters`.
+// The arguments of a call, for one sentence. All weight tensors of a layer contain the numbers cos(0), cos(1), ..., so
+// each tensor is the beginning of the array `parameters`.
 struct Sentence {
   const float* input;   // [length][model]
   const float* memory;  // [memory][model]
@@ -38,8 +38,8 @@ struct LayerInstance {
   void (*run)(const Sentence&);
 };
 
-// Each generated source defines an object of this type. The constructor registers the instances of the source before
-// main().
+// Each source file that generate.cmake writes defines a static object of this type. The object's constructor registers
+// the instantiations of the file before main().
 struct LayerInstances {
   LayerInstances(std::initializer_list<LayerInstance> instances);
 };

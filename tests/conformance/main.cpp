@@ -73,7 +73,7 @@ std::vector<fs::path> json_files_below(const fs::path& folder) {
   return files;
 }
 
-// Runs the cases of the wanted kinds below a folder. Returns the number of cases.
+// Runs the cases of the wanted kinds in all JSON files below a folder. Returns the number of cases.
 int run_folder(const fs::path& folder, Wanted wanted, Tally& total) {
   if (!fs::is_directory(folder)) {
     std::printf("skipped: there is no folder %s; -DLADON_CONFORMANCE_DIR=<folder> names one\n",

@@ -260,7 +260,7 @@ def cases():
                mask=bools(4, 9), outputs=SCORES)
     yield case("scores_far_apart", (2, 4, 8), (2, 6, 3), {"scale": 16.0}, mask=floats(2, 4, 6))
 
-    # The next cases have masks of every rank.
+    # The masks of the next cases have 1 to 4 dimensions, with and without broadcasting.
     yield case("mask_of_keys_alone", (2, 3, 4), (2, 6, 4), batch=2, mask=bools(6))
     yield case("mask_2d_one_query", (2, 3, 4), (2, 6, 4), batch=2, mask=floats(1, 6, hidden=0.3))
     yield case("mask_3d_heads", (4, 3, 4), (2, 6, 4), batch=2, mask=bools(4, 3, 6))
@@ -300,7 +300,8 @@ def cases():
     yield case("valid_keys_capped_scores", (2, 3, 4), (1, 7, 3), {"softcap": 3.0, "qk_matmul_output_mode": 1}, batch=2,
                valid=[3, 5], mask=bools(1, 7), outputs=SCORES)
 
-    # Without a cache, a causal mask shows the keys 0 to i to query i, for any number of keys.
+    # ONNX aligns a causal mask at the first key: without a cache, query i sees the keys 0 to i, even if keys and
+    # queries differ in number.
     yield case("causal_more_queries_than_keys", (2, 9, 3), (2, 4, 5), {"is_causal": 1, "qk_matmul_output_mode": 3},
                outputs=SCORES)
     yield case("causal_more_keys_than_queries", (3, 4, 3), (1, 9, 5), {"is_causal": 1, "qk_matmul_output_mode": 2},

@@ -33,8 +33,8 @@ const Instance& instance_of(const OnnxCase& test) {
   throw Failure("nothing is instantiated for this case: was CMake run with this folder?");
 }
 
-// Returns the mask of one batch entry, [heads][queries][columns], or [queries][columns] if all heads have one mask.
-// Dimensions of 1 in `mask` are broadcast.
+// Returns the numbers of `mask` for batch entry b, as [heads][queries][columns], or as [queries][columns] if all heads
+// have the same mask. A dimension of `mask` that is 1 is repeated (broadcast).
 std::vector<float> mask_of(const Tensor& mask, std::size_t b, std::size_t heads, std::size_t queries,
                            std::size_t columns) {
   std::vector<float> all;
@@ -54,16 +54,16 @@ std::vector<float> mask_of(const Tensor& mask, std::size_t b, std::size_t heads,
   return all;
 }
 
-// Returns the number of columns of the mask. Since opset 24, a key without a column is hidden. Before opset 24, a mask
-// with a single column applies this column to every key. For such a mask, the function returns the number of keys.
+// Returns the number of keys for which the mask has a column. Since opset 24, all further keys are hidden. Before opset
+// 24, a single column stands for all keys, so the function returns the number of keys.
 std::size_t columns_of(const OnnxCase& test) {
   const std::size_t columns = test.inputs.mask->from_last(0), keys = test.inputs.k.dims[2];
   if (columns > keys) throw Failure("attn_mask has more columns than there are keys");
   return columns == 1 && test.attributes.opset < 24 ? keys : columns;
 }
 
-// The arrays of one call. Each array has exactly the size that the call may use. `out` and `captured` start as NaN, so
-// the comparison fails if the call leaves an element unwritten.
+// The arrays for one call of attention. Each array has exactly the size that the call may use. `out` and `captured`
+// start as NaN, so the comparison fails if the call leaves an element unwritten.
 struct Buffers {
   std::vector<float> q, k, v, out, captured, values;
   std::vector<std::uint8_t> may_see, padding;
@@ -103,7 +103,8 @@ Buffers buffers_of(const OnnxCase& test, std::size_t b) {
   return buffers;
 }
 
-// Sets the lengths of one batch entry, and the position of its first query.
+// Sets the members of `entry` that say which keys of batch entry `b` are active, and which position the first query
+// has.
 void place(const OnnxCase& test, std::size_t b, Buffers& buffers, Entry& entry) {
   entry.active_keys = test.inputs.k.dims[2];
   entry.offset = static_cast<std::ptrdiff_t>(test.inputs.past);
@@ -139,8 +140,8 @@ Outputs compute(const OnnxCase& test) {
   return all;
 }
 
-// Returns the tolerance of a case: 1e-2 if any tensor or the softmax precision is bfloat16, else 1e-3 if any is
-// float16, else 1e-5.
+// Returns the allowed error of a case: 1e-2 if the softmax precision or the type of any input or output is bfloat16.
+// Otherwise, 1e-3 if one of them is float16, and 1e-5 if none is.
 float tolerance_of(const json& document, int precision) {
   float tolerance = precision == 10 ? 1e-3f : precision == 16 ? 1e-2f : 1e-5f;
   for (const char* group : {"inputs", "outputs"}) {

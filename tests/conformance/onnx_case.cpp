@@ -49,7 +49,7 @@ Tensor by_head(Tensor in, int heads_given) {
   return {{batch, heads, tokens, width}, in.dtype, transposed(in.data, batch, tokens, heads, width)};
 }
 
-// Joins `past` and `new_tokens` along the dimension of the tokens.
+// Appends `new_tokens` to `past`, along the dimension that counts tokens.
 Tensor appended(const std::optional<Tensor>& past, Tensor new_tokens) {
   if (!past) return new_tokens;
   Tensor all{new_tokens.dims, new_tokens.dtype, {}};
@@ -100,9 +100,9 @@ Form form_of(const Attributes& attributes, const Inputs& inputs, bool capture) {
     form.given = boolean ? (per_head ? Given::boolean_per_head : Given::boolean)
                          : (per_head ? Given::additive_per_head : Given::additive);
   }
-  // Stages 0 and 1 capture the scores before the mask, including the scores of padding keys. Attention computes only
-  // the scores of active keys. At these stages, the case therefore makes all keys active, and hides the padding keys by
-  // a padding mask.
+  // A case that captures stage 0 or 1 of the scores also expects the scores of padding keys. Ladon computes no scores
+  // of keys beyond the active length. So for these stages, all keys are active, and a padding mask hides the padding
+  // keys.
   form.padding = inputs.valid_keys && (form.stage == 0 || form.stage == 1);
   return form;
 }

@@ -1,5 +1,5 @@
-// Defines a case of ONNX's operator Attention, as read from a file. If the file lacks an optional part, the case has
-// the default of this part. Past keys and values stand before the new keys and values.
+// Defines a case of ONNX's operator Attention, as read from a file. If the file lacks an optional value, the case has
+// the default value. Past keys and values stand before the new keys and values.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,8 @@ struct OnnxCase {
 
 OnnxCase onnx_case(const nlohmann::json& document);
 
-// Returns the elements of the array `in`, [batch][outer][inner][width], in the order [batch][inner][outer][width].
+// Swaps the two middle axes of an array: `in` is [batch][outer][inner][width], and the result is
+// [batch][inner][outer][width].
 std::vector<float> transposed(const std::vector<float>& in, std::size_t batch, std::size_t outer, std::size_t inner,
                               std::size_t width);
 

@@ -1,8 +1,8 @@
-# Defines functions that read the sizes and kinds of conformance files, because shapes are template arguments. The
-# program ladon_conformance reads the elements of the tensors at run time.
+# Defines functions that read the shapes and other template arguments from the JSON files of the cases. The program
+# ladon_conformance reads the elements of the tensors at run time.
 
-# ladon_json_text(<variable> <file>): sets <variable> to the text of <file>, with an empty list in place of each "data"
-# list. CMake would parse these long lists again at each access.
+# ladon_json_text(<variable> <file>): sets <variable> to the text of the JSON <file>, but with an empty list as the
+# value of each "data". CMake parses the whole text at each access, and the numbers in "data" would make this slow.
 function(ladon_json_text out file)
   file(READ ${file} text)
   string(REGEX REPLACE "\"data\"[ \t\r\n]*:[ \t\r\n]*\\[[^]]*\\]" "\"data\":[]" short "${text}")
@@ -56,10 +56,10 @@ function(ladon_conformance_kind out text)
   set(${out} ${kind} PARENT_SCOPE)
 endfunction()
 
-# ladon_onnx_instance(<variable> <text>): sets <variable> to the instantiation that a case of ONNX's Attention needs:
-# "<form>|<scale>|<softcap>". The form holds the arguments of instance<> in attention_instance.hpp. Scale and softcap
-# are the parameters of the score type. The scale "usual" is the default scale. <variable> is empty if the case computes
-# nothing. ladon_conformance derives an equal form from the fields of the case (onnx.cpp).
+# ladon_onnx_instance(<variable> <text>): sets <variable> to "<form>|<scale>|<softcap>", which describes the template
+# instantiation that a case of ONNX's Attention needs. <form> is the text of the struct Form in attention_instance.hpp.
+# <scale> and <softcap> are numbers, or <scale> is "usual" for the default scale. If the case computes nothing,
+# <variable> is empty. At run time, ladon_conformance derives an equal Form from the case (onnx.cpp).
 function(ladon_onnx_instance out text)
   foreach(tensor Q K V attn_mask past_key)
     set(${tensor} "")
@@ -138,9 +138,8 @@ function(ladon_onnx_instance out text)
   ladon_json_get(left -1 "${text}" attributes left_window_size)
   ladon_json_get(right -1 "${text}" attributes right_window_size)
   ladon_json_has(padding "${text}" inputs nonpad_kv_seqlen)
-  # Stages 0 and 1 capture the scores before the mask, including the scores of padding keys. Attention computes only the
-  # scores of active keys. At these stages, the case therefore makes all keys active, and hides the padding keys by a
-  # padding mask.
+  # A case that captures stage 0 or 1 of the scores also expects the scores of padding keys. Ladon computes no scores of
+  # keys beyond the active length. So for these stages, all keys are active, and a padding mask hides the padding keys.
   if(padding AND (stage EQUAL 0 OR stage EQUAL 1))
     set(padding true)
   else()

@@ -16,7 +16,7 @@ bool is_onnx(const nlohmann::json& document);
 Outcome run_onnx(const nlohmann::json& document);
 
 bool is_pytorch(const nlohmann::json& document);
-// Calls `report` for each case of a file, with the name of the case and a function that runs the case.
+// Calls `report` for each case in a JSON file, with the name of the case and a function that runs the case.
 void for_pytorch_cases(const nlohmann::json& document,
                        const std::function<void(const std::string& name, const std::function<Outcome()>& run)>& report);
 

@@ -11,7 +11,7 @@
 
 namespace conformance {
 
-// An error in a case or in its result. The case counts as failed.
+// Thrown if a case is wrong or its result differs from the expected result. The case then counts as failed.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -22,8 +22,8 @@ struct Tensor {
   std::string dtype;
   std::vector<float> data;
 
-  // Returns the dimension that is `place` places before the last dimension, or 1 if no such dimension exists. A
-  // dimension of 1 broadcasts.
+  // Returns a dimension, counted from the last: from_last(0) is the last dimension. Returns 1 if the tensor has fewer
+  // dimensions, because a dimension of 1 is broadcast.
   std::size_t from_last(std::size_t place) const { return place < dims.size() ? dims[dims.size() - 1 - place] : 1; }
 };
 
@@ -33,15 +33,15 @@ Tensor tensor(const nlohmann::json& stored);
 // Reads the tensor `name`. Returns nothing if the tensor is absent or null.
 std::optional<Tensor> optional_tensor(const nlohmann::json& of, const std::string& name);
 
-// The result of one case.
+// Whether a case passed, and its largest error.
 struct Outcome {
   float largest_error = 0;  // relative if the expected magnitude exceeds 1, else absolute
   std::string failure;      // empty if the case passed
   bool passed() const { return failure.empty(); }
 };
 
-// Compares one output with the expected numbers, and adds the result to the outcome. NaN and infinity must match
-// exactly.
+// Compares the output `name` of a case with the expected numbers, and updates `outcome`. NaN and infinity must be at
+// the same places in both.
 void compare(const std::string& name, const std::vector<float>& got, const std::vector<float>& expected,
              float tolerance, Outcome& outcome);
 

@@ -1,6 +1,6 @@
 # -DASKED=<arguments of find_package, separated by spaces> -DSAYS=<regex> -DFOUND=<0 or 1> [-DMORE=<a setting>]
-# Configures a project that calls find_package for Ladon. The call must find Ladon if FOUND is 1, and fail if FOUND is
-# 0. The output of CMake must match SAYS.
+# Configures a project that calls find_package for Ladon with the arguments ASKED. The call must find Ladon if FOUND is
+# 1, and fail if FOUND is 0. The output of CMake must match the regular expression SAYS.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 string(REPLACE " " ";" asked "${ASKED}")
 execute_process(

@@ -6,7 +6,7 @@ file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
 list(FILTER SETTINGS EXCLUDE REGEX "^-DCMAKE_CXX_FLAGS=")
 unset(ENV{CMAKE_BUILD_TYPE})
 
-# expect_warnings(<count> <settings>...): configures the project, and stops with an error unless CMake prints <count>
+# expect_warnings(<count> <settings>...): configures the project with <settings>. CMake must print exactly <count>
 # warnings.
 function(expect_warnings expected)
   file(REMOVE_RECURSE ${FOLDER}/build)

@@ -1,10 +1,11 @@
-# Tests a project that copied include/, on a machine without xsimd. The compiler must print a note, and Ladon must
-# compute with plain arrays.
+# Tests a project that contains a copy of include/, on a machine without xsimd. The compiler must print a note, and
+# Ladon must compute with plain arrays.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${PREFIX}/include ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 
-# hide_xsimd(<variable>): sets <variable> to flags that hide xsimd from the compiler. The flags name the compiler's own
-# header folders. A folder that contains xsimd is replaced by a folder with links to all its entries except xsimd.
+# hide_xsimd(<variable>): sets <variable> to flags with which the compiler does not find xsimd. The flags list the
+# compiler's header folders. If a header folder contains xsimd, the flags name a new folder instead. The new folder has
+# links to all other entries of the header folder.
 function(hide_xsimd out)
   file(WRITE ${FOLDER}/empty.cpp "")
   run(said ${COMPILE_CXX} -E -v empty.cpp)

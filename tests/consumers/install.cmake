@@ -1,7 +1,7 @@
 # -DCONFIG=<configuration>
-# Installs Ladon to a folder below FOLDER, and moves the installed files to PREFIX, where the other consumers find
-# Ladon. An installed package must work in any folder, so no installed file may contain the path of the build or of the
-# first folder.
+# Installs Ladon to a folder below FOLDER, and then moves the installed files to PREFIX. The other tests find Ladon in
+# PREFIX. The installed files must work in any folder, so none of them may contain the path of the build folder, of
+# FOLDER or of the sources.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 run(said ${CMAKE_COMMAND} --install ${LADON_BUILD} --config "${CONFIG}" --prefix ${FOLDER}/elsewhere --component ladon)
 file(RENAME ${FOLDER}/elsewhere ${PREFIX})
@@ -15,8 +15,8 @@ foreach(file IN ITEMS include/ladon/ladon.hpp include/ladon/detail/simd/pack_xsi
   endif()
 endforeach()
 
-# The headers are equal on all machines. So the package must also accept a machine with pointers of another size, here
-# two bytes.
+# The headers do not depend on the size of pointers. So find_package must accept the package for any target, even for a
+# machine with pointers of two bytes.
 set(CMAKE_SIZEOF_VOID_P 2)
 include(${PREFIX}/share/ladon/cmake/ladonConfigVersion.cmake)
 if(PACKAGE_VERSION_UNSUITABLE)

@@ -1,13 +1,13 @@
 # -DFOUND=<0 or 1>
-# Tests ladon::native. The program `app` links ladon::native and must be compiled with the flags of LADON_ARCH. The
-# program `plain` of the same project links ladon::ladon and must be compiled without these flags. The default of
-# LADON_ARCH is `native`, or no flags in a cross build.
+# Tests that programs that link ladon::native are compiled with the flags of LADON_ARCH, and all other programs without
+# these flags. In the test project, `app` links ladon::native, and `plain` links ladon::ladon. By default, LADON_ARCH
+# stands for the flags of this machine. In a cross build, the default is no flags.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
 
-# expect_flag(<build folder> <regular expression> <settings>...): checks that the command that compiles `app` matches,
-# and that the command that compiles `plain` does not match.
+# expect_flag(<build folder> <regular expression> <settings>...): checks that the regular expression matches the
+# compiler command of `app`, but not the compiler command of `plain`.
 function(expect_flag build regex)
   run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/${build} ${SETTINGS} -DFOUND=${FOUND}
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${ARGN})
@@ -32,7 +32,7 @@ run(said ${FOLDER}/native/app)
 message(STATUS "${said}")
 expect_flag(avx2 "-march=x86-64-v3" -DLADON_ARCH=avx2)
 
-# CMAKE_SYSTEM_NAME makes this build a cross build for CMake, so `app` must be compiled without flags of this machine.
+# With CMAKE_SYSTEM_NAME, CMake treats the build as a cross build. `app` must then be compiled without -march and -mcpu.
 run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/cross ${SETTINGS} -DFOUND=${FOUND}
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_SYSTEM_NAME=${CMAKE_HOST_SYSTEM_NAME})
 file(READ ${FOLDER}/cross/compile_commands.json commands)

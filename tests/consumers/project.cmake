@@ -1,8 +1,8 @@
 # -DPROJECT=<folder beside this file> [-DMORE=<a setting>] [-DSAYS=<regex>] [-DMOVED=<folder>] [-DGUEST=1]
 #   [-DGENERATOR=<a generator of CMake>]
-# Copies the folder PROJECT, and the folder shared, whose files all consumers use. Configures, builds and runs the app
-# of the project. The app must succeed, and its output must match SAYS. The files that the project installs are moved to
-# MOVED. With GUEST, the project must install nothing.
+# Copies the folder PROJECT, and the folder `shared` with common files of all projects. Configures and builds the
+# project, and runs its program `app`. `app` must succeed, and its output must match SAYS. If the project installs
+# files, they are moved to the folder MOVED. With GUEST, the project must install nothing.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/${PROJECT}/ DESTINATION ${FOLDER}/project)

@@ -1,9 +1,9 @@
 # cmake -DROOT=<source folder> -DFOLDER=<folder> -DMAKE=<make> -DNM=<nm> -DWEIGHTS_TOOL=<ladon-weights>
 #   -P check_makefile.cmake
-# Tests examples/firmware/makefile, which uses Ladon without CMake, and cmake/make_kernel.cmake, which makes a library
-# for such a project by the command of docs/microcontrollers.md. The program with the headers and the program with the
-# library must print the same checksum. The linker must put the workspace into the tightly coupled memory, and the
-# weights into flash.
+# Tests examples/firmware/makefile, which uses Ladon without CMake, either as headers or as a library that
+# cmake/make_kernel.cmake has made. The script runs make_kernel.cmake by the command of docs/microcontrollers.md. The
+# program with the headers and the program with the library must print the same checksum. The linker must put the
+# workspace into the tightly coupled memory, and the weights into flash.
 cmake_minimum_required(VERSION 3.25)
 if(NOT MAKE)
   message(FATAL_ERROR "there is no make: install make")

@@ -1,8 +1,8 @@
 # cmake -DMAP=<file> [-DALSO=<regular expression>] -P check_map.cmake
-# Reads in the linker's map file which members of libraries a program contains. Besides libraries of this project, the
-# program may contain the compiler's functions for missing instructions. From the C library, it may contain strlen and
-# the functions that move and compare memory. So the program contains no malloc, no operator new and no libm. ALSO
-# allows more members, for example of libm.
+# Checks which object files of libraries a program contains, according to the linker's map file MAP. A program may
+# contain the libraries of this project, and the compiler's functions for missing instructions. From the C library, a
+# program may contain strlen and the functions that copy, set and compare memory. So the program contains no malloc, no
+# operator new and no libm. ALSO allows more object files, for example of libm.
 file(STRINGS ${MAP} lines)
 set(wrong "")
 set(members "")

@@ -3,7 +3,7 @@
 # program must print the error.
 file(MAKE_DIRECTORY ${FOLDER})
 
-# check(<file> <status> <text>): checks that the program ends with the status and prints the text.
+# check(<file> <status> <text>): checks that the keyword spotter ends with <status> and prints <text> for <file>.
 function(check file expected text)
   execute_process(COMMAND ${RUN} ${file} OUTPUT_VARIABLE out RESULT_VARIABLE status)
   string(FIND "${out}" "${text}" found)
@@ -12,8 +12,8 @@ function(check file expected text)
   endif()
 endfunction()
 
-# check_sound(<rate> <channels> <bits> <frames> <status> <text>): writes a WAV file of this form with WRITE_WAV, and
-# checks the status and the text for this file.
+# check_sound(<rate> <channels> <bits> <frames> <status> <text>): writes a WAV file of this format with WRITE_WAV. Then
+# checks that the keyword spotter ends with <status> and prints <text> for this file.
 function(check_sound rate channels bits frames expected text)
   set(file ${FOLDER}/${rate}_${channels}_${bits}_${frames}.wav)
   execute_process(COMMAND ${WRITE_WAV} ${file} ${rate} ${channels} ${bits} ${frames} COMMAND_ERROR_IS_FATAL ANY)

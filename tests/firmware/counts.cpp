@@ -1,5 +1,5 @@
-// Prints a line for each call: the name of the call, the number of its instructions, and 100 times the number of
-// instructions per multiply-add. `counts small` omits the calls that take long without an FPU.
+// Calls several kernels. Prints a line for each call: a name, the number of its instructions, and 100 times the number
+// of instructions per multiply-add. `counts small` omits the calls that take long without an FPU.
 #include <string_view>
 
 #include "board.hpp"

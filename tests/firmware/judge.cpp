@@ -1,7 +1,7 @@
-// judge COUNT [int8]: checks what the firmware's date_reader, called with the argument `exact`, prints for COUNT texts.
-// `judge` reads this output, and also reads the dates of the texts on the host. With `int8`, judges date_reader_int8.
-// The dates that the firmware prints must equal the dates of the host. Each probability of a digit must agree with the
-// oracle. The oracle computes the model in float64, and computes the error that float32 may have
+// `judge COUNT` checks the output of the firmware date_reader for COUNT texts. `judge COUNT int8` checks the output of
+// date_reader_int8. The firmware must run with the argument `exact`, and `judge` reads its output from standard input.
+// The dates must equal the dates that the same code finds on the host. Each probability of a digit must agree with the
+// oracle, which computes the model in float64 and also computes the error that float32 may have
 // (tests/support/bound.hpp).
 #include <algorithm>
 #include <bit>
@@ -46,7 +46,7 @@ oracle::Linear oracle_of(const Int8Matrix<Out, In>& matrix, const float (&bias)[
           .scale = {matrix.scale.begin(), matrix.scale.end()}};
 }
 
-// Returns `count` rows of a linear map, from row `first` on.
+// Returns a part of a linear map: `count` rows of its matrix, from row `first` on, with their biases and scales.
 oracle::Linear rows_of(const oracle::Linear& linear, std::size_t first, std::size_t count) {
   const auto part = [](const std::vector<float>& values, std::size_t from, std::size_t size) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
@@ -94,8 +94,8 @@ Real element(bool is_int8, const Int8Table<Rows, Size>& table, const float (&val
   return Real(static_cast<double>(table.scale[row])) * Real(static_cast<double>(table.weight[at]));
 }
 
-// Returns the embeddings of the slots, followed by the embeddings of the text. The text is right-aligned: a text of n
-// characters has the last n of the 40 positions.
+// Returns the input of the encoder: the embeddings of the eight slots, and then those of the characters of `text`.
+// Positions count from the end: a text of n characters has the last n of the 40 positions.
 oracle::Matrix embedded(const Squeezed& text, bool is_int8) {
   constexpr std::size_t model = shape.model;
   oracle::Matrix x(slots + text.size, model);
@@ -112,7 +112,7 @@ oracle::Matrix embedded(const Squeezed& text, bool is_int8) {
   return x;
 }
 
-// Returns the probabilities of all classes, for each slot.
+// Returns the probability of each class, for each of the eight slots.
 std::vector<std::vector<Real>> probabilities(const Squeezed& text, bool is_int8) {
   static const std::vector<oracle::LayerWeights> layers = layer_weights(is_int8);
   constexpr std::size_t width = shape.model / shape.heads;

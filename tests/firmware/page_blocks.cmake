@@ -1,8 +1,8 @@
 # Reads the blocks of docs/microcontrollers.md that a test uses. Include this file with ROOT set to the source folder.
 file(READ ${ROOT}/docs/microcontrollers.md text)
 
-# next_block(<variable> <fence>): finds the first block of `text` that begins with <fence> and follows a marker with the
-# name of the including script. Sets <variable> to this block, and removes `text` up to the end of the block.
+# next_block(<variable> <fence>): sets <variable> to the next code block of `text` after a line <fence>. Directly before
+# this line, an HTML comment must name the running script. Removes everything up to the end of the block from `text`.
 cmake_path(GET CMAKE_SCRIPT_MODE_FILE FILENAME reader)
 function(next_block out fence)
   set(fence "${reader} -->\n${fence}\n")

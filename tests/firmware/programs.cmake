@@ -1,6 +1,6 @@
-# Builds the C++ test programs for Arm boards. The programs use newlib and libstdc++ with exceptions. rdimon provides
-# files and the console by semihosting. The linker scripts in programs/ put the programs into the large memories of the
-# boards (PSRAM or DDR).
+# Builds the C++ test programs for Arm boards. The programs use newlib and libstdc++ with exceptions. The library rdimon
+# passes the program's files and console output to the host (semihosting). The linker scripts in programs/ put the
+# programs into the large memories of the boards (PSRAM or DDR).
 set(board ${PROJECT_SOURCE_DIR}/examples/firmware/board)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 set(script mps2)

@@ -21,7 +21,7 @@ void fill(std::span<float> values, std::uint32_t seed, float size) {
   }
 }
 
-// `numbers` is the memory for weights and inputs. take() fills its next `count` elements, and returns their address.
+// The memory of all weights and inputs. take() fills the next `count` elements of `numbers`, and returns their address.
 float numbers[40960];
 std::size_t taken = 0;
 const float* take(std::size_t count, float size = 0.5f) {

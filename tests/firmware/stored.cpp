@@ -1,5 +1,5 @@
-// Tests a kernel with stored weights. A cross build made the kernel with WEIGHTS from a checkpoint. The input, the mask
-// and the expected output come from PyTorch (tests/recipes/files/pytorch).
+// Tests a kernel that contains its weights: ladon_add_kernel with WEIGHTS built it from a checkpoint, in a cross build.
+// The input, the mask and the expected output come from PyTorch (tests/recipes/files/pytorch).
 #include <cmath>
 #include <cstdint>
 

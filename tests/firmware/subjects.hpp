@@ -1,5 +1,4 @@
-// Defines the code that counts.cpp and latency.cpp measure: attention and an encoder layer of a shape, with random
-// weights.
+// Defines what counts.cpp and latency.cpp measure: attention and an encoder layer with random weights, for any shape.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // Checks a formula for the size of the workspace of attention, in bytes:
 //     4 (2 T D + T (d_k + d_v) + NR (d_k + block))
-// NR is the width of a panel, and T is the number of tokens, rounded up to whole panels. D is the number of features.
-// d_k and d_v are the widths of a head. `block` is the largest number of keys in a key block. The terms are, in this
-// order: x and the outputs of the heads, K and V of one head, and one panel of Q and of scores.
-// An encoder layer also needs one panel for its norms and its feed-forward network. With pre-norm, the layer needs T D
-// more floats.
+// The workspace holds tokens in panels: groups of NR tokens, side by side in memory. T is the number of tokens, rounded
+// up to whole panels. D is the number of features. d_k and d_v are the widths of a head. Keys are processed in blocks
+// of at most `block` keys. The terms are, in this order: x and the outputs of the heads, K and V of one head, and one
+// panel of Q and of scores. An encoder layer also needs one panel for its norms and its feed-forward network. With
+// pre-norm, the layer needs T D more floats.
 #include <ladon/ladon.hpp>
 
 namespace {
@@ -19,7 +19,8 @@ constexpr std::size_t formula() {
   return 4 * (2 * tokens * s.model + tokens * (s.head_width + s.value_width) + width * (s.head_width + L::block));
 }
 
-// Each part begins at a multiple of 64 bytes, so a gap of at most 63 bytes precedes a part.
+// Returns the largest possible sum of all gaps. Each part of the workspace begins at a multiple of 64 bytes, so a gap
+// of at most 63 bytes precedes each part.
 constexpr std::size_t gaps(std::size_t parts) { return parts * 63; }
 
 template <Shape S>
@@ -54,9 +55,9 @@ static_assert(keeps_to_it<Shape{.queries = 5, .model = 36, .heads = 3}>());
 static_assert(keeps_to_it<Shape{.queries = 256, .model = 64, .heads = 8}>());
 static_assert(keeps_to_it<Shape{.queries = 1000, .model = 64, .heads = 1}>());  // four blocks of keys
 
-// Returns whether the workspace is at most as large as a simple upper bound. The bound ignores the gaps between the
-// parts of the workspace, and does not round the number of queries up to whole panels. For the shapes of counts.cpp,
-// one additional panel of `model` features in the bound makes up for both.
+// Returns true if the workspace has at most the size of a simpler formula. The simpler formula does not round T up to
+// whole panels, and ignores the gaps that align the parts of the workspace. To make up for both, it has one more panel
+// of `model` features, which is enough for the shapes of counts.cpp.
 template <Shape Given>
 constexpr bool within_design() {
   constexpr Shape s = Given.complete();

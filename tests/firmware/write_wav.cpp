@@ -1,5 +1,5 @@
-// write_wav FILE RATE CHANNELS BITS FRAMES: writes a WAV file of silence. An unknown chunk of odd size stands before
-// the samples, because readers must skip such a chunk.
+// write_wav FILE RATE CHANNELS BITS FRAMES: writes a WAV file of silence. In front of the samples, the file has an
+// unknown chunk of odd size, to test that readers skip it.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

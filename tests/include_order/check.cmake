@@ -26,8 +26,8 @@ function(read_code out file)
   set(${out} "\n${text}\n" PARENT_SCOPE)
 endfunction()
 
-# Rule 1: finds the layer of each header. layer_of_<header> is the number of the layer. If several entries of `layers`
-# contain a header, the longest entry counts: the header itself, or else the deepest folder.
+# Rule 1: finds the layer of each header, by the entries of the list `layers`. An entry is a header or a folder. If
+# several entries match a header, the longest counts. Sets layer_of_<header> to the number of the layer.
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/*.hpp)
 list(SORT headers)
 if(NOT headers)
@@ -76,8 +76,8 @@ endforeach()
 foreach(header IN LISTS headers)
   read_code(code ${INCLUDE}/${header})
 
-  # Rule 2: checks that each include leads to a header of the same or of a lower layer. Sets open_<header> to the
-  # included headers of the same layer. The loop at the end of this file searches these lists for cycles.
+  # Rule 2: checks that each include leads to a header of the same or of a lower layer. Sets open_<header> to the list
+  # of included headers of the same layer. The last part of this script searches these lists for cycles.
   set(open_${header} "")
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*include[ \t]*'[^'\n]*'" quoted "${code}")
   if(quoted)
@@ -108,8 +108,8 @@ foreach(header IN LISTS headers)
     endforeach()
   endif()
 
-  # Rule 4: searches for names of instruction sets: macros of compilers, intrinsics, and words of a name, such as avx2
-  # in has_avx2.
+  # Rule 4: searches for names of instruction sets. Such a name is a macro of a compiler, an intrinsic, or a part of a
+  # longer name, such as avx2 in has_avx2.
   set(may_name_isa FALSE)
   foreach(folder IN LISTS isa_folders)
     string(FIND ${header} ${folder} found)
@@ -144,8 +144,9 @@ foreach(header IN LISTS isa_exempt)
   endif()
 endforeach()
 
-# Searches for cycles (rule 2). The loop takes a header out of `waiting` when no header in open_<header> is in
-# `waiting`. When no header can be taken out any more, the headers that remain contain a cycle.
+# Searches for cycles (rule 2). `waiting` is a list of headers. The loop removes a header if open_<header> contains no
+# header of `waiting`. The loop ends when it can remove no more headers. If headers remain, their includes contain a
+# cycle.
 set(waiting ${headers})
 set(closed TRUE)
 while(closed)

@@ -1,8 +1,8 @@
 # The layers of include/ladon, from the lowest layer to the highest layer. A header may include headers of its layer and
 # of lower layers.
 #
-# An entry is a header, or a folder that ends in a slash. A folder stands for all its headers, except those with an
-# entry for the header or for a deeper folder.
+# Each element of `layers` is a layer. The entries of a layer are headers and folders, and a folder ends in a slash. A
+# folder stands for all headers below it. If several entries match a header, only the longest entry counts.
 set(layers
   "version.hpp bfloat16.hpp detail/target/"
   "detail/simd/ detail/memory/rotation.hpp"
@@ -17,7 +17,7 @@ set(layers
   "key_value_cache.hpp linear.hpp quantise.hpp"
   "attention.hpp multi_head_attention.hpp encoder_layer.hpp encoder.hpp decoder_layer.hpp decoder.hpp ladon.hpp")
 
-# may_be_empty lists the entries of `layers` that may have no header.
+# Normally, a folder in `layers` without headers is an error. may_be_empty lists the exceptions.
 set(may_be_empty "")
 
 # isa_folders lists the folders whose headers may name an instruction set.

@@ -3,8 +3,8 @@
 # rule. FOLDER is overwritten.
 cmake_minimum_required(VERSION 3.25)
 
-# Writes the headers into FOLDER, and runs check.cmake. The caller must set one variable for each header, which holds
-# the text of the header. Sets `status` to the exit status of check.cmake, and `said` to its output.
+# Writes four small headers into FOLDER, and runs check.cmake. The text of each header is in a variable with the name of
+# the header, such as `low.hpp`. Sets `status` to the exit status of check.cmake, and `said` to its output.
 macro(check_tree)
   file(REMOVE_RECURSE ${FOLDER})
   foreach(header IN ITEMS low.hpp middle.hpp detail/steps.hpp top.hpp)
@@ -21,7 +21,8 @@ macro(check_tree)
   string(REGEX REPLACE "[ \n]+" " " said "${said}") # CMake breaks long lines
 endmacro()
 
-# Sets correct contents of all headers. Comments, string literals and uses of internal namespaces break no rule.
+# Sets the texts of correct headers. They also contain comments, string literals and uses of internal namespaces, which
+# must not count as broken rules.
 macro(usual_tree)
   set(low.hpp "#pragma once\n#include <cstddef>\n// namespace detail { __AVX2__ }\n/* avx2 */\nnamespace ladon { }\n")
   set(middle.hpp "#include <ladon/low.hpp>\n#include <ladon/detail/steps.hpp>\nconstexpr auto compiled = \"-mavx2\"\;\n")
@@ -40,7 +41,8 @@ function(accepts)
 endfunction()
 
 # must_report(<message> <variable> <value>): sets <variable> to <value>, and checks that check.cmake then reports
-# <message>. <variable> is the name of a header, `layers`, or `extra`, which holds the name of an additional header.
+# <message>. If <variable> is the name of a header, <value> is the text of this header. The variable `layers` is the
+# text of layers.cmake, and `extra` is the name of an additional header.
 function(must_report expected variable value)
   usual_tree()
   set(${variable} "${value}")
@@ -53,14 +55,14 @@ endfunction()
 
 accepts()
 
-# Breaks rule 1 of check.cmake: layers.
+# Breaks rule 1 of check.cmake (each header belongs to exactly one layer) in several ways.
 must_report("other.hpp belongs to 0 layers" extra other.hpp)
 must_report("low.hpp belongs to 2 layers" layers "set(layers low.hpp detail/ \"middle.hpp low.hpp\" top.hpp)")
 must_report("detail/steps.hpp belongs to 2 layers" layers "set(layers low.hpp detail/ \"middle.hpp detail/\" top.hpp)")
 must_report("the layers list gone.hpp, which has no header"
   layers "set(layers low.hpp detail/ middle.hpp \"top.hpp gone.hpp\")")
 
-# Breaks rule 2 of check.cmake: includes.
+# Breaks rule 2 of check.cmake (includes only from the same and from lower layers, without cycles) in several ways.
 must_report("low.hpp includes middle.hpp from a higher layer" low.hpp "#include <ladon/middle.hpp>\n")
 must_report("detail/steps.hpp includes top.hpp from a higher layer"
   detail/steps.hpp "#if 0\n#  include  <ladon/top.hpp> // for steps\n#endif\n")
@@ -71,14 +73,14 @@ must_report("a cycle of includes is among detail/steps.hpp, middle.hpp"
     file(APPEND \${INCLUDE}/detail/steps.hpp \"#include <ladon/middle.hpp>\\n\")")
 must_report("a cycle of includes is among low.hpp" low.hpp "#include <ladon/low.hpp>\n")
 
-# Breaks rule 3 of check.cmake: namespaces.
+# Breaks rule 3 of check.cmake: a header outside detail/ opens an internal namespace.
 foreach(internal IN ITEMS detail simd assembly target)
   must_report("top.hpp opens the namespace ${internal}" top.hpp "namespace ${internal} {\n}\n")
 endforeach()
 must_report("top.hpp opens the namespace detail" top.hpp "namespace ladon::inline LADON_ABI::detail {\n}\n")
 must_report("top.hpp opens the namespace simd" top.hpp "namespace ladon::detail_of::simd\n{\n}\n")
 
-# Breaks rule 4 of check.cmake: instruction sets.
+# Breaks rule 4 of check.cmake: a header that may not name an instruction set names one.
 foreach(name IN ITEMS __AVX512F__ __SSE4_1__ __ARM_NEON __wasm_simd128__ __FMA__ __x86_64__ __aarch64__ _M_X64)
   must_report("top.hpp names an instruction set: ${name}" top.hpp "#if defined(${name})\n#endif\n")
 endforeach()

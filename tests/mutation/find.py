@@ -125,8 +125,9 @@ class Finder:
 
 def parse(include, compiler):
     """Returns the syntax tree of a translation unit that includes ladon.hpp."""
-    # The macro LADON_EXPECTS is replaced by the function ladon_expects, so that the syntax tree contains the condition.
-    # Both names have the same length, so positions in the file stay valid.
+    # clang's syntax tree does not contain the arguments of the macro LADON_EXPECTS. So the text of each header gets the
+    # function name ladon_expects in place of the macro. Both names have the same length, so positions in the text stay
+    # valid.
     files = []
     for folder, _, names in os.walk(include):
         for name in names:

@@ -1,12 +1,14 @@
-// Selects the mutant of a mutation run. tests/mutation/run.py includes this header in a mutated copy of include/ladon.
+// Selects one mutant at run time. The copy of include/ladon that tests/mutation/run.py makes contains all mutants, and
+// includes this header.
 #pragma once
 
 #include <cstdio>
 #include <cstdlib>
 #include <type_traits>
 
-// Holds the number of the active mutant, which LADON_MUTANT sets, and the mutants that the program has reached so far.
-// `reach` writes the number of a reached mutant to the file that LADON_MUTANTS_REACHED names.
+// `active` is the number of the mutant that runs. The environment variable LADON_MUTANT sets this number. `reached`
+// marks the mutants that the program has reached so far. When the program reaches a mutant for the first time, reach()
+// appends the mutant's number to the file LADON_MUTANTS_REACHED.
 struct LadonMutants {
   int active = -1;
   std::FILE* file = nullptr;

@@ -112,8 +112,8 @@ class Build:
         commands = [c for c in commands if re.search("|".join(rf"/{p}\.dir/" for p in self.programs), c["command"])]
 
         def errors(entry):
-            # Compiles with clang++, because g++ -fsyntax-only instantiates no templates. Leaves out the precompiled
-            # headers, which may be outdated.
+            # Compiles with clang++, because -fsyntax-only of g++ instantiates no templates. Leaves out the precompiled
+            # headers, because they may be older than the mutated headers.
             command = re.sub(r" -Winvalid-pch -include \S+| -o \S+", " -fsyntax-only", entry["command"])
             command = [compiler, *shlex.split(command)[1:]]
             result = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)

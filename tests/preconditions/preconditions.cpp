@@ -16,7 +16,7 @@ using ladon_test::shape, ladon_test::Attention;
 
 namespace {
 
-// Runs attention with correct arguments, except for the options.
+// Runs attention with correct arrays and with the given options, which may be wrong.
 template <class Mask>
 void run(const typename Attention<Mask>::Options& options) {
   static typename Attention<Mask>::Workspace workspace;
@@ -26,7 +26,8 @@ void run(const typename Attention<Mask>::Options& options) {
   Attention<Mask>::run(q, k, v, out, workspace, options);
 }
 
-// Runs attention. `where` names what the output overlaps: the keys, the values or the first bytes of the workspace.
+// Runs attention with an output that overlaps another array. If `where` is "keys" or "values", the output overlaps the
+// keys or the values. With any other text, the output overlaps the first bytes of the workspace.
 void run_with_output_in(std::string_view where) {
   struct {
     alignas(64) std::array<float, 16> before{};
@@ -72,8 +73,8 @@ struct Sunk : ladon::score::Scaled {
 };
 constexpr auto table = ladon::rotary_table<4, 2>();
 
-// Breaks the precondition that no position lies before the rotary table, which begins at position 0. With four queries
-// and two keys, the first query has the position -2. The offset 1 changes this position to -1.
+// Uses a position before the rotary table, which begins at position 0. With four queries and two keys, the first query
+// has the position -2. The offset 1 moves it to -1.
 void run_before_the_first_position() {
   using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::None,
                                   ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;
@@ -89,7 +90,8 @@ const std::array<float, 12> self_weight{};
 const Self::Weights self_weights{.in_proj = {self_weight.data(), self_weight.data()},
                                  .out_proj = {self_weight.data(), self_weight.data()}};
 
-// Runs self-attention of `x`. `shift` is added to the address of the workspace.
+// Runs self-attention from `x` to `y`. The workspace begins `shift` bytes behind `memory`, so that it can be
+// misaligned.
 void run_self(const float* x, float* y, unsigned char* memory, std::size_t shift = 0) {
   static_assert(sizeof(Self::Workspace) + 64 <= 65536);
   Self::run(x, self_weights, y, *reinterpret_cast<Self::Workspace*>(memory + shift));
@@ -98,7 +100,7 @@ void run_self_phase(const float* x, float* y) {
   static Self::Workspace workspace;
   Self::run_phase(3, {}, x, self_weights, y, workspace.shared, workspace.scratch);
 }
-// Runs attention with int8 weights. `lacking` names a member of in_proj that is null.
+// Runs attention with int8 weights that lack an array: the member of in_proj with the name `lacking` is null.
 void run_int8(std::string_view lacking) {
   using Int8 = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2}, ladon::mask::None,
                                          ladon::layout::Int8<ladon::layout::InProj>>;

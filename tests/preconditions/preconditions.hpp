@@ -1,6 +1,5 @@
-// Contains the code that the checked files of this program and unchecked.cpp share: a shape, and a function that breaks
-// a precondition. The function has internal linkage, because the types of Ladon differ between checked and unchecked
-// files.
+// Contains what the checked source files of this program share with unchecked.cpp: a shape, and a function that breaks
+// a precondition. The function is static, because the types of Ladon differ between checked and unchecked files.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,8 @@ constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2};
 template <class Mask>
 using Attention = ladon::Attention<shape, Mask>;
 
-// Breaks a precondition: 4 queries in a shape of 3. Calls Options::lengths through a volatile pointer, so that the call
-// is not inlined and the linker sees a symbol of `lengths`.
+// Breaks a precondition: 4 queries in a shape of 3. Calls Options::lengths through a volatile pointer, so the call is
+// not inlined. Each source file then has a symbol of `lengths`, and the linker could confuse these symbols.
 static std::size_t queries_of_too_many() {
   using Options = Attention<ladon::mask::None>::Options;
   const Options options{.queries = 4};

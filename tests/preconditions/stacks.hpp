@@ -5,7 +5,8 @@
 
 namespace ladon_test {
 
-// Breaks the precondition that `broken` names, if it belongs to an encoder or a decoder.
+// Breaks the precondition with the name `broken`. Does nothing if no precondition of an encoder or a decoder has this
+// name.
 void break_in_a_stack(std::string_view broken);
 
 }  // namespace ladon_test

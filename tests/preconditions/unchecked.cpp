@@ -1,5 +1,6 @@
 // tests/CMakeLists.txt compiles this file with LADON_CHECKED=0, and the other files of the program with
-// LADON_CHECKED=1. The test beside_unchecked shows that the linker does not replace checked code by unchecked code.
+// LADON_CHECKED=1. Checked and unchecked files contain the same functions of Ladon. The test beside_unchecked shows
+// that the linker does not replace the checked functions by the unchecked functions.
 #include "preconditions.hpp"
 
 static_assert(!LADON_CHECKED);

@@ -1,5 +1,5 @@
-# ladon_code_of_page(<file> <page> <name>): writes a file with the block of code that follows the line <!-- NAME --> of
-# a Markdown page. The file changes only if the code changes.
+# ladon_code_of_page(<file> <page> <name>): copies a block of code from a Markdown page to <file>. The block follows the
+# line <!-- <name> -->. If the block has not changed, <file> is not written again.
 function(ladon_code_of_page file page name)
   file(READ ${page} text)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})

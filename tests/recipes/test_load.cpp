@@ -160,7 +160,7 @@ TEST_CASE("each error names its cause") {
                                      .add("out_proj.weight", 4, 4, 0)
                                      .add("out_proj.bias", 4, 0)),
             R"(expected dtype F32, found "F16")");
-  // A tensor of one byte lies before the other tensors, so the other tensors are misaligned.
+  // A tensor of one byte lies in front of the other tensors. So their floats are misaligned, which `load` must report.
   check_has(complaint<Attention>(Checkpoint()
                                      .add("a", "U8", "[1]", "x")
                                      .add("in_proj_weight", 12, 4, 0)

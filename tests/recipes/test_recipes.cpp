@@ -38,9 +38,9 @@ constexpr std::size_t tokens = 6, model = 8, room = 64;
 using Tokens = std::array<float, tokens * model>;
 using MaySee = std::array<std::uint8_t, room>;  // attention reads only the bytes of the tokens
 
-// No element of y is 4 or more. For floats from 2 to 4, a unit in the last place is 2^-22, so the tolerance is 16
-// units. The models round about ten times one after another, each time by at most half a unit. So a correct model has
-// an error of about 5 units.
+// The tolerance is 2^-18. All elements of y are below 4, where neighbouring floats differ by at most 2^-22. A number of
+// y passes through about ten roundings. Each has an error of at most half of 2^-22, so a correct model has an error of
+// at most about 5 * 2^-22.
 constexpr float tolerance = 0x1p-18f;
 
 std::string path_of(const std::string& file) { return std::string(LADON_RECIPE_FILES) + "/" + file; }
@@ -145,7 +145,7 @@ TEST_CASE("Keras' attention, causal") {
   y.fill(NAN);
   keras::attend(path_of("keras/attention.safetensors").c_str(), expected.x.data(), tokens, y.data());
   CHECK(difference(y, expected.y) <= tolerance);
-  // No query sees a later key, so fewer tokens do not change the first rows.
+  // No query sees a later key, so a call with fewer tokens must give the same first rows.
   Tokens shorter = expected.y;
   keras::attend(path_of("keras/attention.safetensors").c_str(), expected.x.data(), tokens - 2, shorter.data());
   CHECK(difference(shorter, expected.y) <= tolerance);

@@ -27,9 +27,9 @@ AttentionProblem random_problem(const Subject& subject, bool cross, std::uint64_
 
 namespace {
 
-// Writes NaN and infinity to every row of the inputs that must not change the results. If a token is hidden as a key,
-// but active as a query, its row of x gets only NaN, so that its row of y is NaN. With infinities, the row of y could
-// be NaN or infinite, depending on the signs of the weights.
+// Writes NaN and infinity to those rows of the inputs that must not change the results. In self-attention, a token may
+// be hidden as a key, but active as a query. Some variations fill the row of x of such a token with NaN, so that its
+// row of y is NaN. With infinities, the row of y could be NaN or infinite, depending on the signs of the weights.
 void spoil_what_is_hidden(const Subject& subject, const Variation& variation, AttentionProblem& problem) {
   const ladon::Shape& shape = subject.shape;
   const std::size_t queries = variation.queries(shape);
@@ -177,8 +177,8 @@ Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Ma
     for (std::size_t q = 0; q < scores[h].rows; ++q) {
       for (std::size_t k = 0; k < shape.keys; ++k) {
         Real score = k < scores[h].columns ? scores[h](q, k) : beyond;
-        // The library computes scores times log2(e), and multiplies captured scores by ln 2. This has two roundings: of
-        // the constant ln 2 and of the product.
+        // The library computes scores times log2(e). When it captures a score, it multiplies the score by ln 2. This
+        // adds two roundings: of the constant ln 2 and of the product.
         if (score.deviation != 0) score = rounded(score.value, score.deviation, 0, 2);
         all[(h * shape.queries + q) * shape.keys + k] = score;
       }
@@ -201,9 +201,10 @@ void check_row_sums(const Floats& map, const Subject& subject, const Variation& 
       worst = std::max(worst, std::abs(sum - seen));
     }
   }
-  // Each weight of a row is an exponential times 1 / s, where s is the sum of the exponentials. The sum s has keys - 1
-  // roundings. The bound allows 5 more roundings for the quotient 1 / s and the product, and 6 more for each correction
-  // of a key block.
+  // Each weight of a row is an exponential times 1 / s, where s is the sum of the exponentials of all keys. A sum of n
+  // numbers has n - 1 roundings. The bound allows 5 more roundings for the quotient 1 / s and the product. It allows 6
+  // more for each further block of keys. Such a block may have a larger maximum, and the earlier results are then
+  // corrected.
   CHECK(worst <= (static_cast<double>(shape.keys) + 4 + 6 * corrections_of(shape.keys)) * unit);
 }
 

@@ -1,5 +1,5 @@
-// Compares one instantiation of MultiHeadAttention, or of Attention, with the oracle (oracle.hpp) in every variation.
-// subject.hpp defines the terms subject, problem, variation and task.
+// Compares one instantiation of MultiHeadAttention, or of Attention, with the oracle (oracle.hpp), for many
+// combinations of lengths, masks and options. subject.hpp defines the terms subject, problem, variation and task.
 #pragma once
 
 #include "guarded_run.hpp"
@@ -23,7 +23,8 @@ void check_cross(const Subject& subject);
 void check_given(const Subject& subject);
 void check_given(const Subject& subject, const Variation& variation, std::uint64_t seed = 1);
 
-// Checks one problem in one variation. First writes NaN and infinities to all inputs that no query may see.
+// Checks the results for one problem (weights and inputs) in one variation (lengths, and data of masks and scores).
+// First writes NaN and infinities to all inputs that no query may see.
 struct AttentionProblem;
 struct GivenProblem;
 void check_problem(const Subject& subject, Variation variation, AttentionProblem problem);
@@ -68,18 +69,20 @@ Expected expected_map(const ladon::Shape& shape, const std::vector<oracle::Matri
 // Returns whether the oracle computes an infinite or NaN weight for a query, because a visible score is infinite or
 // NaN. Each weight of this query in the library's result may then be NaN or 0.
 bool sees_nan(const oracle::Matrix& weights, std::size_t query);
-// Returns a Real (bound.hpp) with an infinite deviation. Any float agrees with this Real.
+// Returns a Real (a number with an error bound, bound.hpp) with which any float agrees, because its deviation is
+// infinite.
 Real any_weight();
 
-// Returns the expected scores of all heads in natural units. In the row of an active query, the score of an inactive
-// key is the argument `beyond`.
+// Returns the expected scores of all heads in natural units, without the factor log2(e). For an active query, the
+// expected score of each inactive key is `beyond`.
 Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Matrix>& scores, double beyond);
 
-// Copies the lengths and the data of a variation to a task.
+// Appends the lengths of a variation, and its data of masks and scores, to a task.
 void append_variation(Task& task, const Subject& subject, const Variation& variation);
 
-// Runs a task. Compares the results with the oracle: the output, the attention weights, and the scores at every stage
-// that the subject can capture. Also checks the sums of the rows of attention weights (check_row_sums).
+// Runs a task. Compares the results with the oracle: the output, the attention weights, and the scores after each step
+// that the subject can capture (scale, softcap, mask). Also checks the sums of the rows of attention weights
+// (check_row_sums).
 Outcome check_run(const Subject& subject, const Task& task, const Variation& variation,
                   const ExpectedAttention& expected);
 

@@ -36,26 +36,28 @@ void set_position(auto& options, const Call& call) {
   }
 }
 
-// Returns the score as data for the oracle. The oracle computes the default scale itself. Any other scale comes from
-// the score policy, and test_scores.cpp tests the formulas of the scales.
+// Returns the score policy as plain data, from which the oracle computes. The oracle computes the default scale itself.
+// For any other scale, the data contain the number that the policy computes, and test_scores.cpp tests the formulas of
+// the policies.
 template <ladon::Shape S, class Score, class Position>
 ScoreForm score_form() {
   ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
   if (Score::scale(S) != ladon::score::Scaled::scale(S)) form.scale = static_cast<double>(Score::scale(S));
   if constexpr (Position::rotates) {
     constexpr bool halves = Position::pairing == ladon::Pairing::halves;
-    // By default, the last query has the position of the last key, so the first query has the position keys - queries.
+    // By default, the last query has the position of the last key. So query 0 has the position S.keys - S.queries.
     form.rotary = {Position::width, halves, Position::base, Position::scaling, S.keys - S.queries, 0};
     form.positions = Position::positions;
   }
   return form;
 }
 
-// Selects what a subject can capture: only the attention weights, or the scores at every stage. Each stage needs a
-// separate instantiation, so most subjects capture only the weights.
+// Selects what a subject can capture: only the attention weights, or the scores at every stage (after the scale, the
+// softcap or the mask). Each stage needs a separate instantiation, so most subjects capture only the weights.
 enum class Captures { weights, every_stage };
 
-// Calls run(), run(map) or run(capture), depending on the maps and the stage in `call`.
+// Calls run() if `call` requests no attention weights, run(map) if it requests attention weights, and run(capture) if
+// it requests the scores at a stage.
 template <class Attention, Captures C, class Run>
 void run_capturing(const Call& call, Run run) {
   using ladon::Stage;
@@ -119,8 +121,8 @@ Subject attention_subject() {
                               Position, C, Target>();
 }
 
-// Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may
-// come from different tokens.
+// Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may be
+// projected from different inputs.
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled,
           class Position = ladon::position::None>
 Subject projected_subject() {
@@ -158,7 +160,8 @@ Subject projected_subject() {
           activation_bits<typename Layout::Precision>};
 }
 
-// Returns the subject for attention without projections. A Call passes q as x, k as context and v as weights[0].
+// Returns the Subject for attention without projections, whose inputs are queries q, keys k and values v. A Call passes
+// q as x, k as context and v as weights[0].
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
           Captures C = Captures::weights, class Target = ladon::detail::simd::NativeVectors>
 Subject given_subject() {

@@ -6,32 +6,32 @@
 // as independent and unbiased, so the squares of deviations add up (Higham and Mary, "A new approach to probabilistic
 // rounding error analysis", SIAM J. Sci. Comput. 41, 2019).
 //
-// In the following formulas, u = 2^-24 is half of float's epsilon, and d(x) is the deviation of x. On the right, d
-// without an argument is the deviation of the result of the operation on the left:
+// In the following formulas, u = 2^-24 is half of float's epsilon. The left column is an operation, d is the deviation
+// of its result, and d(a) and d(b) are the deviations of its operands:
 //     a + b, a - b    d^2 = d(a)^2 + d(b)^2 + (u |a + b|)^2                       one rounding, at most u (IEEE 754)
 //     a * b           d^2 = (b d(a))^2 + (a d(b))^2 + (u |a b|)^2
 //     a / b           d^2 = (d(a) / b)^2 + (a d(b) / b^2)^2 + (u |a / b|)^2
 //     sqrt(a)         d^2 = (d(a) / (2 sqrt a))^2 + (u sqrt a)^2
 //     exp(a)          d^2 = (e^a d(a))^2 + (4 u e^a)^2             2^x has an error of at most 2 ulp, and 1 ulp <= 2 u
-//     erf(a)          d^2 = (erf'(a) d(a))^2 + (8 u |erf a|)^2     erf has an error of at most 4 ulp
-//     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh has at most 4 ulp; t = tanh' near a, at most 1
+//     erf(a)          d^2 = (erf'(a) d(a))^2 + (8 u |erf a|)^2     error of at most 4 ulp
+//     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          error of at most 4 ulp; t: largest slope near a
 //
-// Each operation adds a deviation of 2^-126 for underflow. The next formula follows for a dot product b + sum w_i x_i
-// of n exact terms with partial sums s_1 .. s_n. The formula assumes that the terms are added one after another. The
-// formula includes the rounding of each product, for targets without fma:
+// Each operation adds a deviation of 2^-126 for underflow. For a dot product b + sum w_i x_i, the following formula
+// results from the formulas above. The numbers w_i, x_i and b are exact, the n products are added one after another,
+// and s_1 .. s_n are the partial sums. The second sum counts the roundings of the products, for targets without fma:
 //     d = u sqrt(sum s_i^2 + sum (w_i x_i)^2)  <=  u sqrt(2 n) max |s_i|
 //
 // A shift of all scores does not change the softmax, so the maximum of a row is taken as exact. The library computes
-// powers of two, so a score is multiplied by log2(e): in the softcap if there is a softcap, otherwise in the scale.
-// Biases and sinks are also multiplied by log2(e). Each multiplication adds an error of 2 u: for the rounded constant
-// and for the product. The rotary embedding reads sines and cosines from a table. The error of an entry is at most u,
-// half a unit in the last place of 1.
+// powers of two instead of powers of e, so a score is multiplied by log2(e). The softcap makes this multiplication, or
+// the scale if there is no softcap. Biases and sinks are also multiplied by log2(e). Each multiplication adds an error
+// of 2 u: for the rounded constant and for the product. The rotary embedding reads sines and cosines from a table. The
+// error of an entry is at most u, half a unit in the last place of 1.
 //
 // A result agrees with the oracle if its error is at most 8 deviations. For up to 64 roundings of equal size, no error
-// can exceed this bound. For n roundings, the largest possible error grows with n, and the bound grows with sqrt(n). In
-// practice the bound suffices: the largest error in all tests is 2.3 deviations. test_bound.cpp shows the mistakes that
-// the bound finds. Equal tokens have equal errors, which are not independent. Tests with equal tokens therefore define
-// separate bounds.
+// can exceed this bound: n roundings have an error of at most n units and a deviation of sqrt(n) units, and n <= 8
+// sqrt(n). For more roundings, an error could exceed the bound, but only if almost all roundings had the same sign. The
+// largest error in all tests is 2.3 deviations. test_bound.cpp shows the mistakes that the bound finds. Equal tokens
+// have equal errors, which are not independent. Tests with equal tokens therefore define separate bounds.
 #pragma once
 
 #include <cmath>
@@ -87,7 +87,7 @@ class Sum {
   Real total() const { return {value_, std::sqrt(variance_)}; }
 
  private:
-  // Returns the variance that the rounding of a result adds.
+  // Returns the variance (the square of the deviation) that the rounding of `result` adds.
   static double rounding(double result) {
     const double deviation = unit * std::abs(result) + underflow;
     return deviation * deviation;
@@ -98,8 +98,8 @@ class Sum {
 
 inline Real sqrt(Real a) {
   const double root = std::sqrt(a.value);
-  // If the deviation of a is about as large as a, the derivative of the square root at a is a bad estimate. The
-  // deviation of the result therefore uses the slope between a and a minus its deviation.
+  // If the deviation of a is about as large as a, the derivative of the square root at a is a bad estimate. So the
+  // formula uses the slope of the line between two points of the square root: at a, and at a minus the deviation.
   return rounded(root, a.deviation == 0 ? 0 : a.deviation / (root + std::sqrt(std::fdim(a.value, a.deviation))));
 }
 inline Real exp(Real a) {
@@ -112,16 +112,16 @@ inline Real erf(Real a) {
 }
 
 inline Real tanh(Real a) {
-  // The derivative of tanh is largest at 0. `nearest` is tanh of the number nearest to 0 within the bound of the
-  // argument, so 1 - nearest^2 is the largest derivative within this bound.
+  // The derivative of tanh, 1 - tanh^2, is largest at 0. So within the error bound of a, the derivative is largest at
+  // the number that is nearest to 0. `nearest` is the tanh of this number.
   const double nearest = std::tanh(std::fdim(std::abs(a.value), a.bound()));
   return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
 }
 
-// Adds the roundings of the softmax's corrections to a weight. A long row of scores is computed in blocks of at least
-// 256 keys. After each further block, the earlier results are multiplied by the correction 2^(old maximum - new
-// maximum). The difference, the power and the products are rounded. The errors of all differences together are at most
-// |score - maximum| rounding units.
+// Adds the rounding errors of the softmax's corrections to a weight. A long row of scores is computed in blocks of at
+// least 256 keys. A further block may have a larger maximum. The earlier results are then multiplied by the correction
+// 2^(old maximum - new maximum). The difference, the power and the products are rounded. The errors of all differences
+// together are at most |score - maximum| rounding units.
 inline double corrections_of(std::size_t keys) { return static_cast<double>(keys / 256); }
 inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
   if (corrections_of(keys) == 0) return weight;
@@ -131,8 +131,8 @@ inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
 
 // Returns the error of a float32 result, divided by the bound of the expected Real. A result of at most 1 means that
 // both agree. An expected NaN agrees only with NaN. If the deviation is 0, the float32 result must equal the expected
-// value, also an infinite value. If the deviation is not 0, and the expected value or the deviation is infinite, any
-// float32 result agrees.
+// value, even if this value is infinite. If the deviation is not 0, and the expected value or the deviation is
+// infinite, any float32 result agrees.
 inline double distance(float actual, Real expected) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   if (std::isnan(expected.value)) return std::isnan(actual) ? 0 : infinite;

@@ -15,7 +15,8 @@ namespace ladon_test {
 
 namespace {
 
-// Returns the part of a CachedSubject that the oracle needs, as a Subject.
+// Returns a Subject with the members of a CachedSubject that the oracle needs: sizes, layout of the weights, mask and
+// score.
 Subject as_subject(const CachedSubject& cached) {
   Subject subject{};
   subject.shape = cached.shape;
@@ -25,8 +26,7 @@ Subject as_subject(const CachedSubject& cached) {
   return subject;
 }
 
-// Describes one call: the call appends `tokens` tokens after `past` earlier tokens of the text. The struct also
-// contains the expected results of the call.
+// Describes one call, which appends `tokens` tokens of the text after `past` earlier tokens.
 struct Piece {
   std::size_t past, tokens;
   Variation variation;
@@ -104,8 +104,8 @@ class Feeder {
   std::vector<Guarded<float>> weights_;
 };
 
-// Returns the expected attention weights. The weight of token k is in column k % shape.keys, the slot in which the
-// cache stores token k.
+// Returns the expected attention weights of a call. The cache stores token k in slot k % shape.keys, so the weight of
+// token k is in this column.
 Expected map_in_cache(const CachedSubject& subject, const std::vector<oracle::Matrix>& weights, std::size_t queries) {
   const ladon::Shape& shape = subject.shape;
   Expected map(shape.heads * queries * shape.keys);
@@ -136,8 +136,8 @@ Piece random_piece(const CachedSubject& cached, std::size_t past, std::size_t to
   return piece;
 }
 
-// Returns the largest rounding error that a cache of this precision may make when it stores `feature`. `features` are
-// all exact features that this token has in this head.
+// Returns the largest rounding error that a cache of this precision may make when it stores `feature`, a feature of a
+// key or value in one head. `features` are all exact features of this key or value.
 double rounding_error(ladon::CachePrecision precision, std::span<const Real> features, Real feature) {
   if (precision == ladon::CachePrecision::bfloat16) return std::abs(feature.value) * 0x1p-8 + 0x1p-133;
   double largest = 0;
@@ -145,9 +145,9 @@ double rounding_error(ladon::CachePrecision precision, std::span<const Real> fea
   return largest / 127 / 2 * (1 + 0x1p-16) + 0x1p-119;  // features below 2^-119 may become 0
 }
 
-// Reads the numbers that the cache holds for the new tokens of a piece, compares these numbers with `exact`, and
-// appends them to `stored`. Each appended number gets the error of one rounding. With an int8 cache, the library makes
-// this error when it multiplies an attention weight or a product by the scale of the number.
+// Reads the numbers that the cache holds for the new tokens of a call, compares these numbers with the numbers in
+// `exact`, and appends them to `stored`. Each appended number gets a deviation for one float32 rounding, because the
+// library rounds when it multiplies by the scale of the number in an int8 cache.
 void append_stored(const CachedSubject& subject, const Piece& piece, const float* cache, const oracle::Stored& exact,
                    oracle::Stored& stored) {
   const ladon::Shape& shape = subject.shape;
@@ -174,8 +174,8 @@ void append_stored(const CachedSubject& subject, const Piece& piece, const float
   }
 }
 
-// Returns the expected results of a call. `cache` is the cache after the call, and `stored` holds the numbers of all
-// tokens of the text if the cache rounds.
+// Returns the expected results of the call that appends `piece`. `cache` is the cache after the call. If the cache
+// rounds, `stored` holds the rounded keys and values of all tokens of the text.
 ExpectedStep expected_step(const CachedSubject& cached, const CachedProblem& text, const Piece& piece, bool one,
                            const float* cache, oracle::Stored& stored) {
   const Subject subject = as_subject(cached);

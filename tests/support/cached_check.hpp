@@ -35,8 +35,8 @@ struct CachedSubject {
   void (*read)(const void* cache, std::size_t token, double* keys, double* values) = nullptr;
 };
 
-// A cut of a text: the number of tokens of each call. The sum of these numbers is the length of the text. If `by_one`
-// is true, pieces of one token use the instantiation for a single token.
+// Divides a text into calls. `pieces` has the number of tokens of each call, and the sum of these numbers is the length
+// of the text. If `by_one` is true, calls with one token use the instantiation for a single token.
 struct Cut {
   std::vector<std::size_t> pieces;
   bool by_one = true;

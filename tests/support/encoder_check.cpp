@@ -32,7 +32,7 @@ void spoil_what_is_hidden(const Subject& subject, const Variation& variation, En
   }
 }
 
-// Returns the largest bound of any expected number. Skips expected numbers that are infinite or NaN.
+// Returns the largest error bound of all expected results that are neither infinite nor NaN.
 double widest_bound(const Expected& expected) {
   double widest = 0;
   for (const auto& real : expected) {
@@ -54,24 +54,23 @@ double root_mean_square(const Expected& expected, F f) {
   return count == 0 ? 0 : std::sqrt(squares / count);
 }
 
-// Checks that the bound of each expected number is narrow enough to find mistakes. The limit is larger if linear maps
-// round their inputs to integers or to bfloat16. In this case, a float32 error may change an input to the neighbouring
-// rounded number, and the oracle's bound includes this difference.
+// Checks that the error bound of each expected result is narrow enough to find mistakes. The limit is larger if linear
+// maps round their inputs to integers or to bfloat16. In this case, a float32 error may change an input to the
+// neighbouring rounded number, and the oracle's bound includes this difference.
 void check_bounds(const Expected& expected, const EncoderForm& form) {
   const double widest = rounds_inputs(form.activation_bits) ? 0.4 : form.layers == 1 ? 1e-4 : 1e-2;
   CHECK_MESSAGE(widest_bound(expected) < widest, "the bound is too wide");
 }
 
-// Checks the mean error of a layer whose attention multiplies pairs of bfloat16 numbers. This attention rounds its
-// operands to bfloat16. The error of this rounding may change almost every input of the output projection to the
-// neighbouring rounded number. The errors of the output projection may then change most inputs of the feed-forward
-// network. For each of these inputs, the oracle adds the distance of both rounded numbers, although few inputs really
-// change. So the bound of a single result, 8 deviations, may be larger than the result.
+// Checks the mean error of a layer whose attention rounds its operands to bfloat16. For such a layer, the bound of a
+// single result, 8 deviations, is too wide. The rounding error of attention may change almost every input of the output
+// projection to the neighbouring rounded number, and then also most inputs of the feed-forward network. For each of
+// these inputs, the oracle adds the distance of both rounded numbers, although few inputs really change.
 //
-// The mean error is a stricter test. The deviation of a result is an upper limit for the standard deviation of its
-// error, because each rounding adds its largest error. So the mean of (error / deviation)^2 must be at most 1. The
-// second check makes this limit strict: results have a root mean square of about 1 or more. With deviations of 1/8, the
-// mean exceeds 1 if a mistake changes each result by more than 1/8, or one of 64 results by more than 1.
+// The deviation of a result is an upper limit for the standard deviation of its error, because each rounding counts
+// with its largest error. So the mean of (error / deviation)^2 must be at most 1. The second check limits the
+// deviations to 1/8, while results have a root mean square of about 1 or more. With such deviations, the first check
+// fails if a mistake changes each result by more than 1/8, or one of 64 results by more than 1.
 void check_mean(std::span<const float> actual, const Expected& expected) {
   const auto deviation = [&](std::size_t i) { return expected[i]->deviation; };
   const auto relative_error = [&](std::size_t i) {
@@ -154,8 +153,12 @@ ExpectedEncoder expected_encoder(const Subject& subject, const EncoderProblem& p
 }
 
 void check_encoder(const Subject& subject, const EncoderForm& form) {
+  check_encoder(subject, form, variations(subject));
+}
+
+void check_encoder(const Subject& subject, const EncoderForm& form, const std::vector<Variation>& variations) {
   std::uint64_t seed = 0;
-  for (const Variation& variation : variations(subject)) check_variation(subject, form, variation, ++seed);
+  for (const Variation& variation : variations) check_variation(subject, form, variation, ++seed);
 }
 
 }  // namespace ladon_test

@@ -40,6 +40,8 @@ struct ExpectedEncoder {
 };
 ExpectedEncoder expected_encoder(const Subject& subject, const EncoderProblem& problem, const Variation& variation);
 
+// Checks the subject in all variations (variation.hpp), or only in the given ones.
 void check_encoder(const Subject& subject, const EncoderForm& form);
+void check_encoder(const Subject& subject, const EncoderForm& form, const std::vector<Variation>& variations);
 
 }  // namespace ladon_test

@@ -1,5 +1,5 @@
-// Defines the forms of masks and scores. A form describes a mask or a score as plain data, from which the oracle
-// computes. A form has each kind of mask at most once.
+// Defines MaskForm and ScoreForm, which describe a mask or a score as plain data. The oracle computes from these forms.
+// A form has each kind of mask at most once.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ladon_test {
 
-// As the offset of a causal mask or a window, this value stands for the default offset, keys - queries.
+// This value of a mask's offset stands for the default offset, keys - queries.
 inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();
 
 struct MaskForm {

@@ -34,7 +34,8 @@ double worst_distance(std::span<const float> actual, const Expected& expected) {
 
 namespace {
 
-// The buffers of one task. All buffers touch an inaccessible page at the same edge (guarded.hpp).
+// The buffers of one task. In a run, either all buffers begin directly behind an inaccessible page, or all buffers end
+// directly before an inaccessible page (guarded.hpp).
 class Stage {
  public:
   Stage(const Subject& subject, const Task& task, Edge edge)

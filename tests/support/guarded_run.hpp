@@ -32,7 +32,7 @@ struct Task {
   Floats values{}, slopes{}, sinks{};
   Lengths lengths{};
   // The number of elements of x, context, may_see and y that a call with these lengths may access. In one of the runs,
-  // each buffer ends after these elements.
+  // each buffer ends after these elements, so that an access behind them is detected.
   std::size_t x_used = 0, context_used = 0, value_context_used = 0, may_see_used = 0, y_used = 0;
   std::size_t y_size = 0;
   bool aliased = false;  // x and y are one array
@@ -45,19 +45,20 @@ struct Outcome {
 
 Outcome run_guarded(const Subject& subject, const Task& task);
 
-// Returns the scores of a subject at one stage. `expected` is the output y of a run without a capture. Checks that a
-// run with a capture writes an equal y.
+// Runs a subject with a capture, and returns the scores after the step `stage` (scale, softcap or mask). `expected` is
+// the output y of a run without a capture. Checks that the run with the capture writes an equal y.
 Floats run_capturing(const Subject& subject, const Task& task, ladon::Stage stage, const Floats& expected);
 
-// The expected numbers of an output. An element without a value must not be written.
+// The expected elements of an output array. If an element is empty, the call must not write this element.
 using Expected = std::vector<std::optional<Real>>;
 
-// Returns the largest distance (bound.hpp) between a number of `actual` and its expected number. If the result is at
-// most 1, all numbers agree. Returns infinity if an unexpected number was written, or an expected number was not
-// written.
+// Compares each element of `actual` with its expected number, and returns the largest distance (bound.hpp). If the
+// result is at most 1, all elements agree. Returns infinity if an unexpected element was written, or an expected
+// element was not written.
 double worst_distance(std::span<const float> actual, const Expected& expected);
 
-// Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, except poison.
+// Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, except poison, the NaN of
+// memory that was not written.
 bool same_bits(std::span<const float> a, std::span<const float> b);
 
 }  // namespace ladon_test

@@ -26,8 +26,8 @@ class ProductRandom {
   std::uint64_t state_;
 };
 
-// Returns the product [Tokens][Rows] of `x` [Tokens][Features] and the weights, computed with the code of layers.
-// `weights` is a view of Rows rows, for example Int8Rows.
+// Returns the product [Tokens][Rows] of `x` [Tokens][Features] and the weights, computed with the library's code for
+// layers. `weights` is a view of `Rows` rows, for example Int8Rows.
 template <class Precision, std::size_t Tokens, std::size_t Features, std::size_t Rows, class Weights>
 std::vector<float> layer_product(const std::vector<float>& x, const Weights& weights) {
   using namespace ladon::detail;
@@ -35,7 +35,8 @@ std::vector<float> layer_product(const std::vector<float>& x, const Weights& wei
   constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
   constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
   alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
-  // Returns the index of row `row` and token `t` in panels with `rows` rows.
+  // Returns the index of row `row` and token `t` in an array of panels. A panel is a matrix with `rows` rows and a
+  // column for each of up to `width` tokens.
   const auto index = [](std::size_t rows, std::size_t row, std::size_t t) {
     const std::size_t panel = t / width, panel_width = panel + 1 == panels ? last_width : width;
     return panel * rows * width + row * panel_width + t % width;

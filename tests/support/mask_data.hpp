@@ -1,5 +1,5 @@
-// Gives each mask type of the library its form (forms.hpp), and a function that fills the data of the mask from a Call
-// (subject.hpp).
+// Defines MaskOf for each mask type of the library. MaskOf<Mask>::form is the MaskForm (forms.hpp), which describes the
+// mask for the oracle. MaskOf<Mask>::fill fills the data of the mask from a Call (subject.hpp).
 #pragma once
 
 #include "subject.hpp"

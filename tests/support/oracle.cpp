@@ -61,7 +61,7 @@ Real activate(Activation activation, Real x) {
   return {};
 }
 
-// A quantised token (detail/memory/int8_panels.hpp): the integers minus the zero point, and the scale.
+// A quantised token (detail/memory/int8_panels.hpp). The zero point is already subtracted from `integers`.
 struct QuantisedToken {
   std::vector<Real> integers;
   Real scale;
@@ -85,18 +85,18 @@ QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
 }
 
 // Returns the integer nearest to x. If x is near the middle of two integers, float32 may round to the other integer.
-// This file calls such an integer "in doubt". The error of an integer in doubt is 1, so its deviation is at least 1.
-// Deviations add up as if errors were independent. The errors of a token's integers are not independent, because each
-// result of the token uses all integers of the token. But even if 64 integers in doubt have errors of the same sign,
-// their sum of 64 is within the bound: 8 deviations, or 8 sqrt(64).
+// This file calls such an integer "in doubt". Its error may be 1, so it gets a deviation of at least 1. Deviations add
+// up as if errors were independent. The errors of a token's integers are not independent, because each result of the
+// token uses all integers of the token. But even if 64 integers in doubt have errors of the same sign, the sum of these
+// errors, 64, is within the bound of 8 deviations: 8 sqrt(64).
 Real nearest_integer(Real x) {
   const double nearest = std::nearbyint(x.value), to_middle = 0.5 - std::abs(x.value - nearest);
   return {nearest, to_middle > x.bound() ? 0 : std::hypot(1, x.deviation)};
 }
 
-// Returns q, limited to the integers that quantised features can have: -zero to levels - zero, where `zero` is the zero
-// point. If q is near a limit, an error of the zero point also changes q. So the deviation is then at least the
-// deviation of the zero point.
+// Limits q, a quantised feature minus the zero point `zero`. A quantised feature is from 0 to `levels`, so the result
+// is from -zero to levels - zero. If q is near an end of this range, an error of `zero` also changes q. So the
+// deviation of the result is then at least the deviation of `zero`.
 Real limited(Real q, Real zero, double levels) {
   const double value = std::clamp(q.value, -zero.value, levels - zero.value), reach = q.bound() + zero.bound();
   const bool is_far = value > reach - zero.value && value < levels - zero.value - reach;
@@ -104,8 +104,8 @@ Real limited(Real q, Real zero, double levels) {
 }
 
 // Returns the lowest feature, or 0 if all features are positive. The library's features have float32 errors, so the
-// lowest feature of the library may be lower. The bound of the result includes the lowest value that any feature may
-// have in the library.
+// library may find a lower value. The bound of the result reaches down to the lowest value that any feature may have in
+// the library.
 Real lowest(std::span<const Real> features) {
   double low = 0, limit = 0;
   for (const Real& x : features) {
@@ -152,9 +152,9 @@ std::vector<Real> rotated(std::span<const Real> x) {
   return result;
 }
 
-// Computes a linear map with int8 weights. The library adds the products of weights and integers of the token in
-// integer arithmetic, which rounds nothing. So the sum has a deviation only if an integer of the token is in doubt
-// (nearest_integer).
+// Computes a linear map with int8 weights. The library quantises each token to integers, and adds the products of
+// integers and weights in integer arithmetic, which rounds nothing. So the sum has a deviation only if an integer of
+// the token is in doubt (nearest_integer).
 Matrix linear_int8(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
@@ -193,10 +193,11 @@ Real nearest_bfloat16(Real x) {
 }
 
 // Computes a linear map with bfloat16 weights whose inputs are rounded to bfloat16. The product of two bfloat16 numbers
-// is exact in float32, so only sums are rounded. The rounding error of a sum of few products depends on the order of
-// addition. The order is therefore the order of detail/simd/bfloat16_dot.hpp, for each pair of products:
+// is exact in float32, so only sums are rounded. Rounding to odd has an error of at most two rounding units. The
+// rounding error of a sum of few products depends on the order of addition. So each pair of products is added to
+// `total` in the order of detail/simd/bfloat16_dot.hpp:
 //     rounded to nearest   (total + second) + first
-//     rounded to odd       total + (first + second), with an error of at most two rounding units for each addition
+//     rounded to odd       total + (first + second)
 Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
   Matrix rounded_x = x;
   for (Real& feature : rounded_x.data) feature = nearest_bfloat16(feature);
@@ -261,9 +262,10 @@ Matrix rotate(const Matrix& rows, const Rotary& rotary, std::size_t first) {
 
 namespace {
 
-// Returns the operand x of attention, which the library rounds to the nearest bfloat16 if `in_pairs` is true. The error
-// is at most half the distance of two bfloat16 numbers: 2^(e - 8) for 2^e <= |x| < 2^(e + 1). A float32 error of x may
-// change the result of the rounding, so the rounding error is a deviation, as in bound.hpp.
+// Returns x as an operand of attention. If `in_pairs` is true, the library rounds x to the nearest bfloat16, and a
+// float32 error of x may change the result of the rounding. So the function returns x itself, and adds the largest
+// rounding error to the deviation. This error is half the distance of two bfloat16 numbers: 2^(e - 8) for 2^e <= |x| <
+// 2^(e + 1).
 Real operand(Real x, bool in_pairs) {
   if (!in_pairs || x.value == 0 || !std::isfinite(x.value)) return x;
   return {x.value, std::hypot(x.deviation, std::ldexp(1.0, std::ilogb(x.value) - 8), underflow)};
@@ -313,10 +315,10 @@ Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, 
   return scores;
 }
 
-// Adds the deviation of the rounded weights to an output o of attention. The weight p_j of key j is rounded to
-// p_j (1 + e_j), and the error e_j is at most 2^-8. The sum of the softmax adds the rounded weights. To first order,
-// the error of o is the sum of e_j p_j (v_j - o), divided by the sum of p_j. `term(j)` returns p_j (v_j - o). `share`
-// is 1, divided by the sum of p_j.
+// Adds a deviation to an output o of attention, because the library rounds the weights of the softmax. The weight p_j
+// of key j is rounded to p_j (1 + e_j), and the error e_j is at most 2^-8. The sum of the softmax adds the rounded
+// weights. To first order, the error of o is `share` times the sum of e_j p_j (v_j - o). `share` is the reciprocal of
+// the sum of p_j, and `term(j)` returns p_j (v_j - o).
 template <class Term>
 void add_deviation(Real& result, Real share, std::size_t keys, Term term) {
   double squares = 0;
@@ -380,7 +382,7 @@ Attended multi_head_attention(const Matrix& x, const Matrix& context, const Atte
 
 namespace {
 
-// Computes attention from projected queries, keys and values [tokens][features of all heads], and the output
+// Computes attention from projected queries, keys and values [tokens][features of all heads]. Then applies the output
 // projection.
 Attended attend_projected(const Matrix& q, const Matrix& k, const Matrix& v, const AttentionWeights& weights,
                           const Heads& heads, const MaySee& may_see) {

@@ -94,7 +94,7 @@ struct Attended {
   std::vector<Matrix> scaled{}, capped{}, masked{};
 };
 
-// Appends the weights and scores of one head to `all`. The output of the head is not appended.
+// Appends the weights and scores in `head`, the results of one head, to `all`. Does not append the output of the head.
 void append(Attended& all, Attended head);
 
 // Computes softmax(score(q, k)) v of one head over the keys that each query may see. If a query sees no key, its output
@@ -114,7 +114,7 @@ struct Stored {
   Matrix keys, values;
 };
 
-// Returns the keys and values of the tokens `context`, which a cache would hold without rounding.
+// Returns the keys and values of the tokens `context`. A cache that does not round would hold these numbers.
 Stored project_keys(const Matrix& context, const AttentionWeights& weights, const Heads& heads);
 
 // Computes attention of x to the keys and values in a cache.
@@ -135,8 +135,8 @@ Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, cons
 Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see);
 
-// The results of a decoder layer. The parameter `memory_seen` of decoder_layer returns whether a query sees a token of
-// `memory`.
+// The results of a decoder layer: the output, and the attention weights of both attentions. The parameter `memory_seen`
+// of decoder_layer returns whether a query sees a token of `memory`.
 struct Decoded {
   Matrix out;
   std::vector<Matrix> self_weights;

@@ -1,6 +1,6 @@
-// Defines the code under test, and the terms of this folder:
-//   Subject    one instantiation under test: its sizes, and a function that calls it. All subjects have
-//              one type, so the code that checks subjects is compiled once.
+// Defines the terms that the tests in this folder use:
+//   Subject    one instantiation of the library under test: its sizes, and a function that calls it. All subjects
+//              have one type, so the code that checks subjects is compiled once.
 //   Form       the parts of a mask, a score, an encoder or a decoder, as data: MaskForm, ScoreForm,
 //              EncoderForm, DecoderForm. A form does not depend on lanes, tiles or key ranges, so the oracle
 //              can compute with it.
@@ -28,7 +28,7 @@ namespace ladon_test {
 
 enum class WeightLayout { in_proj, separate, in_out, per_head };
 
-// The lengths, offsets and epsilon of a call. These parameters can differ between calls of one subject.
+// The parameters that can differ between calls of one subject: lengths, offsets and epsilon.
 struct Lengths {
   std::size_t tokens = ladon::all;
   std::size_t queries = ladon::all;
@@ -59,13 +59,15 @@ struct Call : Lengths {
   ladon::Stage stage = ladon::Stage::weights;
 };
 
-// Values of activation_bits for linear maps with bfloat16 weights. With bfloat16_weights, products use float inputs.
-// With the other two values, products round their inputs to bfloat16. bfloat16_products then rounds sums to the nearest
-// float, and bfloat16_products_to_odd rounds sums to odd (BFDOT in detail/simd/bfloat16_dot.hpp).
+// Values of activation_bits for linear maps with bfloat16 weights:
+//   bfloat16_weights          the inputs of products stay floats
+//   bfloat16_products         the inputs of products are rounded to bfloat16, and sums to the nearest float
+//   bfloat16_products_to_odd  the inputs of products are rounded to bfloat16, and sums to odd (BFDOT in
+//                             detail/simd/bfloat16_dot.hpp)
 inline constexpr int bfloat16_weights = 16, bfloat16_products = 17, bfloat16_products_to_odd = 18;
 
-// For rotated int8 weights (layout::RotatedInt8), activation_bits is the sum of this number and the number of bits, 7
-// or 8.
+// Marks rotated int8 weights (layout::RotatedInt8). Their activation_bits is the sum of this number and the number of
+// bits, 7 or 8.
 inline constexpr int rotated = 32;
 
 // Returns whether linear maps round their inputs to integers or to bfloat16. The last bits of an input may then decide

@@ -18,8 +18,8 @@ std::size_t given_or(std::size_t own, std::size_t tokens, std::size_t capacity) 
   return tokens != ladon::all ? tokens : capacity;
 }
 
-// Returns the lengths that the tests use. For shapes of one token, most of these lengths are equal. The repetition
-// costs little time.
+// Returns the lengths that the tests use. For shapes of one token, most elements of the list are equal. The repeated
+// tests cost little time.
 std::vector<Lengths> lengths_to_try(const ladon::Shape& shape) {
   const std::size_t queries = shape.queries, keys = shape.keys, tokens = std::min(queries, keys);
   return {{},
@@ -96,8 +96,8 @@ std::size_t columns_to_try(std::size_t i, const ladon::Shape& shape) {
   return all[i % 5];
 }
 
-// Writes the elements of masks for each pair of query and key, the slopes of ALiBi, the rotary offset and the sinks.
-// `i` selects one of several patterns for each of these parameters.
+// Fills the data of variation number `i`: the elements of masks for each pair of query and key, the slopes of ALiBi,
+// the rotary offset and the sinks. `i` selects one of several patterns for each of these parameters.
 void fill(const Subject& subject, Variation& variation, std::size_t i) {
   const ladon::Shape& shape = subject.shape;
   const MaskForm& mask = subject.mask;
@@ -169,8 +169,8 @@ std::size_t Variation::keys(const ladon::Shape& shape) const {
 }
 std::size_t Variation::columns(const ladon::Shape& shape) const { return std::min(lengths.mask_keys, shape.keys); }
 
-// Returns the variations that the tests use. Each element of lengths_to_try occurs with one offset and one padding.
-// Further variations combine the full lengths with every offset and every padding.
+// Returns the variations that the tests use. First combines each element of lengths_to_try with one offset and one
+// padding. Then combines the full lengths with every offset and every padding.
 std::vector<Variation> variations(const Subject& subject) {
   const auto lengths = lengths_to_try(subject.shape);
   const auto offsets = offsets_to_try(subject.shape);

@@ -34,7 +34,8 @@ void fill_at_random(const Subject& subject, Variation& variation, std::uint64_t 
 // The library must ignore these bits.
 std::vector<std::uint32_t> to_bits(const ladon::Shape& shape, const std::vector<std::uint8_t>& pairs);
 
-// Returns the mask for the oracle, without the parts that differ between heads. The mask also hides inactive keys.
+// Returns the mask for the oracle, without the parts that differ between heads. heads_of returns these parts. The mask
+// also hides inactive keys.
 oracle::MaySee mask_of(const Subject& subject, const Variation& variation);
 
 // Returns the parameters of the heads for the oracle, including the numbers that masks add to scores. The number -inf

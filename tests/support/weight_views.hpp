@@ -1,5 +1,4 @@
-// Defines functions that point the views of a weights struct (ladon/weights.hpp) to the tensors of a Call
-// (subject.hpp).
+// Sets the pointers of a weights struct (ladon/weights.hpp) to the tensors of a Call (subject.hpp).
 #pragma once
 
 #include <array>
@@ -16,12 +15,12 @@ using InFloat32 = typename Layout::template With<ladon::precision::Float32>;
 template <class Layout, class Other>
 constexpr bool same_but_for_biases =
     std::is_same_v<ladon::layout::WithoutBias<InFloat32<Layout>>, ladon::layout::WithoutBias<Other>>;
-// The value of activation_bits that a test passes to `quantise` (weights.hpp) for this precision and this target of the
-// library. 0 means float32.
+// The value of activation_bits that makes `quantise` (weights.hpp) prepare the weights for this precision and this
+// target of the library. 0 means float32.
 template <class Precision, class Target = ladon::detail::simd::NativeVectors>
 constexpr int activation_bits = 0;
-// Only BFDOT rounds to odd. Targets with the vectors of 64-bit Arm use BFDOT if LADON_ARM_BFLOAT16_DOT is 1. Targets
-// with plain arrays do not use BFDOT.
+// Only the instruction BFDOT of 64-bit Arm rounds sums to odd. Targets with NativeVectors use BFDOT if
+// LADON_ARM_BFLOAT16_DOT is 1. Targets with plain arrays do not use BFDOT.
 template <class Target>
 constexpr int activation_bits<ladon::precision::BFloat16, Target> =
     !Target::multiplies_bfloat16 ? bfloat16_weights
@@ -31,8 +30,8 @@ constexpr int activation_bits<ladon::precision::BFloat16, Target> =
 template <int Bits, bool Rotated, class Target>
 constexpr int activation_bits<ladon::precision::Int8<Bits, Rotated>, Target> = Rotated ? Bits + rotated : Bits;
 
-// Returns a pointer to the first of `count` elements in an array of floats. The last element ends where the array ends
-// (in_floats in weights.cpp).
+// Returns a pointer to the first of `count` elements that in_floats (weights.cpp) has copied into the array of floats
+// `memory`. The last element ends where the array ends.
 template <class Element>
 const Element* elements_at(const float* memory, std::size_t count) {
   const std::size_t bytes = count * sizeof(Element), floats = (bytes + sizeof(float) - 1) / sizeof(float);
@@ -46,7 +45,8 @@ constexpr WeightLayout weight_layout =
     : same_but_for_biases<Layout, ladon::layout::InOut>       ? WeightLayout::in_out
                                                               : WeightLayout::per_head;
 
-// Points the views of a weights struct to the tensors at `next`, and advances `next`.
+// Sets the pointers of `view`, a linear map in a weights struct, to the tensors at `next`. Advances `next` behind these
+// tensors.
 template <class View>
   requires requires(View view) { view.weight; }
 void point(View& view, const float* const*& next) {

@@ -34,7 +34,7 @@ void quantise(oracle::AttentionWeights& weights, int activation_bits);
 void quantise(oracle::LayerWeights& weights, int activation_bits);
 void quantise(oracle::DecoderLayerWeights& weights, int activation_bits);
 
-// Appends the tensors in the order of Call::weights. The tensors of further layers may follow.
+// Appends the tensors of the weights to `tensors`, in the order of Call::weights. The caller may append further layers.
 void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const oracle::AttentionWeights& weights);
 void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,

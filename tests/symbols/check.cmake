@@ -11,8 +11,8 @@ set(wrong "")
 foreach(line IN LISTS symbols)
   if(line MATCHES " U (.*)$")
     set(name ${CMAKE_MATCH_1})
-    # The linker defines _GLOBAL_OFFSET_TABLE_ and WebAssembly's __stack_pointer, so both may be undefined, too. macOS
-    # puts an underscore before each name.
+    # _GLOBAL_OFFSET_TABLE_ and WebAssembly's __stack_pointer may also be undefined, because the linker defines them.
+    # macOS puts an underscore before each name.
     if(NOT name MATCHES "^_?(memcpy|memmove|memset)$|^_GLOBAL_OFFSET_TABLE_$|^__stack_pointer$")
       list(APPEND wrong "${name} is undefined")
     endif()

@@ -17,8 +17,8 @@ async function bodyOf(request) {
   return Buffer.concat(parts);
 }
 
-// Removes the browser's profile folder. Other processes of the browser may still write to the folder after the main
-// process has ended. So after an error, tries again up to 49 times.
+// Removes the browser's profile folder. After the main process of the browser has ended, its other processes may still
+// write to this folder. So if an attempt fails, tries again, up to 49 times.
 async function remove(folder) {
   for (let i = 0; i < 50; ++i) {
     try {
@@ -56,7 +56,7 @@ export function runInChromium(program, {args, environment, files, write}) {
     });
     server.listen(0, '127.0.0.1', () => {
       const page = `http://127.0.0.1:${server.address().port}/`;
-      // The page stays open until the program has ended, because only a page keeps a headless browser open.
+      // `page` stays open until the program has ended. Without an open page, the headless browser would exit.
       child = spawn(browser, [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`, page],
                     {stdio: ['ignore', 'ignore', 'pipe']});
       let said = '';

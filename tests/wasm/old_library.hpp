@@ -1,6 +1,7 @@
-// Defines the parts of C++20 that tests and examples use, and that the libc++ of Emscripten 3.1.6 (from LLVM 13) lacks.
-// With versions before 3.1.40, the compiler includes this header before all other headers, so that the programs need no
-// special code. The ranges in this header support only begin() and end(), and do not check concepts.
+// Defines the parts of C++20's library that tests and examples use, but that are missing in old versions of Emscripten
+// (libc++ of LLVM 13). With versions before 3.1.40, the compiler includes this header before all other headers, so that
+// the programs need no special code. The ranges in this header support only begin() and end(), and do not check
+// concepts.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-/* Provides files and randomness for programs that Emscripten links as standalone WASI commands. In such programs,
- * Emscripten's C library has no files, because it expects JavaScript to provide them. The tests use a few system calls,
- * which this file implements by calls of WASI (preview 1). The host in wasi.mjs answers these calls. WASI and the C
- * library use equal error numbers. */
+/* Provides files and randomness for test programs that Emscripten links as standalone WASI commands. In such programs,
+ * Emscripten's C library has no files, because it expects JavaScript to provide them. This file implements the system
+ * calls that the tests use, by functions of WASI (preview 1) that the host provides (wasi.mjs). WASI and the C library
+ * use the same error numbers. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -176,7 +176,7 @@ __attribute__((weak)) int getentropy(void* to, size_t size) {
   return error == 0 ? 0 : -1;
 }
 
-/* Reads a file that a program maps for reading. */
+/* Implements mmap only for reading a file: copies the file into memory. */
 void* mmap(void* start, size_t size, int protection, int flags, int file, off_t offset) {
   void* memory = NULL;
   (void)start, (void)protection;

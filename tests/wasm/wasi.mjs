@@ -1,6 +1,6 @@
-// A host of WASI (preview 1) that runs the test programs in Node or in a browser's worker. A program may write only to
-// the folder for temporary files, which exists only in memory. `run` takes functions that read the files of this
-// machine (files), and a function that receives the output of the program (write):
+// Implements WASI (preview 1) for test programs, in Node or in a browser's worker. A program may write only to the
+// folder for temporary files, which exists only in memory. The function `run` takes functions that read files of this
+// machine (`files`), and a function that receives the output of the program (`write`):
 //   files.status(path)   returns {folder, size}, or undefined if the path does not exist
 //   files.read(path)     returns a Uint8Array
 //   files.list(path)     returns the names of the entries of a folder
@@ -25,7 +25,7 @@ const normal = (path) => {
 };
 const folderOf = (path) => normal(path + '/..');
 
-// The files of this machine, and the files that programs write in memory.
+// The file system that a program sees: the files of this machine, and the files that programs write in memory.
 class FileSystem {
   constructor(files) {
     this.files = files;
@@ -44,7 +44,8 @@ class FileSystem {
     return [...this.written.keys()].filter((other) => other !== path && folderOf(other) === path)
       .map((other) => other.slice(path.length + 1));
   }
-  // Returns {bytes}. For a file of this machine, `bytes` is a getter that reads the file at the first access.
+  // Returns {bytes} for a file. For a file of this machine, `bytes` is a getter that reads the file at the first
+  // access.
   open(path) {
     const own = this.written.get(path);
     if (own) return own;
@@ -268,7 +269,8 @@ export async function run(module, {args, environment, files, write}) {
     },
   };
 
-  // A program may import a function that this host lacks, if no test calls the function.
+  // This file does not implement all functions that programs import. A missing function throws an error only if the
+  // program calls it.
   const imports = {};
   const emscripten = {emscripten_notify_memory_growth() {}}; // empty: the host takes memory.buffer anew for each call
   for (const {module: from, name, kind} of WebAssembly.Module.imports(module)) {

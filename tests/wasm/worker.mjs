@@ -1,5 +1,5 @@
-// Runs the program in a worker of Chromium. The calls of WASI return results synchronously. Only a worker can wait for
-// the answer of the server (chromium.mjs) in such a call.
+// Runs the test program in a worker of Chromium. A function of WASI must return its result synchronously, and only a
+// worker can wait synchronously for an answer of the server (chromium.mjs).
 import {run} from './wasi.mjs';
 
 function ask(what, of, type, body) {

@@ -40,9 +40,9 @@ struct ConversionScene {
     return examples::run_in_shell(line(command, in, to, options));
   }
 
-  // Runs `command` with `options` on a checkpoint with 200 MB of weights. The file is sparse: the weights are a hole
-  // that takes no disk space. The output is `out`. The address space has room for the mapped file and 32 MB, but not
-  // for the output or for a copy of the weights.
+  // Runs `command` with `options` on a checkpoint with 200 MB of weights, and writes `out`. The process may have only
+  // 32 MB of memory besides the mapped checkpoint. So the command must not hold the output or a copy of the weights in
+  // memory. The checkpoint is a sparse file, which takes no disk space.
   [[nodiscard]] examples::Answer run_on_200_mb(const std::string& command, const std::string& options) const {
     constexpr std::size_t weight_bytes = 200'000'000;
     const std::string header = R"({"a.weight":{"dtype":"F32","shape":[1000,50000],"data_offsets":[0,200000000]}})";

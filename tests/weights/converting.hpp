@@ -69,7 +69,7 @@ class ConvertedFile {
   files::Safetensors file_;
 };
 
-// Returns the bytes of F16 or BF16 values.
+// Returns the bytes of 16-bit floats (F16 or BF16), whose bits are `values`.
 inline std::string halves(const std::vector<std::uint16_t>& values) {
   std::string bytes(values.size() * sizeof(std::uint16_t), '\0');
   std::memcpy(bytes.data(), values.data(), bytes.size());

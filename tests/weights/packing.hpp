@@ -62,8 +62,8 @@ inline std::string complaint(const files::Checkpoint& checkpoint, const std::str
   return examples::error_of<files::Error>([&] { static_cast<void>(packed(checkpoint, spec_text, prefix)); });
 }
 
-// The query projection has four rows, and the key and value projections have two rows each. So a test fails if `pack`
-// confuses the projections.
+// The query projection has four rows, but the key and value projections have only two rows each. So a test fails if
+// `pack` confuses query and key.
 inline const std::string in_proj_spec =
     "in_proj_weight 4+2+2 4\nin_proj_bias 4+2+2\nout_proj_weight 4 4\nout_proj_bias 4\n";
 inline const std::string separate_spec =

@@ -55,9 +55,9 @@ TEST_CASE("a small weight: its bits and the report") {
   CHECK(result.bytes("fc.weight") == halves({0x3F80, 0xC000, 0x3F80, 0x3F82, 0x8000, 0x4080}));
   CHECK(result.bytes("fc.bias") == floats({5, 6}));
   CHECK(result.file().tensors().size() == 2);
-  // Two weights are rounded with an error of 2^-8. The sum of the squares of all weights is 23.03, so the relative RMS
-  // error is 2^-8 sqrt(2 / 23.03) = 0.001151. The report divides the largest error, 2^-8, by the largest weight, 4:
-  // 0.000977.
+  // Two of the six weights have an error of 2^-8, and the others are exact. The squares of all weights add up to 23.03,
+  // so the relative RMS error is 2^-8 sqrt(2 / 23.03) = 0.001151. The report also divides the largest error, 2^-8, by
+  // the largest weight, 4: 0.000977.
   CHECK(result.report() ==
         "name       shape  relative RMS  largest error\n"
         "fc.weight  [2,3]  0.001151           0.000977\n"
@@ -167,7 +167,8 @@ TEST_CASE("the error for an infinite or NaN weight, or a weight that rounds to i
   Checkpoint checkpoint;
   checkpoint.add("a.weight", "F32", "[1,70000]", floats(wide));
   CHECK(error_of_rounding(checkpoint).ends_with("found 3.40282347e+38 at row 0, column 69999, counted from 0"));
-  // The largest number of float32 becomes infinite in bfloat16. The conversion to int8 must accept this number.
+  // The largest float32 cannot be converted to bfloat16, because it would become infinite. The conversion to int8 must
+  // accept it.
   CHECK(error_of_converting(checkpoint, Target::int8).empty());
 }
 

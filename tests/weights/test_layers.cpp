@@ -8,8 +8,8 @@ namespace {
 
 using files::Checkpoint, files::counted;
 
-// The lines of a SPEC for the tensors of a layer that are not part of its attention. The feed-forward network has three
-// hidden features.
+// A SPEC is a text that lists the tensors that a kernel needs. These are its lines for the norms and the feed-forward
+// network of a layer. The feed-forward network has three hidden features.
 const std::string rest_of_layer =
     "linear1_weight 3 4\nlinear1_bias 3\nlinear2_weight 4 3\nlinear2_bias 4\n"
     "norm1_weight 4\nnorm1_bias 4\nnorm2_weight 4\nnorm2_bias 4\n";
@@ -112,7 +112,7 @@ TEST_CASE("PyTorch's encoder layer whose attention has a bias only in its output
 }
 
 TEST_CASE("PyTorch's decoder layer, and a stack of decoder layers") {
-  // Returns the SPEC of a layer. The names of all members begin with `before`.
+  // Returns the SPEC (the list of needed tensors) of a decoder layer. All names of tensors begin with `before`.
   const auto decoder_spec = [](const std::string& before) {
     return below(before + "self_attention.", in_proj_spec) + below(before + "cross_attention.", in_proj_spec) +
            below(before, rest_of_layer + "norm3_weight 4\nnorm3_bias 4\n");

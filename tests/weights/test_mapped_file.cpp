@@ -69,8 +69,8 @@ TEST_CASE("a path that is not a regular file is refused") {
   }
 }
 
-// Linux reports a wrong size for some files in /proc and /sys. In this test, such a file stands for a file whose size
-// changes while the program reads it.
+// A file can change while it is read, and its size then differs from the reported size. To test this without a race,
+// the test reads files in /proc and /sys, for which Linux reports a wrong size.
 TEST_CASE("a copy is refused if the size of the file changed, or if the file cannot be read") {
   const fs::path longer = "/proc/self/status", shorter = "/sys/kernel/mm/transparent_hugepage/enabled";
   if (fs::exists(longer))

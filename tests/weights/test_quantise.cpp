@@ -69,7 +69,8 @@ TEST_CASE("a small weight: its numbers and the report") {
   CHECK(result.tensor("fc.weight_scale").shape == std::vector<std::uint64_t>{2, 1});
   CHECK(result.bytes("fc.bias") == floats({5, 6}));
   CHECK(result.file().tensors().size() == 3);
-  // The largest error is 0.25, because -63.25 becomes -63. The report divides this error by the largest weight, 127.
+  // The largest error is 0.25, because the weight -63.25 becomes -63. The report divides 0.25 by the largest weight,
+  // 127.
   CHECK(result.report() ==
         "name       shape  relative RMS  largest error\n"
         "fc.weight  [2,3]  0.001762           0.001969\n"

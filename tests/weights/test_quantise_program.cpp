@@ -79,8 +79,8 @@ TEST_CASE("a pipe receives the whole output, or nothing") {
   REQUIRE(scene.quantise().status == 0);
   const auto piped = [](const QuantiseScene& from) {
     const std::string pipe = (from.folder.path() / "pipe").string(), copy = (from.folder.path() / "copy").string();
-    // The shell also opens the pipe for writing (exec 3). Otherwise, `cat` would wait forever if the program never
-    // opens the pipe.
+    // `exec 3>` makes the shell open the pipe for writing, too. Without it, `cat` would wait forever if ladon-weights
+    // does not open the pipe.
     const Answer answer =
         examples::run_in_shell("mkfifo '" + pipe + "' && { cat '" + pipe + "' >'" + copy + "' & } && exec 3>'" + pipe +
                                "' && " + LADON_WEIGHTS_COMMAND " quantise '" + from.in.string() + "' '" + pipe +

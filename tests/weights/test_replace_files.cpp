@@ -18,7 +18,7 @@ std::ptrdiff_t files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// Returns the text at the end of replace_file's message if the operating system reports the error `reason`.
+// Returns how the error message of replace_file must end if the operating system reports the error `reason`.
 std::string because(std::errc reason) { return ": cannot be written: " + std::make_error_code(reason).message(); }
 
 // Calls replace_file for `path`. Returns the text of the error that replace_file throws, or "" if it succeeds.

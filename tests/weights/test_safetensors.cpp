@@ -191,7 +191,8 @@ TEST_CASE("hostile headers") {
 TEST_CASE("hostile shapes") {
   for (const char* shape : {"[-2,3]", "[2.0,3]", "[\"2\",3]", "[[2],3]", "6", "null", "{\"a\":2}", "[2,3e0]"})
     check_says(complaint_of(R"("F32")", shape, "[0,32]"), {"tensor \"w\"", "expected a \"shape\" of sizes"});
-  // The products of these sizes overflow to 6 or 0, so a reader that multiplies without a check accepts the shapes.
+  // Each shape has a product that overflows 64 bits to 6 or 0. A reader that multiplies without a check would accept
+  // these shapes.
   for (const char* shape : {"[9223372036854775811,2]", "[4294967296,4294967296]", "[18446744073709551615,3]"})
     check_says(complaint_of(R"("F32")", shape, "[0,32]"), {"tensor \"w\"", "expected shape [2,3], found [", shape});
   check_says(complaint_of(R"("F32")", "[99999999999999999999,3]", "[0,32]"), {"expected a \"shape\" of sizes"});

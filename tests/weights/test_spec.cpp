@@ -14,8 +14,8 @@ Spec parsed(const std::string& text) {
   return read_spec(folder.file("kernel.spec", text));
 }
 
-// Parses `text` as a SPEC. Returns "" if parsing succeeds, otherwise the text of the error without its first line. The
-// first line names the file.
+// Parses `text` as a SPEC, the list of tensors that a kernel needs. Returns "" if parsing succeeds. Otherwise, returns
+// the text of the error without its first line, which names the file.
 std::string error_of_spec(const std::string& text) {
   try {
     static_cast<void>(parsed(text));

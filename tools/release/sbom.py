@@ -27,7 +27,7 @@ CPP_DEPENDENCIES = {
     "sndfile": ("LGPL-2.1-or-later", "DEV_DEPENDENCY_OF"),
     "samplerate": ("BSD-2-Clause", "DEV_DEPENDENCY_OF"),
 }
-# Matches the name, the address and the checksum in a call in dependencies.cmake.
+# Matches a call in dependencies.cmake. The groups are the name, the address and the checksum of a dependency.
 PINNED = re.compile(r"\(\s*(?:\S+::\S+ |folder )?(\w+) [^()]*?URL (\S+)\s+(?:SHA256 |URL_HASH SHA256=)([0-9a-f]{64})")
 AUTHORS = "Organization: The Ladon authors"
 

@@ -8,8 +8,8 @@ export interface BenchmarkShape {
   readonly kernel: ShippedName;
 }
 
-// Shapes of the benchmarks that the shipped kernels can compute. The kernel of a shape may have room for more tokens
-// than the shape has.
+// The shapes that the benchmark measures. The kernel that computes a shape may have room for more tokens than the shape
+// has.
 export const shapes: readonly BenchmarkShape[] = [
   { tokens: 16, model: 64, heads: 4, kernel: "attention_64_4" },
   { tokens: 64, model: 128, heads: 4, kernel: "attention_128_4" },
@@ -19,8 +19,8 @@ export const shapes: readonly BenchmarkShape[] = [
 ];
 
 /**
- * GFLOP/s of one shape in one kind of module: full attention, causal attention, and the ceiling. The ceiling is the
- * rate of multiply-adds with all operands in registers, measured in the same rounds.
+ * The results of one shape in one kind of module, in GFLOP/s: attention without a mask, attention with a causal mask,
+ * and the ceiling. The ceiling is the rate of multiply-adds with all operands in registers.
  */
 export interface Cell {
   readonly shape: number;

@@ -32,8 +32,8 @@ function setWeights(instance: Instance, model: number): void {
 }
 
 /**
- * Returns a number of calls that together take at least `batch` milliseconds. The engine may optimise the code
- * meanwhile, so later calls may be faster.
+ * Returns a number of calls that together take at least `batch` milliseconds. In the measurement, these calls may take
+ * less time, because the engine may have optimised the code.
  */
 function callsOf(call: () => void): number {
   for (let calls = 1; ; calls *= 2) {
@@ -57,8 +57,9 @@ async function measure(shape: number, variant: Variant, peak: Awaited<ReturnType
   const full = callOf("none");
   const causal = callOf("causal");
   const ceiling = { run: () => peak.run(), calls: callsOf(() => peak.run()), flops: peak.flops, best: 0 };
-  // Each round runs `ceiling`, `full` and `causal`, so that a change of the machine's speed affects all three. The best
-  // round counts, because other activity of the machine only adds time.
+  // Each round measures the ceiling, attention without a mask, and attention with a causal mask, so that a slow period
+  // of the machine affects all three. Only the fastest round counts, because other activity of the machine only adds
+  // time.
   for (let round = 0; round < rounds; ++round) {
     for (const one of [ceiling, full, causal]) {
       const start = performance.now();

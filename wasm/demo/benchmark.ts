@@ -1,4 +1,5 @@
-// Runs the benchmark in the visitor's browser. Shows the results as bars, next to the ceiling of the module's variant.
+// Runs the benchmark in the visitor's browser. Shows the results as bars, next to the peak rate of the engine for this
+// kind of module (the ceiling).
 import { runs } from "../engine/peak.mjs";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 import { byId, make, showProblem } from "./dom.js";
@@ -153,7 +154,8 @@ function fill(cell: HTMLElement, rate: number, ceiling: number): void {
   cell.replaceChildren(track, make("span", { class: "figure" }, `${rate.toFixed(1)} `, share));
 }
 
-// For each kind of module, sets the ceiling of all cells to the highest ceiling that was measured for this kind.
+// The ceiling of a kind of module is measured again for each shape. Replaces these ceilings by the highest of the same
+// kind.
 function withOneCeiling(cells: readonly Cell[]): Cell[] {
   return cells.map((cell) => {
     const ceilings = cells.filter(({ variant }) => variant === cell.variant).map(({ ceiling }) => ceiling);

@@ -17,7 +17,7 @@ export class Comparison {
   #loaded: LoadedModel | undefined;
   #asked = 0;
 
-  /** `texts` returns the sentences that are compared in addition to the sentence in the text field. */
+  /** The comparison uses the sentence in the text field and all sentences that `texts` returns. */
   constructor(
     private readonly model: () => SentenceModel,
     private readonly texts: () => readonly string[],
@@ -30,8 +30,8 @@ export class Comparison {
   }
 
   /**
-   * If both precisions are loaded, waits until the engine has optimised both kernels, measures the times, and shows the
-   * figures. Otherwise, names the precision that is not loaded.
+   * With both precisions loaded, waits until the engine has optimised both kernels, measures the times, and shows the
+   * figures. With one precision, shows which precision is missing.
    */
   async open(loaded: LoadedModel): Promise<void> {
     this.#loaded = loaded;
@@ -77,7 +77,10 @@ export class Comparison {
 
 const cellsOf = (cell: (precision: Precision) => string): Cells => ({ int8: cell("int8"), float32: cell("float32") });
 
-/** Returns the rows of the table. Without `compared`, the table has only the sizes, and "…" in place of the times. */
+/**
+ * Returns the rows of the table. `compared` has the measured times. Until they are known, the table has only the sizes,
+ * and "…" in place of the times.
+ */
 function rowsOf(facts: LoadedModel["facts"], compared?: Compared): (readonly [name: string, cells: Cells])[] {
   const sizes: [string, Cells][] = [
     ["File of weights", cellsOf((one) => bytes(facts[one]!.weightBytes))],

@@ -1,6 +1,6 @@
 // Draws the attention of all heads of the date reader as small pictures. The user chooses one of the pictures. In each
-// picture, a row belongs to a digit of the date. A column belongs to a character of the text or, after a gap, to a
-// digit, because digits also attend to digits.
+// picture, a row shows to what one digit of the date attends. The left columns are the characters of the text. The
+// right columns, after a gap, are the digits, because digits also attend to digits.
 import type { DateReading } from "../src/date-reader.js";
 import { fitCanvas } from "./canvas.js";
 import { byId, make } from "./dom.js";
@@ -40,8 +40,8 @@ export class DateHeads {
   }
 
   /**
-   * Shows the badge of the head `pointing` (pointing-head.ts), and hides the badges of all other heads. Chooses the
-   * head `pointing` if the user has not chosen a head.
+   * Shows a badge on the picture of the head `pointing`, whose digits point best to different characters of the text
+   * (pointingHead). Also chooses this head if the user has not chosen a head.
    */
   follow(pointing: Place): void {
     for (const { layer, head, choice, badge } of this.#panels) {
@@ -56,7 +56,7 @@ export class DateHeads {
     for (const panel of this.#panels) this.#drawPanel(panel, reading, digit);
   }
 
-  /** Draws the frame around the row of this digit. */
+  /** Draws a frame around the row of `digit` in each picture. */
   mark(digit: number): void {
     if (this.#drawn && this.#drawn.digit !== digit) this.draw(this.#drawn.reading, digit);
   }

@@ -43,7 +43,7 @@ export class DatePicture {
     this.#digits[5]!.choice.checked = true;
   }
 
-  /** The selected digit: the digit under the mouse, or the chosen digit. */
+  /** The index of the digit under the mouse. If the mouse is elsewhere, the index of the digit that the user chose. */
   get digit(): number {
     return this.#pointed ?? this.#digits.findIndex(({ choice }) => choice.checked);
   }
@@ -73,7 +73,7 @@ export class DatePicture {
     });
   }
 
-  /** Draws the attention weights of each digit, [8][characters]. */
+  /** Draws the attention from the eight digits to the characters of the text: `rows` is [8][characters]. */
   draw(rows: readonly Float32Array[]): void {
     this.#rows = rows;
     const own = rows[this.digit];

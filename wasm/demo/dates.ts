@@ -94,7 +94,7 @@ class Dates {
       `${percent(onText)} goes to the text, the rest to the digits themselves.`;
   }
 
-  // Returns the names of the characters with the largest attention weights in `row`, and the weights in percent.
+  // Returns the characters with the largest attention weights in `row`, each with its weight in percent.
   #favourites(row: Float32Array): string {
     const names = this.#reading.characters.map((c) => (c === " " ? "a space" : `“${c}”`));
     const ranked = Array.from(row, (share, i) => ({ share, name: names[i]! })).sort((a, b) => b.share - a.share);

@@ -11,7 +11,7 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 export interface Heat {
   readonly ground: string;
   readonly ink: string;
-  /** The background colour for the pixels of a canvas. Each component is from 0 to 255. */
+  /** The background colour as numbers from 0 to 255, for the pixels of a canvas. */
   readonly rgb: Rgb;
 }
 
@@ -24,7 +24,7 @@ export function heat(share: number): Heat {
   return scale[Math.round(place * (steps - 1))]!;
 }
 
-/** Calls back when the colour scheme, and so the scale, has changed. */
+/** Calls the given function whenever the colour scheme has changed, because this also changes the scale of colours. */
 export function onHeatChange(callback: () => void): void {
   dark.addEventListener("change", () => {
     scale = readScale();

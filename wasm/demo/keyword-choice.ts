@@ -17,7 +17,7 @@ export class KeywordChoice {
   readonly #problem = byId("keyword-problem", HTMLElement);
   #loading = new AbortController();
 
-  /** `load` loads the model, and throws if the load fails. */
+  /** The form calls `load` with the source that the user chose. `load` loads KWT-1, and throws if this fails. */
   constructor(
     private readonly load: (source: KeywordSource, signal: AbortSignal, progress: Progress) => Promise<void>,
   ) {

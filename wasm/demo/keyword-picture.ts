@@ -11,23 +11,20 @@ const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
 /**
- * The range of the colours, in natural logarithms. A band has the faintest colour if the band is 8 (69 dB) below the
- * loudest band.
+ * The range of the colours, as a difference of natural logarithms of magnitudes. A difference of 8 is 69 dB. A
+ * frequency band that is so far below the loudest band has the faintest colour.
  */
 const range = 8;
 /**
- * Colours are relative to the loudest band, or to this limit if the loudest band is below the limit. A quiet sound
- * therefore gets faint colours. The limit is the natural logarithm of a magnitude.
+ * A natural logarithm of a magnitude. The strongest colour belongs to the loudest band, or to `quiet` if all bands are
+ * below `quiet`. A quiet sound therefore gets faint colours.
  */
 const quiet = 0;
 
 const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700);
 const [lowest, highest] = [mel(20), mel(7600)];
 
-/**
- * The pixels of a picture. `shares` has a number for each pixel: 0 or less for the faintest colour, 1 for the
- * strongest.
- */
+/** A picture. `shares` has the colour of each pixel: the faintest colour for 0 or less, and the strongest for 1. */
 interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -35,8 +32,8 @@ interface Pixels {
 }
 
 /**
- * The attention of the class token in one layer: the frame with the largest attention weight, this weight (`share`),
- * and the attention weight of the class token itself (`toItself`).
+ * The attention of the class token in one layer. `frame` is the index of the frame with the largest weight, `share`.
+ * `toItself` is the weight of the class token itself.
  */
 interface Peak {
   readonly frame: number;
@@ -69,7 +66,10 @@ function soundPixels(values: Float32Array): Pixels {
   return { width: frames, height: bands, shares };
 }
 
-/** Paints the pixels, stretched to the size of the canvas. `gap` is the space between rows, in pixels of the page. */
+/**
+ * Paints a picture of width x height pixels, stretched to the size of the canvas. `gap` is the space between its rows,
+ * in CSS pixels.
+ */
 function paint(canvas: HTMLCanvasElement, { width, height, shares }: Pixels, gap = 0): void {
   const context = fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight);
   if (!context) return;
@@ -108,7 +108,10 @@ export class KeywordPicture {
     new ResizeObserver(draw).observe(this.#attention.parentElement!);
   }
 
-  /** Shows a window. With `isLive`, the window ends at the present time. */
+  /**
+   * Shows the result for one second of sound. With `isLive`, this second ends now, so the time axis goes from "1 s ago"
+   * to "now".
+   */
   show(spotting: Spotting, isLive: boolean): void {
     this.#shown = spotting;
     this.#peaks = spotting.attention.map((row) => peakOf(Array.from(row)));
@@ -123,8 +126,8 @@ export class KeywordPicture {
   }
 
   /**
-   * Describes the picture in words. While the microphone is on, the panel describes only the windows that complete a
-   * word.
+   * Describes the picture in words. While the microphone is on, the page calls this function only after it has found a
+   * word, so that the description does not change ten times per second.
    */
   explain(): void {
     if (!this.#shown) return;

@@ -27,7 +27,9 @@ export async function forgetKeywords(): Promise<void> {
   if ("caches" in globalThis) await caches.delete(store);
 }
 
-/** Returns the weights from `source` as a safetensors file. Converts a file of TensorFlow Lite. */
+/**
+ * Returns the weights of KWT-1 from `source` as a safetensors file. If the file is for TensorFlow Lite, converts it.
+ */
 export async function keywordWeights(source: KeywordSource, signal: AbortSignal, progress: Progress): Promise<Blob> {
   const file = source.from === "network" ? await fetched(source.weights, signal, progress) : source.weights;
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -14,7 +14,8 @@ import { decodeSound } from "./sound.js";
 import { timeOf } from "./timing.js";
 import type { Progress } from "./weight-file.js";
 
-// The files of KWT-1 that the server has in the folder of the page. build-demo.mjs defines keywordFiles.
+// build-demo.mjs defines keywordFiles. It lists the files of KWT-1 that the server has in the folder `keywords` of the
+// page.
 declare const keywordFiles: { readonly model: boolean; readonly recordings: readonly string[] };
 
 const besidePage = {
@@ -38,7 +39,7 @@ export async function start(): Promise<void> {
   else panel.choice.show();
 }
 
-/** A sound that is processed as a whole, unlike the microphone's sound. */
+/** A recording or a sound file. The page has all its samples at once, unlike the samples of the microphone. */
 interface Sound {
   readonly name: string;
   readonly samples: Float32Array;
@@ -296,8 +297,8 @@ class Keywords {
     if (this.#words.childElementCount > wordsShown) this.#words.firstElementChild!.remove();
   }
 
-  // Measures the first second of the present sound and shows the time. Does nothing while the microphone is on, because
-  // the panel then shows the times of the microphone's windows.
+  // Measures the first second of the recording that the panel shows, and shows the time. Does nothing while the
+  // microphone is on, because the panel then shows the times of the microphone's sound.
   #measure(): void {
     const samples = this.#sound?.samples.subarray(0, KeywordSpotter.sampleRate);
     if (samples && this.#model) this.#showFacts(timeOf(() => this.#model.spot(samples, { attention: false })));

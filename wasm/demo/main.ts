@@ -28,5 +28,5 @@ function paintRamps(): void {
 paintRamps();
 onHeatChange(paintRamps);
 startTabs((panel) => void show(panel));
-// navigator.serviceWorker is absent if the page is not served securely. The page then works only with a network.
+// Without HTTPS, navigator.serviceWorker is absent. The page still works, but is not stored for use without a network.
 void navigator.serviceWorker?.register("service-worker.js").catch(() => undefined);

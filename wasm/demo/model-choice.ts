@@ -34,11 +34,11 @@ export class ModelChoice {
     });
     this.#files.addEventListener("change", () => this.#takeFiles());
     this.#cancel.addEventListener("click", () => this.model().cancel());
-    // The page shows the form before this code is loaded. Until now, the form was inert, so that no click was lost.
+    // So far, the form was visible but inert, because a click before this script is loaded would be lost.
     this.#form.inert = false;
   }
 
-  /** Shows the form. `reason` says why another file is needed. */
+  /** Shows the form and `reason`, a message that says why the user has to choose a file. */
   show(reason?: string): void {
     showProblem(this.#problem, reason);
     this.#form.hidden = false;

@@ -5,8 +5,8 @@ import type { ModelSource, RemoteFile } from "./sentence-messages.js";
 import type { Progress } from "./weight-file.js";
 
 /**
- * Returns a response with the same body. Reading the body calls `progress` with the number of bytes so far and the size
- * of the body, or 0 if the size is unknown.
+ * Returns a copy of `response` that reports the progress of reading its body. `progress` gets the number of bytes so
+ * far, and the size of the body, or 0 if the size is unknown.
  */
 function counted(response: Response, progress: Progress): Response {
   const { body, headers } = response;
@@ -22,10 +22,7 @@ function counted(response: Response, progress: Progress): Response {
   return new Response(body?.pipeThrough(count));
 }
 
-/**
- * Returns the content of an address. Throws if the content cannot be loaded, or if the checksum differs from the
- * expected checksum.
- */
+/** Downloads `file`. Throws if the download fails, or if the content does not have the checksum `file.sha256`. */
 export async function fetched(file: RemoteFile, signal: AbortSignal, progress: Progress): Promise<Blob> {
   const { url } = file;
   const failed = (what: string) => (cause: unknown) => {
@@ -38,7 +35,7 @@ export async function fetched(file: RemoteFile, signal: AbortSignal, progress: P
   return content;
 }
 
-/** Returns the weights and the vocabulary. Throws if a file cannot be loaded or has another checksum than expected. */
+/** Returns the weights and the vocabulary of MiniLM. Throws if a file cannot be read, or does not have its checksum. */
 export async function modelFiles(source: ModelSource, signal: AbortSignal, progress: Progress): Promise<ModelFiles> {
   if (source.from === "disk") return source;
   if (source.from === "store") {
@@ -46,7 +43,7 @@ export async function modelFiles(source: ModelSource, signal: AbortSignal, progr
     if (!kept) throw new Error("the model is no longer kept in this browser");
     return { weights: await kept.weights.blob(), vocabulary: await kept.vocabulary.blob() };
   }
-  // If the download of one file fails, `stop` ends the download of the other file.
+  // If the download of the weights or of the vocabulary fails, `stop` ends the download of the other file.
   const stop = new AbortController();
   signal.addEventListener("abort", () => stop.abort(signal.reason));
   try {

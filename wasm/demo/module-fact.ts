@@ -6,7 +6,7 @@ declare const moduleSizes: Record<string, readonly [size: number, gzipped: numbe
 
 const variantNames = { relaxed: "relaxed SIMD", simd: "SIMD", scalar: "scalar" };
 
-/** Returns the size of the module, as an entry for showFacts. */
+/** Returns the name, the size and a note about the kernel's module, as a row for the table of facts on the page. */
 export function moduleFact(kernel: Kernel): readonly [string, string, string] {
   const { name, activationBits } = kernel.description;
   const [size, gzipped] = moduleSizes[`${name}.${kernel.variant}`]!;

@@ -1,9 +1,9 @@
 import type { DateReading } from "../src/date-reader.js";
 
 /**
- * Returns the head in which different digits attend most strongly to different characters. For each character, the
- * function takes the largest attention weight that any digit gives to the character. The head with the largest sum of
- * these weights is returned. If all digits of a head attend to one character, the head's sum is small.
+ * Returns the head with the largest score. The score is the sum, over all characters, of the largest attention weight
+ * that any digit gives to the character. A head has a high score if its digits attend to different characters, and a
+ * low score if all of them attend to the same character.
  */
 export function pointingHead(reading: DateReading, layer: number, heads: number) {
   const seen = Array.from({ length: heads }, (_, head) => {

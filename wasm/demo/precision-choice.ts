@@ -11,7 +11,7 @@ export class PrecisionChoice {
     this.#group = byId(id, HTMLFieldSetElement);
     this.#choices = Array.from(this.#group.querySelectorAll("input"));
     this.#group.addEventListener("change", changed);
-    // The page shows the choices before this code is loaded. Until now, they were disabled, so that no choice was lost.
+    // So far, the choices were visible but disabled, because a click before this script is loaded would be lost.
     this.#group.disabled = false;
   }
 

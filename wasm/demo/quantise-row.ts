@@ -1,7 +1,7 @@
 const smallestNormal = 2 ** -126;
 /**
- * Rounds a float: (x + roundingOffset) - roundingOffset is the nearest integer to x, ties to even, because all floats
- * from 2^23 to 2^24 are integers. The magnitude of x must be below 2^22.
+ * A constant that rounds a float x: x + roundingOffset - roundingOffset is the nearest integer to x, ties to even. All
+ * floats from 2^23 to 2^24 are integers. The magnitude of x must be below 2^22.
  */
 const roundingOffset = 1.5 * 2 ** 23;
 
@@ -17,9 +17,9 @@ function largestMagnitude(values: Float32Array): number {
 }
 
 /**
- * Writes the integers nearest to weights / scale into `to`, and returns the scale: the largest magnitude / 127, so that
- * the integers are from -127 to 127. The results are bit-identical to those of `quantise` in the C++ library
- * (ladon/quantise.hpp). Returns NaN if a weight is infinite or NaN.
+ * Quantises a row to integers from -127 to 127. Writes the integers nearest to weights / scale into `to`, and returns
+ * the scale, which is the largest magnitude / 127. Returns NaN if a weight is infinite or NaN. The results are
+ * bit-identical to those of `quantise` in the C++ library (ladon/quantise.hpp).
  */
 export function quantiseRow(weights: Float32Array, to: Int8Array): number {
   const exact = Math.fround(largestMagnitude(weights) / 127);

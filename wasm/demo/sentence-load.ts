@@ -7,7 +7,7 @@ import { forgetModel, keepModel, type ModelFiles } from "./model-store.js";
 import type { ModelSource } from "./sentence-messages.js";
 import { hasInt8, int8File, openWeightFile, type Progress } from "./weight-file.js";
 
-/** The model in one precision, and the file that the weights of this precision were read from. */
+/** MiniLM in one precision, and the file that its weights were read from. */
 export interface Loaded {
   readonly encoder: SentenceEncoder;
   readonly file: Blob;
@@ -21,7 +21,7 @@ export interface LoadedPrecisions {
 
 export interface Loading {
   readonly signal: AbortSignal;
-  /** Returns the function that reports the progress of a step. */
+  /** Returns a callback that reports the progress of one step of the load, such as "Loading the weights". */
   progressOf(step: string): Progress;
 }
 
@@ -49,7 +49,10 @@ class Loader {
     private readonly loading: Loading,
   ) {}
 
-  /** Loads one precision. Throws if the file does not have the precision. */
+  /**
+   * Loads MiniLM in one precision. Throws if the file of weights does not allow this precision: an int8 file cannot
+   * give float32.
+   */
   async load(precision: Precision): Promise<Loaded> {
     const { signal, progressOf } = this.loading;
     const file = await (precision === "int8" ? this.#int8File() : this.#float32File());
@@ -75,7 +78,10 @@ class Loader {
   }
 }
 
-/** Loads the precision that the user did not choose. If this fails, returns the message of the error in `missing`. */
+/**
+ * Loads the precision that the user did not choose. Does not throw: after a failure, `missing` is the message of the
+ * error.
+ */
 async function loadOther(loader: Loader, other: Precision): Promise<{ model?: Loaded; missing?: string }> {
   try {
     return { model: await loader.load(other) };
@@ -85,8 +91,8 @@ async function loadOther(loader: Loader, other: Precision): Promise<{ model?: Lo
 }
 
 /**
- * Loads the precision that the user chose, loads the other precision if that is possible, and keeps the file of the
- * chosen precision. Throws if the chosen precision cannot be loaded.
+ * Loads the precision that the user chose, and stores its file for the next visit. Throws if this precision cannot be
+ * loaded. Then tries to load the other precision, too. A failure of the second load is only reported in `missing`.
  */
 export async function loadPrecisions(
   source: ModelSource,

@@ -24,15 +24,18 @@ export interface ModelFacts {
 export interface LoadedModel {
   readonly layers: number;
   readonly heads: number;
-  /** The facts of each loaded precision. A file of floats gives both precisions. An int8 file gives only int8. */
+  /**
+   * Which precisions are loaded, and facts about each of them. A file of floats gives both precisions. An int8 file
+   * gives only int8.
+   */
   readonly facts: Readonly<Partial<Record<Precision, ModelFacts>>>;
-  /** The reason why the precision that was not chosen is not loaded. */
+  /** Undefined if both precisions are loaded. Otherwise, a message that says why one of them is not loaded. */
   readonly missing?: string;
   /** The reason why the model was not stored for the next visit. */
   readonly notKept?: string;
 }
 
-/** A text for the model in one precision. */
+/** A request to run the model in one precision on `text`. */
 export interface Asked {
   readonly text: string;
   readonly precision: Precision;
@@ -61,12 +64,15 @@ export interface Compared {
   readonly cosines: readonly number[];
 }
 
-/** The requests: the name, the argument (`take`) and the answer (`give`) of each request. */
+/**
+ * The requests from the page to the worker. For each request, `take` is the type of its argument, and `give` is the
+ * type of its answer.
+ */
 export interface Questions {
   load: { take: { readonly source: ModelSource; readonly precision: Precision }; give: LoadedModel };
   embed: { take: Asked; give: Embedded };
   attend: { take: Asked; give: Attended };
-  /** The answer comes when the engine has optimised the kernel of this precision. */
+  /** Runs the model until the engine has optimised the kernel of this precision, and only then answers. */
   warm: { take: Precision; give: null };
   compare: { take: readonly string[]; give: Compared };
   /** Asks for the file with int8 weights and int8 embeddings, which the user can save. */

@@ -5,7 +5,7 @@ export class Cancelled extends Error {}
 
 /** The page's interface to the worker that runs MiniLM. */
 export class SentenceModel {
-  /** The precision of `embed` and `attend`. */
+  /** The precision in which `embed` and `attend` run the model. */
   precision: Precision = "int8";
   readonly #worker = new Worker(new URL("./sentence-worker.js", import.meta.url), { type: "module" });
   readonly #open = new Map<number, { give: (answer: never) => void; fail: (problem: Error) => void }>();

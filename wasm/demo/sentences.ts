@@ -63,7 +63,7 @@ class Sentences {
     try {
       await this.#use();
       await this.#model.warm(this.precision.value);
-      // Measures again, because the engine has optimised the kernel now.
+      // The engine has optimised the kernel now, so the times that the page shows are measured again.
       await this.#attention.ask();
       await this.#ranking.rank();
       await this.#comparison.open(loaded);
@@ -72,7 +72,7 @@ class Sentences {
     }
   }
 
-  /** Shows the tools with the chosen precision, which must be loaded. */
+  /** Shows the attention of words and the ranking of sentences in the chosen precision, which must be loaded. */
   async #use(): Promise<void> {
     this.#model.precision = this.precision.value;
     this.#showTools(true);
@@ -82,13 +82,19 @@ class Sentences {
     await this.#ranking.open();
   }
 
-  /** Shows the tools if `shown` is true. Otherwise, shows the example ranking in their place. */
+  /**
+   * Shows the attention of words and the ranking of sentences if `shown` is true. Otherwise, shows the example ranking
+   * in their place.
+   */
   #showTools(shown: boolean): void {
     this.#tools.hidden = !shown;
     this.#example.isShown = !shown;
   }
 
-  /** Changes the precision. If the weights of the chosen precision are not loaded, the form names the missing file. */
+  /**
+   * Switches to the chosen precision. If its weights are not loaded, shows the form with a message that names the
+   * missing file.
+   */
   async #changePrecision(): Promise<void> {
     if (!this.#loaded) return;
     if (this.#facts) {

@@ -1,8 +1,7 @@
-// Stores the page for use without a network. With a network, every file is fetched again, so that the user sees a
-// changed page at once. If a fetch fails, the stored file is the answer. When the browser first loads this script, the
-// script stores all files in `pageFiles`, which are the files of one build. Each build has another script, because the
-// script contains `pageVersion`, a hash of all files. So the browser loads the script of a new build and stores its
-// files.
+// Stores the page for use without a network. With a network, the worker fetches the page's files again, so that the
+// user sees a changed page at once. If a fetch fails, the worker answers with the stored file. The build writes the
+// list of its files, `pageFiles`, and a hash of all files, `pageVersion`, into this script. So each build has a
+// different script. After a new build, the browser loads the new script, which stores the new files.
 export {};
 
 declare const pageFiles: readonly string[];

@@ -1,11 +1,11 @@
-// Converts the published file of KWT-1, for TensorFlow Lite, to safetensors with PyTorch's names. The names are those
-// of examples/keywords/tflite_to_safetensors.py.
+// Converts the TensorFlow Lite file of KWT-1, as published, to safetensors with PyTorch's names. The names are those of
+// examples/keywords/tflite_to_safetensors.py.
 
 const layers = 12;
 
 /**
- * Returns a map from each tensor name of the safetensors file to `shape` and `names`. The elements of the tensor are
- * the constants `names` of the tflite file, one constant after another.
+ * Describes the tensors of the safetensors file: a map from a tensor's name to {shape, names}. `names` are the
+ * constants of the tflite file that form the tensor, one after another.
  */
 function sources(): Map<string, { shape: readonly number[]; names: readonly string[] }> {
   const found = new Map([
@@ -22,7 +22,10 @@ function sources(): Map<string, { shape: readonly number[]; names: readonly stri
   return found;
 }
 
-/** Returns Keras's name of the layer `number` of a kind: "dense" for number 0, "dense_1" for number 1. */
+/**
+ * In Keras, a layer's name contains its number among the layers of its kind: "dense" is number 0, and "dense_1" is
+ * number 1.
+ */
 const numbered = (name: string, number: number) => (number === 0 ? name : `${name}_${number}`);
 
 function sourcesOfLayer(layer: number): [name: string, shape: number[], names: string[]][] {
@@ -48,14 +51,17 @@ function sourcesOfLayer(layer: number): [name: string, shape: number[], names: s
   ];
 }
 
-/** A table of a FlatBuffers file (https://flatbuffers.dev/internals). Places are offsets from the file's beginning. */
+/**
+ * A table in a FlatBuffers file (https://flatbuffers.dev/internals). `at` and all other places are offsets from the
+ * beginning of the file.
+ */
 class Table {
   constructor(
     private readonly view: DataView,
     private readonly at: number,
   ) {}
 
-  /** Returns the place of a field; 0 if the table does not have the field. */
+  /** Returns the offset of the field `index` in the file, or 0 if the table does not have the field. */
   field(index: number): number {
     const fields = this.at - this.view.getInt32(this.at, true);
     const entry = 4 + 2 * index;
@@ -63,7 +69,9 @@ class Table {
     return offset && this.at + offset;
   }
 
-  /** Returns the number of elements of a vector, and the place of the vector's first element. */
+  /**
+   * Returns the number of elements of the vector in the field `index`, and the offset of its first element in the file.
+   */
   vector(index: number): { count: number; first: number } {
     const field = this.field(index);
     if (field === 0) return { count: 0, first: 0 };
@@ -80,7 +88,10 @@ class Table {
   }
 }
 
-/** Returns the bytes of the float32 constants by name. The indices of fields are those of TensorFlow Lite's schema. */
+/**
+ * Returns a map from the name of each float32 constant in the file to its bytes. The numbers in the code are the
+ * indices of fields in TensorFlow Lite's schema.
+ */
 function constants(file: Uint8Array): Map<string, Uint8Array> {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const model = new Table(view, view.getUint32(0, true));

@@ -9,14 +9,20 @@ function timeOfCalls(call: () => void, count: number): number {
   return performance.now() - start;
 }
 
-/** A function that is measured: the number of calls in a slice, and the milliseconds of a call in the best slice. */
+/**
+ * A function to measure. `#count` is the number of calls in a slice. `best` is the time of a call in the fastest slice,
+ * in milliseconds.
+ */
 class Measured {
   best = Infinity;
   #count = 1;
 
   constructor(private readonly call: () => void) {}
 
-  /** Times one slice. If the slice takes less than `least` milliseconds, doubles the number of calls and repeats. */
+  /**
+   * Times one slice. If the slice takes less than `least` milliseconds, doubles the number of its calls and times it
+   * again.
+   */
   measure(): void {
     for (;;) {
       const took = timeOfCalls(this.call, this.#count);

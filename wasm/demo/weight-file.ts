@@ -36,11 +36,13 @@ export async function openWeightFile(content: Blob): Promise<WeightFile> {
 /** Returns true if some weights of the file are int8 already. */
 export const hasInt8 = ({ tensors }: WeightFile): boolean => [...tensors.values()].some(({ type }) => type === "int8");
 
-/** Returns true if the int8 file has int8 weights in place of this tensor. The rule is that of `ladon-weights`. */
+/**
+ * Returns true if `name` is a matrix of floats, which becomes int8 in the int8 file. `ladon-weights` has the same rule.
+ */
 const isFloatMatrix = (name: string, { shape, length, dtype }: FileTensor): boolean =>
   shape?.length === 2 && length > 0 && Object.hasOwn(floatsOf, dtype) && /(^|\.|_proj_)weight$/.test(name);
 
-/** A tensor of the int8 file. */
+/** A tensor in the int8 file that the page makes. */
 interface MadeTensor {
   readonly name: string;
   readonly dtype: string;
@@ -62,7 +64,10 @@ function madeTensors(name: string, tensor: FileTensor): MadeTensor[] {
 
 const inFileOrder = (a: MadeTensor, b: MadeTensor) => b.elementBytes - a.elementBytes || (a.name < b.name ? -1 : 1);
 
-/** The int8 file, of which only the header is written, and the offset of each tensor in the file. */
+/**
+ * The int8 file while it is made: `file` has all its bytes, but so far only the header is written. `places` has the
+ * offset of each tensor in the file.
+ */
 interface Layout {
   readonly file: Uint8Array<ArrayBuffer>;
   readonly places: ReadonlyMap<string, number>;
@@ -87,8 +92,8 @@ function layOut(tensors: readonly MadeTensor[], metadata: unknown): Layout {
 }
 
 /**
- * Writes the int8 weights and the scales of the rows in `floats`. The first row in `floats` is row `firstRow` of the
- * matrix.
+ * Quantises some rows of the matrix `name`, and writes the integers and the scale of each row into layout.file.
+ * `floats` has the rows from row `firstRow` on.
  */
 function writeRows(layout: Layout, name: string, floats: Float32Array, columns: number, firstRow: number): void {
   const { file, places } = layout;
@@ -103,13 +108,15 @@ function writeRows(layout: Layout, name: string, floats: Float32Array, columns: 
 }
 
 /**
- * Writes a tensor of the float file into the int8 file, piece by piece. A piece has `pieceBytes` bytes of the float
- * file, and the last piece may be smaller. If the tensor becomes int8, a piece consists of whole rows. Otherwise,
- * `pieceBytes` is bytesAtOnce, and the bytes are copied unchanged.
+ * Copies a tensor of the float file into the int8 file, in pieces of `pieceBytes` bytes. The last piece may be smaller.
+ * A matrix of floats becomes int8, and its pieces are whole rows. Other tensors are copied unchanged.
  */
 interface PieceWriter {
   readonly pieceBytes: number;
-  /** Writes one piece. `at` is the offset of the piece in the tensor of the float file, in bytes. */
+  /**
+   * Writes one piece of the tensor. `at` is the number of bytes of the tensor before this piece, counted in the float
+   * file.
+   */
   put(piece: Uint8Array, at: number): void;
 }
 
@@ -128,7 +135,7 @@ function pieceWriter(layout: Layout, name: string, tensor: FileTensor): PieceWri
 
 /**
  * Makes the file that `ladon-weights quantise IN OUT --embeddings` makes: each matrix of floats becomes int8 weights
- * with a scale for each row. Returns the content itself if the file has no matrix of floats.
+ * with a scale for each row. If `source` has no matrix of floats, returns its content unchanged.
  */
 export async function int8File(source: WeightFile, progress: Progress, signal: AbortSignal): Promise<Blob> {
   const { content, tensors, dataBegin, metadata } = source;

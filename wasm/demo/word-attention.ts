@@ -8,7 +8,7 @@ import type { Attended } from "./sentence-messages.js";
 import type { SentenceModel } from "./sentence-model.js";
 import { type Word, wordsOf, wordWeights } from "./words.js";
 
-// The layer and the head that the panel shows first. In this head, the word 'it' of the example sentence attends to
+// The panel first shows the attention in this layer and head, in which the word 'it' of the example sentence attends to
 // 'dog' (examples/minilm).
 const firstLayer = 3;
 const firstHead = 1;
@@ -89,8 +89,8 @@ export class WordAttention {
     }
   }
 
-  // The picked word stays picked while the user edits another part of the sentence. At first, the word 'it' is picked,
-  // or the last word of a sentence without 'it'.
+  // Shows the words of the sentence as buttons. If the user has edited the sentence, the word that was picked before
+  // stays picked. If it is gone, the word 'it' is picked, or else the last word.
   #showWords(): void {
     const words = wordsOf(this.#attended!.tokens).filter(({ special }) => this.#special.checked || !special);
     const before = this.#chips.find(({ choice }) => choice.checked)?.word;
@@ -161,7 +161,8 @@ export class WordAttention {
   }
 }
 
-// Draws the attention weights of the picked word in one head.
+// Draws a stripe for each word. The colour of a stripe shows the attention weight from the picked word to the stripe's
+// word, in one head.
 function drawStripes(canvas: HTMLCanvasElement, shares: readonly number[]): void {
   const { width, height } = canvas.getBoundingClientRect();
   const context = fitCanvas(canvas, width, height);

@@ -9,14 +9,14 @@ export interface Word {
   readonly special: boolean;
 }
 
-/** Joins tokens, which SentenceEncoder.tokens returned, to words. */
+/** Joins the tokens that SentenceEncoder.tokens returned into words. */
 export function wordsOf(tokens: readonly string[]): Word[] {
   const words: Word[] = [];
   tokens.forEach((piece, first) => {
     const special = first === 0 || first === tokens.length - 1;
     const last = words.at(-1);
-    // A piece that begins with "##" continues the previous word. The text itself cannot cause such a piece, because the
-    // tokenizer makes each punctuation sign a separate word.
+    // A token that begins with "##" continues the previous word. A "##" that the user types does not lead to such a
+    // token, because the tokenizer makes each punctuation sign a separate word.
     if (!special && last && piece.startsWith("##")) {
       words[words.length - 1] = { ...last, text: last.text + piece.slice(2), count: last.count + 1 };
     } else {
@@ -27,8 +27,9 @@ export function wordsOf(tokens: readonly string[]): Word[] {
 }
 
 /**
- * Returns the attention weights from one word to each word: the sum over the pieces of the target word, and the mean
- * over the pieces of `from` (Clark et al., arXiv 1906.04341, section 4.1). `map` is [tokens][tokens].
+ * Returns the attention weights from the word `from` to each word. A word can have several tokens. Weights to the
+ * tokens of a word are added, and weights from the tokens of `from` are averaged (Clark et al., arXiv 1906.04341,
+ * section 4.1). `map` is [tokens][tokens].
  */
 export function wordWeights(map: Float32Array, from: Word, words: readonly Word[]): number[] {
   const tokens = Math.sqrt(map.length);

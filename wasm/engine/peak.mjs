@@ -1,21 +1,21 @@
-// Measures the ceiling of a variant: the multiply-adds per second that one thread of this engine computes with the
-// variant's instructions (below) if all operands are in registers. peakModule writes the bytes of the measuring
-// modules, so that no build is necessary.
+// Measures the peak rate of this engine for a kind of module. The peak rate is the number of multiply-adds per second
+// in one thread, with the instructions of the table below and with all operands in registers. peakModule writes the
+// bytes of the measuring modules, so that no build is necessary.
 //
 //              float32                              int8
 //   relaxed    f32x4.relaxed_madd                   i32x4.relaxed_dot_i8x16_i7x16_add_s
 //   simd       f32x4.mul, f32x4.add                 i32x4.dot_i16x8_s, i32x4.add: int8 numbers are widened to 16 bits
 //   scalar     f32.mul, f32.add                     i32.mul, i32.add
 
-/** The kinds of modules: Ladon's three variants. */
+/** The kinds of modules: relaxed SIMD, SIMD, and neither. */
 export const kinds = ["relaxed", "simd", "scalar"];
 
 /** Returns true if this engine runs modules of this kind. */
 export const runs = kind => WebAssembly.validate(peakModule(kind, {sums: 1}));
 
-// The number of sums in the loop of peakModule, for each kind. The sums do not depend on each other. A multiplication
-// followed by an addition takes 8 cycles, and a core with two ports starts one such pair per cycle. So at least 8 sums
-// hide the latency. V8 has 15 registers on x86-64, so at most 13 sums fit beside `factor` and `term`.
+// The number of independent sums in the loop of peakModule. A multiplication and the addition of its product take 8
+// cycles. A core with two ports starts one such pair per cycle, so 8 sums keep both ports busy. V8 has 15 registers on
+// x86-64. Two of them hold the other operands, so at most 13 sums fit.
 const sumsOf = {float32: {relaxed: 12, simd: 12, scalar: 12}, int8: {relaxed: 12, simd: 12, scalar: 8}};
 
 const [i32, f32, v128] = [0x7f, 0x7d, 0x7b];
@@ -30,10 +30,10 @@ const op = {
   i32x4RelaxedDotAdd: [0xfd, 0x93, 0x02],
 };
 
-// Members of `units` (below). `result` converts a sum to a float32. `macs` is the number of multiply-adds in the
-// instruction `fused`, or in the instructions `mul` and `add` together. `fused` takes the sum as its last operand.
-// `mul` takes the sum as a factor. So the products of different sums differ, and no engine can replace two
-// multiplications by one.
+// `floats` and `bytes` are members that several entries of `units` share. In an entry, `result` converts a sum to a
+// float32. `macs` is the number of multiply-adds in `fused`, or in `mul` and `add` together. `fused` adds a product to
+// the sum in one instruction. `mul` multiplies the sum by `factor`, so that no two products are equal. Otherwise, an
+// engine could compute one product for several sums.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
 const units = {
@@ -53,16 +53,19 @@ const units = {
   },
 };
 
-/** Returns a module that exports peak(rounds: i32) -> f32. A round has `sums` independent multiply-adds. */
+/**
+ * Returns the bytes of a module that exports peak(rounds: i32) -> f32. Each round of peak() computes a multiply-add for
+ * each of `sums` independent sums.
+ */
 export function peakModule(kind, {precision = "float32", sums = sumsOf[precision][kind]} = {}) {
   const unit = units[precision][kind];
   const [rounds, factor, term, firstSum] = [0, 1, 2, 3];
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
   const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
-  // No float sum overflows. sum * factor + term (`mul` and `add`) converges to 1. factor * term + sum (`fused`) grows
-  // by about 0.0001, until the sum is so large that adding 0.0001 no longer changes it. Kernels use `fused` in this
-  // way, too. With sum * factor + term, V8 would copy `term` before each `fused`, because the x86-64 instruction
-  // overwrites the operand that is added.
+  // No float sum overflows. Without `fused`, a step computes sum * factor + term, which converges to 1. With `fused`, a
+  // step computes factor * term + sum, as in kernels. This sum grows until an addition of 0.0001 no longer changes it.
+  // With `fused`, sum * factor + term would be slower, because V8 would have to copy `term` first: the x86-64
+  // instruction overwrites the operand that is added.
   const multiplyAdd = unit.fused ?
     sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];
@@ -90,9 +93,9 @@ const leb = n => n < 128 ? [n] : [(n & 127) | 128, ...leb(n >> 7)];
 const section = (id, bytes) => [id, ...leb(bytes.length), ...bytes];
 
 /**
- * Returns the peak of a kind: {kind, precision, flops, run()}. A call of `run` computes `flops` in about
- * `milliseconds`. A multiply-add counts as two flops, also for integers. The engine has already optimised the code of
- * `run`.
+ * Returns {kind, precision, flops, run()} for a kind of module. run() computes `flops` flops at the peak rate, which
+ * takes about `milliseconds`. A multiply-add counts as two flops, also for integers. The engine has already optimised
+ * the code of run().
  */
 export async function makePeak(kind, {precision = "float32", milliseconds = 1, sums = sumsOf[precision][kind]} = {}) {
   const {instance} = await WebAssembly.instantiate(peakModule(kind, {precision, sums}));
@@ -102,8 +105,8 @@ export async function makePeak(kind, {precision = "float32", milliseconds = 1, s
     peak(rounds);
     return performance.now() - start;
   };
-  // Makes many calls with pauses. V8 enters optimised code only at a call, and finishes the optimisation during the
-  // pauses.
+  // Calls `peak` often, with pauses: V8 optimises the code in another thread during the pauses, and enters the
+  // optimised code only at a call.
   for (let i = 0; i < 20; ++i) {
     for (let k = 0; k < 50; ++k) peak(200);
     await new Promise(resolve => setTimeout(resolve, 2));

@@ -43,8 +43,8 @@ EXPORT(tensors) float* keywords_tensors() { return tensors.class_token.data(); }
 // Returns y, [model_width]: the row of the class token after the last layer, which is the input of compute_logits.
 EXPORT(y) float* keywords_y() { return y.data(); }
 
-// Removes the first `count` rows of `rows`, which has frame_count rows, and moves the other rows to the front. Returns
-// a pointer to the last `count` rows, which the caller overwrites.
+// `rows` has frame_count rows. Drops the first `count` rows, and moves the other rows to the front. Returns a pointer
+// to the last `count` rows, into which the caller writes new values.
 template <std::size_t Size>
 float* make_room(std::array<float, Size>& rows, std::size_t count) {
   const std::size_t values = count * (Size / frame_count);
@@ -52,8 +52,8 @@ float* make_room(std::array<float, Size>& rows, std::size_t count) {
   return rows.data() + Size - values;
 }
 
-// Computes `frames` new frames from the samples. `frames` is at most frame_count. The new frames replace the oldest
-// features and bands.
+// Computes `frames` new frames from the samples. `frames` is at most frame_count. The arrays of features and bands lose
+// their oldest frames, and the new frames follow at the end.
 EXPORT(compute_features) void keywords_compute_features(std::size_t frames) {
   front_end.compute(samples.data(), frames, make_room(features, frames), make_room(bands, frames));
 }

@@ -6,7 +6,7 @@ import type { RelaxedDot } from "./relaxed-dot.js";
 
 export interface Activations {
   readonly bits: 7 | 8;
-  /** True if the engine's relaxed dot product reads quantised inputs as signed bytes. */
+  /** True if quantised inputs are signed bytes, because the engine's relaxed dot product reads them as signed. */
   readonly isSigned: boolean;
 }
 
@@ -23,9 +23,10 @@ export const usesRelaxedDot = ({ precision, variant }: Description): boolean =>
   precision === "int8" && variant === "relaxed";
 
 /**
- * Chooses the activations of an int8 kernel. By default, activations have 8 bits if both the module and the engine
- * support 8 bits, and 7 bits otherwise. `wanted` is the number of bits that the caller asks for. Throws "unsupported"
- * if the module or the engine does not support `wanted`, or if the engine computes wrong relaxed dot products.
+ * Chooses the format to which an int8 kernel quantises the inputs of its products. By default, the inputs have 8 bits
+ * if both the module and the engine support 8 bits, and 7 bits otherwise. `wanted` is the number of bits that the
+ * caller asks for. Throws "unsupported" if the module or the engine does not support `wanted`, or if the engine
+ * computes wrong relaxed dot products.
  */
 export const chooseActivations = async (description: Description, wanted?: 7 | 8): Promise<Activations> => {
   const dot = usesRelaxedDot(description) ? await relaxedDot() : "unsigned";

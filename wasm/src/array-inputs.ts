@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the arrays among the options of a run into a module's memory: context, data of masks, slopes and sinks.
+// Copies the arrays that a run reads into the module's memory: the context, the data of masks, the slopes of ALiBi, and
+// the logits of sinks.
 import { checkLength, product } from "./check.js";
 import type { Description, Option } from "./description.js";
 import type { ModuleMemory } from "./memory.js";
 import { arrayTypes } from "./option-types.js";
 
-/** Returns the shape of the part of an array that a run reads. The run has `queries` queries and `keys` keys. */
+/**
+ * An array that is an option, such as a mask, has room for the largest run. Returns the shape of the part that a run of
+ * `queries` queries and `keys` keys reads.
+ */
 type PartOf = (queries: number, keys: number) => readonly number[];
 
-/** An array that a run reads, and the address of its copy in memory. The copy has room for the whole `shape`. */
+/**
+ * An array that runs read, such as the data of a mask. `at` is the address of its copy in the module's memory, which
+ * has room for the whole `shape`.
+ */
 export interface ArrayInput {
   readonly name: string;
   readonly type: string;
@@ -17,7 +24,7 @@ export interface ArrayInput {
   readonly at: number;
 }
 
-/** Allocates the copies of the arrays that a kernel reads: the options that are arrays, and the context. */
+/** Allocates memory for copies of all arrays that a kernel can read: the options that are arrays, and the context. */
 export const allocateInputs = (memory: ModuleMemory, description: Description): ArrayInput[] => {
   const { context, keys: mostKeys, keyModel } = description;
   const options: Option[] = description.options.filter(({ shape, output }) => shape && !output);
@@ -38,17 +45,17 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
 };
 
 /**
- * Copies `source`, which has either the whole shape of `input` or the shape `part`, to `input.at`. Returns the number
- * of columns of `source`, or its length if `source` has only one axis. For some arrays, a kernel has an option that
- * holds this number: boolean_keys for the array `boolean`. The caller sets this option.
+ * Copies `source` to the address `input.at`. `source` has either the whole shape of `input` or the shape `part`.
+ * Returns the number of columns of `source`, or its length if `source` has one axis. The caller passes this number to
+ * the kernel if the kernel has an option for it, such as boolean_keys for the array `boolean`.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
   const { name, type, shape, at } = input;
   const all = product(shape);
   checkLength(name, source, product(part), all);
   const given = source.length === all ? shape : part;
-  // In an array of bytes, stores 1 for every value except 0, 0n and false. Without this conversion, the value 256 would
-  // become the byte 0.
+  // For arrays of bytes, converts every value to 0 or 1: 0, 0n and false become 0, and all others become 1. Otherwise,
+  // the value 256 would become the byte 0.
   const values = type === "uint8" ? Uint8Array.from(source, Boolean as any) : source;
   const Type = arrayTypes[type]!;
   const [rows = 1, columns] = given.slice(-2) as [number, number?];

@@ -21,8 +21,8 @@ const openSource = async (source: any, signal: AbortSignal): Promise<{ response:
   const response: Response = isPlace ? await open(source, signal) : source.headers ? source : new Response(source);
   const { ok, status, url, type, headers } = response;
   if (!ok) fail("network", url, "HTTP status 200", status);
-  // The content-length of a compressed body is the compressed size, so it is not used. A response of another origin
-  // does not say whether its body was compressed, so its content-length is not used, either.
+  // `content-length` is ignored if the response is compressed, because it is then the compressed size. It is also
+  // ignored for a response of another origin, which may be compressed without saying so.
   const isExact = type !== "cors" && !headers.has("content-encoding");
   const length = isExact && headers.get("content-length");
   return { response, size: source.size ?? (length ? Number(length) : Infinity) };
@@ -35,7 +35,9 @@ export class ByteStream {
   readonly name: string;
   /** The number of bytes read so far. */
   seen = 0;
-  /** The number of bytes that the file must have at least: the sum of the arguments of all `expect` calls. */
+  /**
+   * The smallest possible size of the file, as far as it is known: the sum of the arguments of all calls of `expect`.
+   */
   total = 0;
   readonly #size: number;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -83,7 +85,9 @@ export class ByteStream {
     if (this.total > this.#size) fail("weights", `bytes of ${this.name}`, this.total, this.#size);
   }
 
-  /** Passes the next `count` bytes to `put`, in pieces. */
+  /**
+   * Reads the next `count` bytes in pieces. Calls `put` with each piece and its offset from the first of these bytes.
+   */
   async read(count: number, put: (piece: Uint8Array, at: number) => void): Promise<void> {
     for (let at = 0; at < count;) {
       if (!(await this.#hasMore())) fail("weights", `bytes of ${this.name}`, this.total, this.seen);

@@ -5,13 +5,10 @@ import { int8Names, type ShippedAttention, shippedAttentions, type ShippedName, 
 
 export type { ShippedName } from "./generated/shipped-kernels.js";
 
-/** The sizes for which `load` chooses a shipped kernel. */
+/** The sizes that a caller asks for. `load` chooses a shipped kernel for these sizes. */
 export interface Wanted {
   readonly kind: "attention";
-  /**
-   * A kernel fits if it has room for at least this number of tokens. A kernel has room for `description.queries`
-   * tokens.
-   */
+  /** The number of tokens that the kernel must have room for. `load` may choose a kernel with room for more tokens. */
   readonly tokens: number;
   /** The width of a token. */
   readonly model: number;
@@ -51,7 +48,10 @@ const failUnknown = (
   );
 };
 
-/** Returns the name of a shipped kernel. Throws "unknown-kernel" or "option" if no shipped kernel fits. */
+/**
+ * Returns the name of the shipped kernel with the wanted name or sizes. Throws "unknown-kernel" or "option" if no
+ * shipped kernel has them.
+ */
 const shippedNameOf = (wanted: string | Wanted, precision: Precision): ShippedName => {
   const names = precision === "int8" ? int8Names : shippedNames;
   if (typeof wanted === "string") {
@@ -66,8 +66,8 @@ const shippedNameOf = (wanted: string | Wanted, precision: Precision): ShippedNa
 };
 
 /**
- * Returns the name of a shipped module, without its variant. Throws "unknown-kernel" or "option" if no shipped module
- * fits.
+ * Returns the name of the module of a shipped kernel, such as "minilm_int8", without the variant. Throws
+ * "unknown-kernel" or "option" if no shipped kernel has the wanted name or sizes.
  */
 export const moduleNameOf = (wanted: string | Wanted, precision: Precision): string =>
   shippedNameOf(wanted, precision) + (precision === "int8" ? "_int8" : "");

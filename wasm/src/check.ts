@@ -17,8 +17,8 @@ export const checkCount = (name: string, value: any, most: number, least = 0): n
     : fail("length", name, `an integer from ${least} to ${most}`, value);
 
 /**
- * Throws unless the array has `part` or `all` elements. `part` is the number of elements that this run reads. `all` is
- * the number of elements in the kernel's whole shape.
+ * Throws unless the array `source` has `part` or `all` elements. `part` is the number of elements that this run reads,
+ * and `all` is the number for the largest run.
  */
 export const checkLength = (name: string, source: any, part: number, all: number): void => {
   const length = typeof source === "object" ? source?.length : typeof source;
@@ -27,7 +27,10 @@ export const checkLength = (name: string, source: any, part: number, all: number
   }
 };
 
-/** Returns the name of a built-in class, also for an object of another realm. */
+/**
+ * Returns the name of the built-in class of `value`, such as "ArrayBuffer". Unlike instanceof, also works for an object
+ * of another frame or worker.
+ */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
 export const checkSignal = (signal: any): void => {

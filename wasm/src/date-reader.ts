@@ -20,15 +20,18 @@ export interface DateReading {
   readonly date: string | null;
   /** The text that the model read: lower case, runs of spaces as one space, no spaces at the ends. */
   readonly characters: readonly string[];
-  /** The likeliest digit of each place of YYYYMMDD, null for "no date". Empty if the model did not run (see status). */
+  /**
+   * The eight likeliest digits of YYYYMMDD. A digit is null if "no date" is likelier. Empty if the model did not run
+   * (see `status`).
+   */
   readonly digits: readonly (number | null)[];
   /** The probability of each entry of `digits`. */
   readonly certainty: Float32Array;
-  /** The attention of each digit to each character: [8][characters]. Layers and heads count from 0. */
+  /** Returns the attention of the eight digits to the characters, [8][characters]. Layers and heads count from 0. */
   attention(layer: number, head: number): Float32Array[];
   /**
-   * The attention of each digit to the digits: [8][8]. Row i of this array and row i of attention(layer, head) together
-   * sum to 1.
+   * Returns the attention of the eight digits to each other and to themselves, [8][8]. Row i of this array and row i of
+   * attention(layer, head) together sum to 1.
    */
   attentionToDigits(layer: number, head: number): Float32Array[];
 }
@@ -51,7 +54,7 @@ export class DateReader {
   readonly #model: number;
   readonly #sureEnough: number;
   readonly #characterIds = new Map<string, number>(); // other characters have the id 0
-  // The arrays below are copies, because views of the encoder's memory become empty when the memory grows.
+  // These arrays are copies of tensors in the encoder's memory. Views would become empty when the memory grows.
   readonly #position: Float32Array; // [40][model]
   readonly #slot: Float32Array; // [8][model]
   readonly #character: Float32Array; // [alphabet + 1][model]
@@ -121,8 +124,8 @@ export class DateReader {
     this.encoder.free();
   }
 
-  // Returns the attention weights of the last run as arrays [layer][head][slot] of rows [tokens]. The rows are copies,
-  // so that a reading stays valid when another text is read.
+  // Returns copies of the attention weights of the last run, as [layer][head][slot][token]. A slot is a digit of the
+  // date. With copies, a reading stays valid when another text is read.
   #maps(tokens: number): Float32Array[][][] {
     const range = (count: number) => Array.from({ length: count }, (_, i) => i);
     return range(this.layers).map((layer) =>
@@ -130,8 +133,9 @@ export class DateReader {
     );
   }
 
-  // Returns the embeddings of the slots, followed by the embeddings of the text. The last character gets the last of
-  // the 40 positions. A weekday in front of a date therefore does not change the positions of the date's characters.
+  // Returns the input of the encoder: the embeddings of the eight slots, and then those of the characters. Positions
+  // count from the end of the text: the last character always has the last of 40 positions. So a weekday in front of a
+  // date does not change the positions of the date's characters.
   #embed(characters: readonly string[]): Float32Array {
     const model = this.#model;
     const x = new Float32Array((slots + characters.length) * model);
@@ -206,7 +210,7 @@ function copyOf(encoder: Instance, name: string, size: number): Float32Array {
   throw new LadonError("length", `numbers in ${name}`, size, tensor.length);
 }
 
-// Returns the metadata of a safetensors file by name, and the number of weights.
+// Returns the member `__metadata__` of the header of a safetensors file, and the number of float32 weights in the file.
 function headerOf(file: Uint8Array): { metadata: Record<string, unknown>; parameters: number } {
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));

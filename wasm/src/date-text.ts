@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepares the text for the model of the date reader, and converts digits to a date.
 
-/** The largest number of characters of a text, counted as in `Squeezed.characters`. */
+/** The largest number of characters of a text, counted after runs of spaces became one space. */
 export const longestText = 40;
 const firstYear = 1000;
 const lastYear = 2999;
@@ -9,7 +9,7 @@ const lastYear = 2999;
 export type DateStatus = "date" | "no-date" | "empty" | "too-long" | "not-ascii";
 
 export interface Squeezed {
-  /** "date" if the model can read the text. */
+  /** "date" if the model can read the text, which may or may not be a date. Otherwise, the reason why it cannot. */
   readonly status: DateStatus;
   /** The text in lower case, with runs of spaces as one space and no spaces at the ends. */
   readonly characters: readonly string[];

@@ -6,15 +6,15 @@ import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
 /**
- * The version of descriptions and modules. A change of the format of descriptions, or of a function that modules
- * export, needs a new version.
+ * The version of the interface between modules and this package. Any change of the format of descriptions, or of a
+ * function that modules export, needs a new version.
  */
 export const abi = 4;
 
 export type Precision = "float32" | "int8";
 export type CachePrecision = "float32" | "bfloat16" | "int8";
 
-/** A tensor of a kernel's weights, row-major. */
+/** Describes a tensor among the weights of a kernel. Its elements are row-major. */
 export interface Tensor {
   /** The member of the C struct of the weights. Members of a layer's attention begin with "attention.". */
   readonly name: string;
@@ -25,37 +25,42 @@ export interface Tensor {
 }
 
 /**
- * The type of a member of the C function's options: a length, a signed offset, a float, a pointer to an array of
+ * The type of a member of the C struct of options: a length, a signed offset, a float, a pointer to an array of
  * numbers, or a pointer to a rotary table.
  */
 export type OptionType = "size" | "offset" | "number" | "uint8" | "uint32" | "float32" | "rotary_table";
 
-/** A member of the C function's options. */
+/** Describes a member of the C struct of options. */
 export interface Option {
   readonly name: string;
   readonly type: OptionType;
   /** The extents of an array, row-major. */
   readonly shape?: readonly number[];
   /**
-   * Names what each extent of `shape` counts. If an array is an option of a run, its extents "queries" and "keys" may
-   * be smaller than in `shape`: the numbers of queries and keys of the run.
+   * What each extent of `shape` counts, such as "queries" or "keys". `shape` has the extents for the largest run. The
+   * array of a shorter run may be smaller: its extents are then the numbers of queries and keys of that run.
    */
   readonly axes?: readonly string[];
-  /** The masks that use the option. */
+  /** The names of the masks that need the option. */
   readonly masks?: readonly string[];
-  /** The option that this option belongs to: "boolean" for boolean_keys. The binding sets such an option itself. */
+  /**
+   * The name of an array, if this option is only the number of columns of that array: "boolean" for boolean_keys. The
+   * package sets such an option itself.
+   */
   readonly of?: string;
   /** True if the kernel writes the array. */
   readonly output?: boolean;
   /** True if every call needs the option. */
   readonly required?: boolean;
-  /** The number of pointers: the option `attention` of a stack has one pointer for each layer. */
+  /**
+   * The number of pointers in the option. The option `attention` of a stack of layers has one pointer for each layer.
+   */
   readonly count?: number;
 }
 
 /**
- * The description in the custom section `ladon` of a module. Sizes are numbers of floats or of tokens, except
- * `workspace` and `cache`, which are in bytes.
+ * Describes the kernel in a module, as JSON in the module's custom section `ladon`. Sizes are numbers of floats or of
+ * tokens, except `workspace` and `cache`, which are in bytes.
  */
 export interface Description {
   readonly ladon: number;
@@ -63,7 +68,7 @@ export interface Description {
   readonly version: string;
   readonly name: string;
   readonly variant: Variant;
-  /** True if results have the same bits on every target. */
+  /** True if the kernel computes bit-identical results on every processor (DETERMINISTIC). */
   readonly deterministic: boolean;
   readonly kind: "attention" | "encoder_layer" | "encoder";
   /** The largest number of queries. */
@@ -111,13 +116,13 @@ export interface Description {
   readonly cache: number;
   /** The type of the keys and values in the cache. Kernels without a cache have no cachePrecision. */
   readonly cachePrecision?: CachePrecision;
-  /** All tensors of an attention kernel. For other kinds, the tensors outside the layers. */
+  /** For attention kernels, all tensors. For encoder layers and encoders, only the tensors outside the layers. */
   readonly weights: readonly Tensor[];
   /** The tensors of one layer. Undefined for attention kernels. */
   readonly layer?: readonly Tensor[];
-  /** The members of the C function's options, in the order of the C struct. */
+  /** The members of the C struct of options, in their order. */
   readonly options: readonly Option[];
-  /** The C functions, without the kernel's name. */
+  /** The names of the C functions, without the kernel's name that precedes each of them in the C header. */
   readonly functions: readonly string[];
   /** The size of the rotary table, if the kernel has a rotary embedding. */
   readonly rotary?: { readonly positions: number; readonly width: number };
@@ -130,8 +135,8 @@ const isShape = (shape: unknown): boolean => Array.isArray(shape) && shape.every
 const isNames = (names: unknown = []): boolean => Array.isArray(names) && names.every((name) => typeof name === "string");
 const otherTypes = { ...numberTypes, rotary_table: 0 };
 /**
- * The largest number of pointers in a C struct. Without this limit, the binding could allocate gigabytes for a damaged
- * `count` or `layers` in a description.
+ * The largest number of pointers in a C struct. A damaged description may have a huge `count` or `layers`. Without this
+ * limit, the package could then allocate gigabytes.
  */
 const mostPointers = 65536;
 const isCount = (count: unknown = 1): boolean => isSize(count) && count <= mostPointers;
@@ -144,8 +149,8 @@ const isOption = (one: any): boolean =>
   Object.hasOwn(one.shape ? arrayTypes : otherTypes, one.type) &&
   isShape(one.shape ?? []);
 /**
- * Returns true if `list` is an array, `isOne` accepts every entry, and `times` copies of the list (one for each layer)
- * have at most mostPointers pointers together.
+ * Returns true if `list` is an array, all its entries pass `isOne`, and `times` copies of the list have at most
+ * mostPointers pointers in total. A layer's list has one copy for each layer.
  */
 const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
   Array.isArray(list) &&
@@ -197,7 +202,10 @@ export interface Slot {
   readonly name: string;
   readonly type: WeightType;
   readonly shape: readonly number[];
-  /** The number of pointers in the C struct, each to an equal part of the tensor. */
+  /**
+   * The number of pointers in the C struct that belong to this tensor. Each of them points to an equal part of the
+   * tensor.
+   */
   readonly pointers: number;
 }
 

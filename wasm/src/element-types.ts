@@ -2,7 +2,7 @@
 /** The type of the elements of a tensor of weights. */
 export type WeightType = "float32" | "int8" | "int32";
 
-/** The elements of a tensor of weights. */
+/** The JavaScript array that holds a tensor of weights. */
 export type WeightArray = Float32Array | Int8Array | Int32Array;
 
 export const weightArrays: Readonly<

@@ -44,7 +44,7 @@ export type ErrorCode =
 
 const longestMessage = 300;
 
-/** Returns a value's text. Of a text with more than `most` characters, returns the beginning and the end. */
+/** Returns `value` as text. If the text has more than `most` characters, "…" replaces its middle. */
 const shown = (value: unknown, most: number): string => {
   const text = textOf(value);
   const half = most >> 1;

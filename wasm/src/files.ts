@@ -4,7 +4,7 @@ import { createReadStream, promises } from "node:fs";
 
 export { pathToFileURL } from "node:url";
 
-/** Opens a file: URL, which Node's fetch does not read. */
+/** Opens a URL of the scheme file, which Node's fetch does not read. */
 export const openFile = async (url: URL): Promise<Response> => {
   const { size } = await promises.stat(url);
   return new Response(createReadStream(url), { headers: { "content-length": `${size}` } });

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches a block of weights for the tensors that a kernel reads.
+// Finds the tensors that a kernel reads among the tensors of a file or of a record.
 import { product } from "./check.js";
 import type { Slot } from "./description.js";
 import { elementBytes, type WeightType } from "./element-types.js";
 import { fail } from "./fail.js";
 
-/** A tensor in a block of memory. */
+/** A tensor among the stored weights. */
 export interface StoredTensor {
-  /** The offset in bytes from the first tensor of the block to this tensor. */
+  /** The offset of the tensor in bytes. The offset of the first stored tensor is 0. */
   readonly begin: number;
-  /** The type of the elements, a WeightType. If the kernel does not read the tensor, the dtype in the file. */
+  /** A WeightType if the kernel reads the tensor. Otherwise, the dtype of the tensor in the file, such as "F64". */
   readonly type: string;
   /** The number of elements. */
   readonly length: number;
-  /** Undefined for an array that the caller passed to `Weights.set`, of which only the length is known. */
+  /** The shape, or undefined for an array that the caller passed to `Weights.set`: only its length is known. */
   readonly shape?: readonly number[];
   /** Converts the bytes of an F16 or BF16 tensor to float32. Undefined for other types. */
   readonly widen?: (bytes: Uint8Array) => Float32Array;
 }
 
 /**
- * The keys are the names of members of the kernel's weights, as in `Slot`. Each value has the tensor of the member, and
- * the name of this tensor in the record or file.
+ * The tensors that the kernel reads. A key is the name of a member in the C struct of weights. The value is [name,
+ * tensor], where `name` is the tensor's name in the record or file.
  */
 export type Members = Map<string, readonly [name: string, tensor: StoredTensor]>;
 
@@ -35,7 +35,10 @@ export interface Packed {
   readonly parts: readonly Slot[];
 }
 
-/** Returns the packed tensors that can take the place of slots of LAYOUT separate_qkv. */
+/**
+ * Returns the tensors in_proj_weight and in_proj_bias, each of which can replace three tensors of a kernel with LAYOUT
+ * separate_qkv.
+ */
 export const packedOf = (slots: readonly Slot[]): Packed[] =>
   slots
     .filter(({ name }) => name.includes("query_proj_"))
@@ -46,7 +49,10 @@ export const packedOf = (slots: readonly Slot[]): Packed[] =>
       return { member: name.replace("query_proj_", "in_proj_"), type, shape: [rows, ...columns], parts };
     });
 
-/** Throws unless the tensor has the type and the shape of the slot. Returns an offset for each pointer of the slot. */
+/**
+ * Throws unless `tensor` has the type and the shape that the kernel needs. The C struct can have several pointers to
+ * one tensor, such as one for each head. Returns the offset for each of these pointers.
+ */
 const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: StoredTensor): number[] => {
   if (type !== tensor.type) {
     const expected = tensor.type === "int8" ? `${type} (int8 weights need a kernel with PRECISION int8)` : type;
@@ -60,8 +66,9 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
 };
 
 /**
- * Replaces a packed tensor in `members` by its parts. A tensor that does not fit `shape` stays in `members`, and
- * findTensors reports the tensor in `others`. If the shape of the tensor is unknown, only the length must fit.
+ * If `members` has PyTorch's packed tensor (the projections of queries, keys and values in one), replaces it by its
+ * three parts. A packed tensor of another shape than `shape` stays in `members`, so findTensors returns its name in
+ * `others`. If the packed tensor has no known shape, only its length must fit.
  */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];
@@ -78,20 +85,26 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
   }
 };
 
-/** The result of the search: the offsets, the members without a tensor, and the tensors without a member. */
+/** The result of findTensors. */
 export interface Found {
   /**
-   * For each pointer in the C struct of weights, the offset of its tensor (or part of a tensor), in bytes from the
+   * One entry for each pointer in the C struct of weights: the offset of the pointer's data in bytes, counted from the
    * first tensor.
    */
   readonly offsets: number[];
-  /** Members of the kernel without a tensor. Scales and sums of rows are listed only if their matrix was found. */
+  /**
+   * The members of the C struct for which no tensor was found. If an int8 matrix is missing, only the matrix is listed,
+   * without its scales and row sums.
+   */
   readonly missing: string[];
-  /** The names of the tensors that belong to no member of the kernel. */
+  /** The names of the tensors that the kernel does not read. */
   readonly others: readonly string[];
 }
 
-/** Finds the tensor of each slot. Throws "shape" or "weights" if a tensor has another shape or type than its slot. */
+/**
+ * Finds a tensor for each member of the C struct of weights. Throws "shape" or "weights" if a tensor has the wrong
+ * shape or type for its member.
+ */
 export const findTensors = (slots: readonly Slot[], packed: readonly Packed[], members: Members): Found => {
   for (const one of packed) split(members, one);
   const missing: string[] = [];

@@ -10,7 +10,7 @@ import { Runner } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
 import { WeightStore } from "./weight-store.js";
 
-/** The objects behind an instance. `Instance.free` drops both objects. */
+/** The two objects that implement an instance. After `Instance.free`, the instance no longer holds them. */
 interface Parts {
   readonly runner: Runner;
   readonly store: WeightStore;

@@ -5,8 +5,8 @@ import type { ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";
 
 /**
- * Maps the name of an option of the C function to the option's 32-bit word in the C struct. An option with `count`
- * (description.ts) has several words.
+ * The values of the members in the C struct of options, by name. Each value is a 32-bit word. A member that is an array
+ * of pointers (`count` in description.ts) has a word for each of them.
  */
 export type Words = Record<string, number | readonly number[]>;
 
@@ -47,13 +47,14 @@ export class KernelCalls {
     return this.#description.cache && this.#memory.call("cache_length", this.#cache);
   }
 
-  /** Empties the cache. A new cache has to be emptied before its first use. */
+  /** Empties the cache. The memory of a new cache is arbitrary, so clear() must be called before its first use. */
   clear(): void {
     if (this.#description.cache) checkStatus(this.#memory.call("cache_clear", this.#cache));
   }
 
   /**
-   * Writes the C struct of options. On wasm32, each pointer and number is one word. Options that `words` lacks are 0.
+   * Writes the C struct of options into the module's memory. On wasm32, each pointer and number is one word of 32 bits.
+   * Members that are missing in `words` become 0.
    */
   setOptions(words: Words): void {
     const members = this.#description.options.flatMap(
@@ -62,7 +63,10 @@ export class KernelCalls {
     this.#memory.write(this.#options, members, Int32Array);
   }
 
-  /** Calls the kernel. A kernel with a cache first projects `context`, if given, to keys and values in the cache. */
+  /**
+   * Calls the kernel. If the kernel has a cache and `context` is given, first projects the context to keys and values,
+   * and stores them in the cache.
+   */
   call({ x, context, weights, y }: Addresses): void {
     const hasCache = this.#description.cache > 0;
     const memory = this.#memory;

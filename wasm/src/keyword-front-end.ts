@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of KWT-1 outside the encoder: they compute features from sound, the input of the encoder from features, and
-// logits from the result of the encoder. The C++ code of the module is wasm/keywords/front_end.cpp.
+// The parts of KWT-1 outside the encoder. One part computes features from sound, and the input of the encoder from
+// features. The other part computes logits from the result of the encoder. The C++ code of the module is
+// wasm/keywords/front_end.cpp.
 import { checkSignal } from "./check.js";
 import { fail, failFor } from "./fail.js";
 import type { Instance } from "./index.js";
@@ -77,8 +78,9 @@ export class FrontEnd {
   #waiting = 0; // samples in #samples that the next frame needs
 
   /**
-   * The instance `encoder` holds all tensors of the model's file, including the tensors outside the encoder. Throws
-   * "weights" or "length" if a tensor is missing or wrong.
+   * Copies the tensors that the encoder's kernel does not use (embeddings, classifier) from `encoder` to the module of
+   * the front end. `encoder` holds all tensors of the model's file. Throws "weights" or "length" if a tensor is missing
+   * or wrong.
    */
   constructor(module: WebAssembly.Module, encoder: Instance) {
     this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;
@@ -95,7 +97,10 @@ export class FrontEnd {
     }
   }
 
-  /** Adds the next samples of a sound. Computes each frame once, as soon as its last sample is present. */
+  /**
+   * Adds the next samples of a sound. Computes the features of each frame once, as soon as the last sample of the frame
+   * is present.
+   */
   add(samples: Float32Array): void {
     for (let at = 0; at < samples.length;) {
       const part = samples.subarray(at, at + windowLength - this.#waiting);
@@ -107,8 +112,8 @@ export class FrontEnd {
   }
 
   /**
-   * Drops the samples that do not fill a frame yet. Keeps the features, because the next whole window replaces them
-   * all.
+   * Begins a new sound: drops the samples at the end that do not fill a frame. Old features can stay, because the next
+   * full window replaces all of them.
    */
   restart(): void {
     this.#waiting = 0;

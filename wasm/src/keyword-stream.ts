@@ -16,8 +16,9 @@ export interface Spotting {
   /** [12]: a logit for each of KeywordSpotter.labels. */
   readonly logits: Float32Array;
   /**
-   * [12][99]: in each layer, the attention of the class token to itself and to the 98 frames of the window. A row sums
-   * to 1. Empty without the option `attention`.
+   * [12][99]: the attention of the class token in each of the 12 layers. Element 0 of a row is its attention to itself,
+   * and the others are its attention to the 98 frames. A row sums to 1. The array is empty without the option
+   * `attention`.
    */
   readonly attention: readonly Float32Array[];
   /** [98][80]: the spectrogram of the window. Natural logarithms of magnitudes in mel bands, the oldest frame first. */
@@ -28,8 +29,8 @@ export interface Spotting {
    */
   readonly start: number;
   /**
-   * The time to compute the features and to run the model. In `push`, only the features of the frames since the
-   * previous window are computed.
+   * The time to compute the features and to run the model. `push` computes features only for the frames that are new
+   * since the previous window.
    */
   readonly milliseconds: number;
 }
@@ -37,8 +38,8 @@ export interface Spotting {
 export interface SpottedWord {
   readonly label: Label;
   /**
-   * The average probability of `label` over the window that completed the word and the windows before this window. The
-   * number of averaged windows is half a second divided by the stride, rounded down, but at least 1.
+   * The mean of the probabilities of `label` over several windows: the window that completed the word, and the windows
+   * before it. Their number is half a second divided by the stride, rounded down, but at least 1.
    */
   readonly probability: number;
   /** The seconds from the first sample of the sound to the beginning of the window that completed the word. */
@@ -71,7 +72,7 @@ export const spotWindow = (
   const label =
     labels[probabilities.indexOf(probability)] ??
     fail("weights", "the model's output is not a number: the values in the file are damaged");
-  // In the attention weights of each layer, row 0 belongs to the class token.
+  // encoder.attention(layer) has a row for each query. Row 0 belongs to the class token, and only this row is copied.
   const rows = attention ? layerCount : 0;
   const maps = Array.from({ length: rows }, (_, layer) => encoder.attention(layer).slice(0, tokenCount));
   return { label, probability, probabilities, logits, attention: maps, bands: frontEnd.bands() };
@@ -91,10 +92,7 @@ export class KeywordStream {
   #nextEnd = windowLength; // samples from the beginning of the padding to the end of the next window
   #milliseconds = 0; // computation time since the last window
 
-  /**
-   * `stride` is the number of samples from one window to the next. The front end must not process another sound at the
-   * same time.
-   */
+  /** A window begins every `stride` samples. While the stream is used, `frontEnd` must not process another sound. */
   constructor(frontEnd: FrontEnd, encoder: Instance, stride: number) {
     this.#frontEnd = frontEnd;
     this.#encoder = encoder;
@@ -106,8 +104,9 @@ export class KeywordStream {
   }
 
   /**
-   * Processes the next samples. Calls `found` for each window that the samples complete. `position` is the number of
-   * samples from the beginning of the sound to the beginning of the window, which may be negative.
+   * Processes the next samples. Runs the model on each window of one second that the samples complete, and calls
+   * `found` with the result. `position` is the index in the sound of the window's first sample. It is negative if the
+   * window begins in the silence before the sound.
    */
   take(samples: Float32Array, attention: boolean, found: (one: Hearing, position: number) => void): void {
     for (let at = 0; at < samples.length;) {

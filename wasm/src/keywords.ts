@@ -91,8 +91,9 @@ export class KeywordSpotter {
 
   /**
    * Spots the words of a whole sound: floats from -1 to 1, 16 kHz, one channel. A sound of less than a second is padded
-   * with zeros. In a longer sound, a window begins every `stride` milliseconds. Label, probability and attention come
-   * from the window with the largest probability of a word, and `words` has all words. The call does not affect `push`.
+   * with zeros. A longer sound is divided into windows of a second, which begin every `stride` milliseconds. `words`
+   * has the words of all windows. Label, probability and attention are those of the window with the likeliest word. The
+   * call does not affect `push`.
    */
   spot(samples: Float32Array, options: SoundOptions = {}): SoundSpotting {
     const { attention } = checkSound(samples, options);
@@ -102,10 +103,10 @@ export class KeywordSpotter {
   }
 
   /**
-   * Processes the next samples of a continuous sound, in pieces of any size. Returns a result for each window that the
-   * samples complete. Silence is assumed before the first sample, so with the default stride, the first window is
-   * complete after half a second of sound. Each further window is complete `stride` milliseconds after the previous
-   * window. Computes only the frames that the samples fill.
+   * Processes the next samples of a continuous sound. `samples` can have any length. Returns a result for each window
+   * of a second that these samples complete. The stream begins with silence, which lasts half a second at the default
+   * stride. So the first window is complete after half a second of sound, and each further window `stride` milliseconds
+   * later. Features are computed once for each frame.
    */
   push(samples: Float32Array, options: SoundOptions = {}): Hearing[] {
     const { attention } = checkSound(samples, options);
@@ -178,7 +179,8 @@ const checkSound = (samples: unknown, options: SoundOptions): { attention: boole
   const { sampleRate: rate = sampleRate, attention = true } = options;
   if (rate !== sampleRate) fail("option", "sampleRate", sampleRate, rate);
   if (!(samples instanceof Float32Array)) return fail("option", "samples", "a Float32Array", samples);
-  // Zero times NaN is NaN, and zero times infinity is NaN. So the sum is 0 only if all samples are finite.
+  // A fast test for NaN and infinity: 0 times NaN or infinity is NaN. So the sum of 0 * sample is 0 only if all samples
+  // are finite.
   let sum = 0;
   for (let i = 0; i < samples.length; ++i) sum += 0 * samples[i]!;
   if (sum !== 0) {

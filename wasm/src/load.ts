@@ -11,9 +11,10 @@ import type { Kernel, LoadOptions } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /**
- * The source of a kernel: the name or the requirements of a shipped kernel, a URL, bytes, or a compiled module. A
- * string is a URL if it contains a "/", a "." or a ":". A URL that ends with .wasm leads to one module. Any other URL
- * is the beginning of the URLs of three modules: `load` adds `.${variant}.wasm` before the query.
+ * The source of a kernel: the name or the sizes of a shipped kernel, a URL, the bytes of a module, or a compiled
+ * module. A string is a URL if it contains a "/", a "." or a ":". A URL that ends with .wasm leads to one module. To
+ * any other URL, `load` adds `.${variant}.wasm` before the query. So the URL leads to three modules, one for each
+ * variant.
  */
 export type KernelSource =
   | ShippedName
@@ -27,9 +28,8 @@ export type KernelSource =
 declare global {
   namespace WebAssembly {
     /**
-     * TypeScript's DOM library declares the interface Module without members, so that the interface would accept any
-     * value. Node's types do not declare the interface. With the member below, the compiler rejects values that are not
-     * modules.
+     * The types of browsers declare WebAssembly.Module without members, so a value of any type would match it. The
+     * types of Node do not declare it. With the member below, the compiler rejects values that are not modules.
      */
     interface Module {
       readonly [Symbol.toStringTag]: "WebAssembly.Module";
@@ -47,7 +47,10 @@ const isUrl = (source: unknown): source is string | URL =>
 const shippedUrl = (name: string, variant: Variant): URL =>
   new URL(`./modules/${name}.${variant}.wasm`, import.meta.url);
 
-/** Adds the variant to a URL that is the beginning of the URLs of three modules. */
+/**
+ * Returns the URL of the module for `variant`. Returns `url` unchanged if it already leads to one module: a URL that
+ * ends with .wasm, a data: URL or a blob: URL.
+ */
 const withVariant = (url: string | URL, variant: Variant): string =>
   `${url}`.replace(/^(?!(data|blob):|.*\.wasm($|[?#]))[^?]*/, `$&.${variant}.wasm`);
 
@@ -116,7 +119,7 @@ export const load = async (source: KernelSource, options: LoadOptions = {}): Pro
   const supported = variants.filter(supports);
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
   const first = variant ?? supported[0]!;
-  // While the module is downloaded and compiled, relaxedDot tests the engine.
+  // relaxedDot() tests the engine while moduleOf() downloads and compiles the module.
   const isProbed = precision === "int8" && first === "relaxed";
   const [module] = await Promise.all([moduleOf(source, first, options), isProbed && relaxedDot()]);
   const canReplace = variant == null && hasVariants(source) && usesRelaxedDot(describe(module));

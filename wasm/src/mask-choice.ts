@@ -7,14 +7,14 @@ import type { Mask } from "./types.js";
 export interface MaskChoice {
   /** Throws "mask" if a run has data of a mask that the instance was created without. */
   check(given: Record<string, any>): void;
-  /** Returns the offset of a run without the option `offset`. */
+  /** Returns the default of the option `offset`, for a run of `queries` queries and `keys` keys. */
   defaultOffset(queries: number, keys: number): number;
 }
 
 /**
- * Chooses masks for create({ mask }). Only two masks can be left out: the padding mask, and a causal mask with an
- * offset at run time. The padding mask hides no key in a run without `padding`. The causal mask hides no key if the
- * offset is at least the number of keys. All other masks are compiled into the kernel and cannot be switched off.
+ * Checks and applies the option `mask` of create(). Two masks of a kernel can be switched off. The padding mask hides
+ * no key in a run without `padding`. A causal mask with an offset at run time hides no key if the offset is at least
+ * the number of keys. All other masks are compiled into the kernel.
  */
 export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskChoice => {
   const offset = options.find(({ name }) => name === "offset");

@@ -4,7 +4,10 @@ import { isSize } from "./check.js";
 import { attempt, fail, failFor } from "./fail.js";
 import { checkStatus } from "./status.js";
 
-/** The exports of a module: the functions of the C header, without the kernel's name. Pointers are numbers. */
+/**
+ * The exports of a module. The functions are those of the C header, without the kernel's name. Pointers are passed as
+ * numbers.
+ */
 export interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly __heap_base: WebAssembly.Global<"i32">;
@@ -28,7 +31,7 @@ const instantiate = (module: WebAssembly.Module): Exports => {
   try {
     exports = new WebAssembly.Instance(module).exports as unknown as Exports;
   } catch (cause) {
-    // If too little memory is left, some engines throw a RangeError, and others throw a string.
+    // For lack of memory, some engines throw a RangeError, and others throw a string.
     const isWrong = cause instanceof Error && !(cause instanceof RangeError);
     return failFor(isWrong ? "not-a-module" : "memory", cause);
   }
@@ -49,14 +52,15 @@ export type NumberArray =
   | Uint32ArrayConstructor
   | Uint8ArrayConstructor;
 
-/** An instantiated module and the allocation of its memory. */
+/** Instantiates a module, and allocates blocks in its memory. */
 export class ModuleMemory {
   readonly exports: Exports;
   /** The blocks that are not in use, sorted by address. The last block has the size Infinity, because memory grows. */
   #free: Block[];
 
   /**
-   * Passes `activations` to the module's set_activations. Only modules that support 7 and 8 bits export this function.
+   * Instantiates the module. If `activations` is defined, calls set_activations. Only int8 modules that support 7 and 8
+   * bits export this function.
    */
   constructor(module: WebAssembly.Module, activations?: Activations) {
     this.exports = instantiate(module);
@@ -78,11 +82,11 @@ export class ModuleMemory {
     return { at, bytes: size };
   }
 
-  /** Makes the memory below an address usable. If the memory grows, views of the memory become empty. */
+  /** Grows the memory, if necessary, to at least `end` bytes. After a growth, all views of the memory are empty. */
   reach(end: number): void {
     const { memory } = this.exports;
     const pages = Math.ceil((end - memory.buffer.byteLength) / 65536);
-    // A description with damaged sizes leads to NaN, which `grow` rejects.
+    // If a damaged description made `end` NaN, `pages` is NaN, and `grow` throws.
     if (!(pages <= 0)) attempt("memory", () => memory.grow(pages));
   }
 

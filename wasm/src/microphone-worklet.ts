@@ -18,7 +18,7 @@ class SampleCollector extends AudioWorkletProcessor {
     this.port.onmessage = () => (this.#isStopped = true);
   }
 
-  /** Returns false after `stop` of Microphone posted a message, so that the browser removes the node. */
+  /** Returns false after the call of Microphone.stop. The browser then removes the node. */
   process([input]: Float32Array[][]): boolean {
     const channel = input?.[0]; // absent if the microphone has no samples
     if (channel && !this.#isStopped) this.#add(channel);

@@ -69,7 +69,8 @@ export class Microphone {
     await context?.close();
   }
 
-  // A context of 16 kHz resamples the microphone. The node has no output, so nothing is played.
+  // Starts to collect samples. The AudioContext has a rate of 16 kHz, so it resamples the microphone's sound. The node
+  // has no output, so nothing is played.
   async #start(worklet: string | URL, samples: (samples: Float32Array) => void): Promise<void> {
     const context = (this.#context = new AudioContext({ sampleRate }));
     await context.audioWorklet.addModule(worklet).catch((cause) => failFor("network", cause, `${worklet}`));

@@ -21,7 +21,7 @@ export interface SentenceEncoderOptions extends LoadOptions {
   readonly vocabulary: Source;
   /** Called when bytes of the weights arrive, with the number of bytes so far and the number of bytes of the file. */
   readonly progress?: (bytes: number, total: number) => void;
-  /** The text before the names of the file's tensors, such as "bert". */
+  /** The prefix of the tensors' names in the file, such as "bert". */
   readonly prefix?: string;
 }
 
@@ -69,7 +69,7 @@ export class SentenceEncoder {
     this.#checkTables();
   }
 
-  /** Returns the ids of a text: [CLS], the pieces, [SEP]; at most maxTokens. */
+  /** Returns the token ids of a text: [CLS], the pieces of its words, and [SEP]. The text is cut to maxTokens ids. */
   ids(text: string): number[] {
     return this.vocabulary.encode(text, this.maxTokens);
   }
@@ -124,8 +124,8 @@ export class SentenceEncoder {
     return x;
   }
 
-  // Returns the mean over the tokens, scaled to length 1. The sum has the direction of the mean, so the function scales
-  // the sum.
+  // Returns the mean of the rows of y, scaled to length 1. The code scales the sum of the rows instead, which has the
+  // direction of the mean.
   #pool(y: Float32Array, tokens: number): Float32Array {
     const sum = new Float64Array(this.width);
     for (let at = 0; at < tokens * this.width; ++at) sum[at % this.width]! += y[at]!;

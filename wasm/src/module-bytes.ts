@@ -4,13 +4,13 @@ import { fail } from "./fail.js";
 import { textIn } from "./read.js";
 import { supports, type Variant, variants } from "./variants.js";
 
-/** The first six bytes of the section `ladon`: the length of its name, and the name. */
+/** The beginning of the custom section `ladon`: the length of the section's name (5), and the name in ASCII. */
 const prefix = "5,108,97,100,111,110";
 
 /**
- * Returns the content of the custom section `ladon` of a WebAssembly file; undefined if the file has no such section.
- * Compares only the first six bytes of each custom section, and decodes no names. In a damaged file, a name can claim to
- * extend beyond its section. If every such name were decoded, the time would be quadratic in the size of the file.
+ * Returns the content of the custom section `ladon` of a WebAssembly file, or undefined if the file has no such
+ * section. Compares only the first six bytes of each custom section with the name. Decoding the names would be slow for
+ * a damaged file: if every name claims to extend to the end of the file, the time is quadratic in the file's size.
  */
 const ladonSection = (bytes: Uint8Array): Uint8Array | undefined => {
   let at = 8; // after the magic number and the version
@@ -44,7 +44,7 @@ const variantIn = (bytes: Uint8Array): Variant | undefined => {
   }
 };
 
-/** Returns the bytes of a source. A buffer that was transferred gives no bytes. */
+/** Returns the bytes of a source. An ArrayBuffer that was transferred to a worker has no bytes. */
 const bytesOf = (source: BufferSource): Uint8Array => {
   if (!source.byteLength) return new Uint8Array();
   const { buffer = source as ArrayBuffer, byteOffset = 0, byteLength } = source as ArrayBufferView<ArrayBuffer>;

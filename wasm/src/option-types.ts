@@ -2,7 +2,10 @@
 // The types of the members of the C function's options.
 import { checkCount, checkNumber } from "./check.js";
 
-/** The largest "size" or "offset" that the binding passes on. Only the kernel knows the smaller limit of an option. */
+/**
+ * The largest "size" or "offset" that this package accepts. The limit of an option is smaller, but only the kernel
+ * knows it.
+ */
 const largest = 2 ** 31 - 1;
 
 /** For each type of number, a function that checks a value and returns the 32 bits that the C struct holds. */

@@ -14,8 +14,8 @@ export const failRead = (what: string, cause: unknown, signal?: AbortSignal): ne
 };
 
 /**
- * Imports files.ts, which uses functions of Node, Deno and Bun. In builds for browsers, package.json makes bundlers
- * replace this file by an empty file.
+ * Imports files.ts, which uses functions of Node, Deno and Bun. In builds for browsers, the field `browser` of
+ * package.json makes bundlers replace files.ts by an empty file.
  */
 const files = () => import("./files.js");
 
@@ -39,8 +39,8 @@ export const unshared = (bytes: any): BufferSource => {
 };
 
 /**
- * Returns a description of the bytes if all bytes are printable ASCII, otherwise undefined. Servers often send a page
- * of HTML in place of a missing file: then the error message quotes the page.
+ * Servers often send a page of HTML in place of a missing file. If all bytes are printable ASCII, returns a text that
+ * quotes the bytes, for the error message. Otherwise, returns undefined.
  */
 export const textIn = (bytes: Uint8Array): string | undefined => {
   const text = new TextDecoder("latin1").decode(bytes);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how the engine computes i32x4.relaxed_dot_i8x16_i7x16_add_s, the dot product of relaxed int8 kernels. Loaded on
 // demand.
-//
-// The operands a and b have 16 bytes, and c has 4 lanes of 32 bits. Lane i of the result is c[i] + a[4i] * b[4i] + a[4i
-// + 1] * b[4i + 1] + a[4i + 2] * b[4i + 2] + a[4i + 3] * b[4i + 3]. The bytes of a are signed. The sum is defined only
-// if the bytes of b are from 0 to 127. For larger bytes, the sum depends on the instruction of the processor that the
-// engine uses.
+// The operands a and b have 16 bytes, and c has 4 lanes of 32 bits. Lane i of the result is c[i] plus the dot product
+// of the bytes 4i to 4i + 3 of a and b. The bytes of a are signed. The sum is defined only if the bytes of b are from 0
+// to 127. For larger bytes, the sum depends on the processor's instruction that the engine uses.
 
 /**
  * - `"unsigned"`: sums are exact for b from 0 to 255
@@ -16,8 +14,8 @@
 export type RelaxedDot = "unsigned" | "signed" | "saturating" | "wrong";
 
 /**
- * The probe's memory has a at address 0, b at 16 and c at 32. `dots` adds the dot products of a and b to c `count`
- * times, and writes the four sums to address 48.
+ * A small WebAssembly module that runs the instruction. In its memory, a is at address 0, b at 16 and c at 32. `dots`
+ * adds the dot products of a and b to c `count` times, and writes the four sums to address 48.
  */
 export interface Probe {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -42,7 +40,7 @@ const probeCode = [
   11, // end of the function
 ];
 
-/** The bytes of a and b. */
+/** The bytes of the operands a and b of one dot product. */
 interface Operands {
   readonly a: Int8Array;
   readonly b: Uint8Array | Int8Array;
@@ -58,7 +56,7 @@ const defined: readonly Operands[] = [
   operands(() => -128, () => 127),
   operands((i) => 127 - 17 * i, (i) => 127 - i),
 ];
-/** Operands with bytes of b above 127. */
+/** Operands with bytes of b above 127, for which the sums depend on the engine. */
 const engineDefined: readonly Operands[] = [
   operands(() => 127, () => 255),
   operands((i) => 127 - 16 * i, (i) => 128 + 5 * i),
@@ -74,10 +72,10 @@ const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32A
     return sum;
   });
 
-/** Returns the same operands with b read as signed bytes. */
+/** Returns the same operands, with the bytes of b as signed numbers. */
 const asSigned = ({ a, b }: Operands): Operands => ({ a, b: Int8Array.from(b) });
 
-/** Classifies the engine's dot product by the results of all calls of `observe`. */
+/** Collects the results of dot products, and says in `kind` how the engine computes them. */
 class Observations {
   #isRight = true;
   #isUnsigned = true;
@@ -90,7 +88,8 @@ class Observations {
   }
 
   /**
-   * Lets the probe compute the dot products of `defined` and `engineDefined`. Compares each result with the exact sums.
+   * Computes the dot products of all operands in `defined` and `engineDefined` with the probe. Compares the results
+   * with exact sums.
    */
   observe(probe: Probe, count: number): void {
     for (const one of defined) this.#isRight &&= agrees(probe, one, one, count);
@@ -101,7 +100,10 @@ class Observations {
   }
 }
 
-/** Returns true if the sums that the probe computes from a and b equal the exact sums of the operands `expected`. */
+/**
+ * Computes the dot products of a and b with the probe. Returns true if they equal the exact sums of the operands
+ * `expected`. If `expected` has the bytes of b as signed numbers, this tests whether the engine reads b as signed.
+ */
 const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: number): boolean => {
   const start = Int32Array.of(1, -2, 30000, -40000);
   const { buffer } = probe.memory;
@@ -113,14 +115,17 @@ const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: num
 };
 
 /**
- * The first calls of `dots` run code that the engine has not optimised. V8 requests optimised code after about 220,000
- * additions, which the first 4 rounds always reach. The optimiser runs in another thread and takes less than 2 ms. The
- * pauses after the fourth round take 44 ms together, so the last rounds run optimised code.
+ * The test must cover the optimised code of `dots`, too. V8 requests optimised code after about 220,000 additions,
+ * which the first 4 rounds always reach. Another thread optimises the code in less than 2 ms. The pauses after the
+ * fourth round take 44 ms together, so the last rounds run optimised code.
  */
 const rounds = 8;
 const additions = 20000;
 
-/** Classifies a probe. In the pauses, an engine can replace the code of `dots` by optimised code. */
+/**
+ * Finds out how the probe computes dot products. Pauses between the calls of `dots`, so that the engine can replace its
+ * code by optimised code.
+ */
 export const classify = async (probe: Probe): Promise<RelaxedDot> => {
   const seen = new Observations();
   seen.observe(probe, 1);
@@ -131,7 +136,7 @@ export const classify = async (probe: Probe): Promise<RelaxedDot> => {
   return seen.kind;
 };
 
-/** Makes a probe. The engine must support relaxed SIMD. */
+/** Instantiates the small WebAssembly module that runs the instruction. The engine must support relaxed SIMD. */
 export const makeProbe = (): Probe => {
   const module = new WebAssembly.Module(Uint8Array.from(probeCode));
   return new WebAssembly.Instance(module).exports as unknown as Probe;
@@ -140,7 +145,7 @@ export const makeProbe = (): Probe => {
 let known: Promise<RelaxedDot> | undefined;
 
 /**
- * Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return the
- * result of the first call.
+ * Finds out how this engine computes dot products. The first call takes about 60 ms, mostly pauses. Later calls return
+ * the result of the first call.
  */
 export const relaxedDot = (): Promise<RelaxedDot> => (known ??= classify(makeProbe()));

@@ -17,8 +17,8 @@ export class RotaryTable {
   }
 
   /**
-   * `given` is the option `rotary` of a run. Fills the table for the members `base` and `scaling` of `given`. Does not
-   * fill the table again if the last call filled it for equal numbers. Returns the member `offset` of `given`.
+   * Fills the table for the option `rotary` of a run: `given` is {base, scaling, offset}. Does nothing if the table
+   * already belongs to this base and scaling. Returns the offset.
    */
   prepare(given: any): number {
     checkOptions(given ?? {}, ["base", "scaling", "offset"]);

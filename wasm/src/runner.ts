@@ -79,7 +79,8 @@ export class Runner {
     checkLength("x", x, rows * model, mostQueries * model);
     this.#memory.write(this.#xAt, x);
 
-    // A call without a context uses the keys and values in the cache.
+    // A call with a context fills the cache. In a run without a context, the call uses the keys and values that are in
+    // the cache.
     const passesContext = context && Boolean(given.context || !this.cached);
     const words = this.#writeInputs(given, lengths, passesContext);
     if (given.attention) words.attention = this.#mapPointers();
@@ -110,8 +111,8 @@ export class Runner {
   }
 
   /**
-   * Copies the arrays in `given` into the module's memory, and checks the other options. Returns the value that the
-   * module receives for each option but `attention`: an address, a length or a number.
+   * Checks the options of a run (`given`), and copies its arrays into the module's memory. Returns the members of the C
+   * struct of options, except `attention`. Each member is an address, a length or a number.
    */
   #writeInputs(given: Given, { queries, keys, offset }: Lengths, passesContext: boolean): Words {
     const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };

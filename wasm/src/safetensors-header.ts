@@ -12,7 +12,7 @@ export interface FileTensor extends GivenTensor {
   readonly begin: number;
 }
 
-/** For each dtype that the package reads, the bytes of an element and the `type` of the tensor in `GivenTensor`. */
+/** Maps each dtype that the package reads to the bytes of an element and the name of the type in this package. */
 const knownTypes: ReadonlyMap<string, readonly [size: number, type: string]> = new Map([
   ["F32", [4, "float32"]],
   ["F16", [2, "F16"]],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams safetensors files into the memory of an instance. This file is loaded on demand, because weights in arrays do
-// not need this file.
+// Streams safetensors files into the memory of an instance. index.js imports this file only on demand, because weights
+// that are given as arrays do not need it.
 import { ByteStream } from "./byte-stream.js";
 import { checkOptions, checkSignal } from "./check.js";
 import { fail } from "./fail.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { fail } from "./fail.js";
 
-/** The messages for errors that only the kernel detects, by the ladon_status of the C header. */
+/** Maps a ladon_status of the C header to a message. Only the kernel detects these errors, and not this package. */
 const messages: Record<number, string> = {
   7: "a length or a position is larger than the kernel has room for",
   11: "the cache has no room for these tokens",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds, for a tensor of a checkpoint, the member of the kernel's weights that takes the tensor.
+// Knows which tensor of a checkpoint belongs to which member in the C struct of weights.
 import type { Description } from "./description.js";
 import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
 
 /**
- * Returns the name of the member that takes a tensor of a checkpoint, as in `Slot`. `name` is the tensor's name without
- * the checkpoint's prefix. Returns undefined if no kernel with the same `kind` (Description) has such a member.
+ * Maps the name of a tensor in a checkpoint, without the prefix, to the name of a member in the C struct of weights.
+ * Returns undefined if kernels of this kind have no such member.
  */
 export type MemberOf = (name: string) => string | undefined;
 
@@ -14,9 +14,9 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 type Names = Map<string, string>;
 
 /**
- * Adds names of tensors and their members to the map `names`. A row of `rows` has a role, such as in_proj_weight, and
- * the name of this role in checkpoints. The name of the member is `member` + role. `names` maps the member's name to
- * itself. Unless `isOwnOnly`, `names` also maps the checkpoint's name, `place` + name, to the member.
+ * Adds entries to the map `names`. A row [role, name], such as ["out_proj_weight", "output.dense.weight"], has the role
+ * of a tensor and its name in checkpoints. The member of the tensor is `member` + role. The map leads from this name to
+ * itself, and from the checkpoint's name `place` + name to the member. With `isOwnOnly`, the second entry is missing.
  */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {
@@ -26,8 +26,8 @@ const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place =
 };
 
 /**
- * Returns a map from the names of tensors to members. Calls `add` for each naming convention. `add` adds the names of
- * the convention to the map.
+ * Returns a map from names of tensors to members. Calls `add` once for each naming convention, such as BERT's, and
+ * `add` inserts the names of this convention.
  */
 const namesOf = (add: (names: Names, convention: Convention) => void): Names => {
   const names: Names = new Map();
@@ -50,8 +50,8 @@ const withRowTensors =
 export const memberFinder = (description: Description): MemberOf => withRowTensors(matrixFinder(description));
 
 const matrixFinder = ({ kind, layout }: Description): MemberOf => {
-  // The tensors of checkpoints are (out, in). So a kernel that reads (in, out) accepts only the names of its own
-  // members.
+  // Checkpoints have matrices (out, in). Kernels with the layouts per_head and in_out read (in, out), so such a kernel
+  // must not accept the names of checkpoints, but only its own names.
   const isOwnOnly = layout === "per_head" || layout === "in_out";
   if (kind === "attention") {
     const names = namesOf((to, { ofAttention }) => addRows(to, ofAttention, isOwnOnly));

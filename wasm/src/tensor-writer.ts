@@ -9,8 +9,8 @@ import type { WeightPlan } from "./weight-plan.js";
 export type PutBytes = (piece: Uint8Array, at: number) => void;
 
 /**
- * Returns a function that collects bytes and passes units of `size` bytes to `put`. The last unit may be smaller. A
- * unit is valid until `put` gets the next unit.
+ * Returns a function that collects bytes and calls `put` with units of `size` bytes. The last unit may be smaller.
+ * `put` must not keep a unit, because all units use the same buffer.
  */
 const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number) => void): PutBytes => {
   const unit = new Uint8Array(size);
@@ -27,9 +27,9 @@ const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number
 };
 
 /**
- * Returns a function that copies the bytes of a tensor to the offset `begin`. The usable memory grows to twice the
- * number of bytes that arrived. If the memory grew to the size in the header at once, a damaged header could allocate
- * gigabytes.
+ * Returns a function that copies the bytes of a tensor to the offset `begin`. The memory grows only to twice the number
+ * of bytes that have arrived. If it grew to the size in the file's header at once, a damaged header could make it grow
+ * by gigabytes.
  */
 const copy = (block: WeightBlock, { bytes: planned }: WeightPlan, begin: number): PutBytes => (piece, at) => {
   block.reach(Math.min(planned, 2 * (begin + at + piece.length)));

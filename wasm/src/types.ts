@@ -22,14 +22,14 @@ export interface LoadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The masks of an instance. A choice must include the masks that the kernel requires. */
+/** The masks that an instance uses. They must include all masks of the kernel that cannot be switched off. */
 export type Mask = "none" | "causal" | "padding" | readonly ("causal" | "padding")[];
 
 export interface CreateOptions {
   /**
-   * `"causal"`: in a run with q queries and k keys, query i sees the keys from 0 to i + k - q. `"padding"`: the option
-   * `padding` of `run` hides keys. By default, a run uses the masks that the kernel requires, and the masks whose data
-   * the run gives.
+   * With `"causal"`, query i of a run with q queries and k keys sees the keys from 0 to i + k - q. With `"padding"`,
+   * the option `padding` of `run` hides keys. Without the option `mask`, a run uses the masks that cannot be switched
+   * off, and each mask whose data the run gives.
    */
   readonly mask?: Mask;
 }
@@ -45,22 +45,23 @@ export interface RunOptions extends MaskOptions {
    */
   readonly queries?: number;
   /**
-   * The number of keys. The default is `tokens`. For kernels with CONTEXT, the default is `description.keys`, or
-   * `cached` in a run that uses the keys in the cache.
+   * The number of keys. The default is `tokens`. Kernels with CONTEXT have another default: `description.keys`, or
+   * `cached` if the run uses the keys in the cache.
    */
   readonly keys?: number;
   /**
-   * Query i has position i + offset among the keys. The default is the number of keys minus the number of queries. If
-   * the kernel's causal mask can be left out and the instance does not use it, the default is the number of keys.
+   * Query i has position i + offset among the keys. The causal mask hides the keys after this position. The default is
+   * the number of keys minus the number of queries. If an instance does not use the kernel's causal mask, the default
+   * is the number of keys, so that no key is hidden.
    */
   readonly offset?: number;
   /** For kernels with CONTEXT: [keys][keyModel], the tokens from which keys and values are projected. */
   readonly context?: ArrayLike<number>;
-  /** For kernels with SINKS, which require the option: [heads], the logit of each head's sink. */
+  /** For kernels with SINKS: [heads], the logit of each head's sink. These kernels require the option. */
   readonly sinks?: ArrayLike<number>;
   /**
-   * For kernels with ROTARY. In each head of the token at `position`, pair p of the numbers is rotated by the angle
-   * (position + offset) / scaling * base^(-2 p / width).
+   * For kernels with ROTARY: the numbers of each head of a query or key are rotated in pairs. For the token at
+   * `position`, the angle of pair p is (position + offset) / scaling * base^(-2 p / width).
    */
   readonly rotary?: { readonly base?: number; readonly scaling?: number; readonly offset?: number };
   /** True to keep the attention weights of this run for `attention()`. */
@@ -97,18 +98,17 @@ export interface Weights {
    */
   set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
   /**
-   * Streams a safetensors file into the instance's memory. The kernel's tensors have the dtype F32, F16 or BF16. An
-   * int8 kernel quantises its matrices while they arrive, row by row, or takes I8 matrices with scales as in `set`.
-   * Tensors that the kernel does not need are kept unchanged and may have any dtype. After an error or an abort, the
-   * weights are unchanged.
+   * Streams a safetensors file into the instance's memory. The tensors that the kernel reads have the dtype F32, F16 or
+   * BF16. For an int8 kernel, the binding quantises the matrices while they arrive, row by row. The file may also have
+   * I8 matrices with scales, as in `set`. All other tensors of the file are kept unchanged and may have any dtype.
+   * After an error or an abort, the weights are unchanged.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
   /**
-   * Returns a view of the tensor `name` of the file or record that the weights came from. The view has the type that is
-   * stored, and is valid until the next call. A matrix X that an int8 kernel has quantised is an Int8Array. Its scales
-   * are X_scale (Float32Array), and the sums of its rows are X_row_sum (Int32Array). For an F16 or BF16 tensor that the
-   * kernel does not need, returns a copy as a Float32Array. Throws a LadonError "weights" if the tensor has another
-   * type than `type`.
+   * Returns a view of the tensor `name` of the file or record that the weights came from. The view is valid until the
+   * next call. If an int8 kernel quantised a matrix X, the tensor X is an Int8Array. X_scale has its scales
+   * (Float32Array), and X_row_sum the sums of its rows (Int32Array). For an F16 or BF16 tensor that the kernel does not
+   * need, returns a copy as a Float32Array. Throws a LadonError "weights" if the tensor has another type than `type`.
    */
   tensor(name: string): WeightArray;
   tensor(name: string, type: "float32"): Float32Array;
@@ -124,17 +124,17 @@ export interface Instance {
   readonly description: Description;
   readonly weights: Weights;
   /**
-   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`. If the kernel has a context or
-   *   a cache, the number of rows is `queries`. x may also have all rows that the kernel has room for. Then the run
-   *   reads the first rows.
+   * @param x [tokens][model]. The number of tokens is the larger of `queries` and `keys`. If the kernel has a context
+   *   or a cache, the number is `queries`. x may also have all rows that the kernel has room for. Then the run reads
+   *   the first rows.
    * @returns a view of y, [queries][model]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
   /**
-   * Returns a view of the attention weights of the last run, if the run had `attention: true`. The shape is
-   * [heads][description.queries][description.keys], and does not depend on the lengths of the run. The row of query i
-   * of head h begins at (h * description.queries + i) * description.keys. Rows of queries that the run did not have are
-   * undefined.
+   * Returns a view of the attention weights of the last run, if the run had `attention: true`. The shape is always
+   * [heads][description.queries][description.keys], also after a run with fewer queries or keys. So the row of query i
+   * in head h begins at (h * description.queries + i) * description.keys. Rows of queries that the run did not compute
+   * are undefined.
    */
   attention(layer?: number): Float32Array;
   /**
@@ -151,13 +151,13 @@ export interface Instance {
 
 export interface WarmUpOptions {
   /**
-   * The number of tokens of each call. Short calls are better, because the engine replaces a function's code only
+   * The number of tokens of each call. Short calls are better, because the engine can switch to optimised code only
    * between two calls. The default is 32.
    */
   readonly tokens?: number;
   /** The time limit in milliseconds. The default is 2000. */
   readonly most?: number;
-  /** True to warm up the code that only runs with `attention: true` use. */
+  /** True to also warm up the code that computes attention maps. Only runs with `attention: true` use this code. */
   readonly attention?: boolean;
 }
 
@@ -168,7 +168,10 @@ export interface WarmedUp {
   readonly total: number;
   /** The time of the first call. The engine had not optimised the code before this call. */
   readonly first: number;
-  /** The time of a call after the warm-up: the mean of the fastest group. Calls are timed in groups of 8 ms. */
+  /**
+   * The time of a call after the warm-up: calls are timed in groups of 8 ms, and `best` is the mean of the fastest
+   * group.
+   */
   readonly best: number;
 }
 

@@ -6,9 +6,9 @@ export type Variant = "relaxed" | "simd" | "scalar";
 export const variants: readonly Variant[] = ["relaxed", "simd", "scalar"];
 
 /**
- * Returns true if the engine supports the variant. The engine validates a module with one function () -> v128. The
- * function pushes a local three times. For "relaxed", the next instruction is f32x4.relaxed_madd (253 133 2). For
- * "simd", the next instructions are v128.bitselect (253 82) and a nop (1).
+ * Returns true if the engine supports the variant: the engine must accept a small module with an instruction of this
+ * variant. The module has one function () -> v128, which pushes a local three times. For "relaxed", f32x4.relaxed_madd
+ * follows (253 133 2). For "simd", v128.bitselect (253 82) and a nop (1) follow.
  */
 export const supports = (variant: Variant): boolean =>
   variant === "scalar" ||

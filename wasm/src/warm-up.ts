@@ -23,7 +23,7 @@ const allocateZeros = (memory: ModuleMemory, description: Description): number =
   return memory.allocate(4 * floats).at;
 };
 
-/** Returns pointers to one attention map for each layer. */
+/** Allocates an attention map for each layer, and returns their addresses. */
 const allocateMaps = (memory: ModuleMemory, { layers = 1, heads, queries, keys }: Description): number[] => {
   const bytes = 4 * heads * queries * keys;
   const first = memory.allocate(layers * bytes).at;
@@ -57,10 +57,10 @@ const callOnZeros = (
 };
 
 /**
- * Repeats calls until the time of a call no longer improves by 10%. Waits for an improvement for 150 ms, or for the
- * time of 8 of the fastest calls if this time is longer. Stops after `most` milliseconds in any case. V8 compiles in
- * another thread, and replaces the code between two calls. Calls are measured in slices of 8 ms, which is long enough
- * for a coarse clock. Between two slices, other code of the page can run. The time of a call is the mean of a slice.
+ * Repeats calls until they get no faster. Calls are timed in slices of 8 ms, which is long enough for a coarse clock,
+ * and the time of a call is the mean of its slice. Ends when no slice has had a time 10% below the shortest so far for
+ * 150 ms, or for 8 times the shortest if that is longer. Always ends after `most` milliseconds. Between two slices,
+ * other code of the page can run. V8 compiles in another thread, and replaces the code between two calls.
  */
 const repeat = async (call: () => void, begin: number, most: number): Promise<WarmedUp> => {
   const slice = 8;

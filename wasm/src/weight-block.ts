@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of an instance in its memory: the C struct of pointers, and then the tensors.
+// Holds the weights of an instance in the module's memory: a C struct of pointers, and behind it the tensors.
 import { isWeightType, type WeightArray, type WeightType, weightArrays } from "./element-types.js";
 import { fail } from "./fail.js";
 import type { Block, ModuleMemory, NumberArray } from "./memory.js";
@@ -12,22 +12,25 @@ export class WeightBlock {
   readonly #memory: ModuleMemory;
   readonly #plan: WeightPlan;
   readonly #block: Block;
-  /** A buffer for a row of floats that becomes int8. */
+  /** A buffer in the module's memory for one row of floats. The kernel's C function quantises this row. */
   #row: Block | undefined;
-  /** The copies as float32 that `tensor` made of F16 and BF16 tensors, by name. */
+  /** The float32 copies of F16 and BF16 tensors that `tensor` has made so far, by name. */
   readonly #widened = new Map<string, Float32Array>();
 
-  /** True if the kernel reads rotated int8 weights (ROTATED). Scales of rotated weights are negative. */
+  /** True if the kernel reads rotated int8 weights (ROTATED). A negative scale marks a row of rotated weights. */
   readonly #rotated: boolean;
 
-  /** Finds a place for the weights. The caller must call `reach` before it writes bytes of a tensor. */
+  /**
+   * Reserves addresses for the weights, but does not grow the memory. The caller must call `reach` before it writes
+   * bytes of a tensor.
+   */
   constructor(memory: ModuleMemory, plan: WeightPlan, rotated: boolean) {
     this.#memory = memory;
     this.#rotated = rotated;
     this.#plan = plan;
     const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
-    // `#row` is allocated before `#block`, because `allocate` makes all memory below the end of `#row` usable. If
-    // `#row` were behind `#block`, the memory would grow to the full size of `#block` before any weights arrive.
+    // `#row` must lie in front of `#block`. `allocate` grows the memory up to the end of `#row`. If `#block` were in
+    // front of `#row`, the memory would grow over all of `#block` before weights arrive.
     this.#row = memory.allocate(4 * Math.max(0, ...columns));
     this.#block = memory.reserve(pointerBytes(plan) + plan.bytes);
   }
@@ -63,9 +66,9 @@ export class WeightBlock {
   }
 
   /**
-   * Completes the weights after all tensors were written: computes the row sums of the int8 matrices that `quantiseRow`
-   * did not make, and writes the pointers. Throws "weights" if a scale has the wrong sign, or is 0, infinite or NaN.
-   * Scales of rotated weights must be negative, and all other scales positive.
+   * Completes the weights after all tensors were written. Computes the row sums of matrices that were int8 already, and
+   * writes the pointers. Throws "weights" if a scale is 0, infinite or NaN, or has the wrong sign: scales of rotated
+   * weights must be negative, and all other scales positive.
    */
   finish(): void {
     const first = this.#tensorsAt;

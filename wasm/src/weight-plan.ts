@@ -11,14 +11,14 @@ export interface GivenTensor extends Omit<StoredTensor, "begin"> {
 }
 
 /**
- * An int8 matrix in a block. `weight`, `scale` and `sums` are offsets in bytes from the first tensor: of the weights,
- * of the row scales, and of the row sums.
+ * An int8 matrix among the weights. The offsets of its weights, of its row scales (`scale`) and of its row sums
+ * (`sums`) are in bytes from the first tensor.
  */
 export interface Int8Matrix {
   readonly rows: number;
   readonly columns: number;
   readonly weight: number;
-  /** Undefined if the scales are a tensor of the record or file. Then the weights are int8 already. */
+  /** Undefined if the given weights are int8 already. Their scales are then a separate tensor of the record or file. */
   readonly scale?: number;
   readonly sums: number;
 }
@@ -28,15 +28,18 @@ export interface WeightPlan {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /** The bytes of all stored tensors, with the gaps that align the tensors. */
   readonly bytes: number;
-  /** The int8 matrices of the kernel, by the name of the tensor that holds or becomes the int8 weights. */
+  /** Maps the name of a stored tensor to the int8 matrix that it becomes or already is. */
   readonly matrices: ReadonlyMap<string, Int8Matrix>;
-  /** For each pointer in the C struct of weights, the offset of its tensor in bytes from the first tensor. */
+  /**
+   * One entry for each pointer in the C struct of weights: the offset of the pointer's data in bytes, counted from the
+   * first tensor.
+   */
   readonly offsets: readonly number[];
   /** The names of the stored tensors that are the scales of int8 matrices. */
   readonly scales: readonly string[];
 }
 
-/** The dtypes that become float32 in memory. Only tensors that the kernel does not read keep these dtypes. */
+/** Tensors of these dtypes become float32 in memory if the kernel reads them. Otherwise, they are stored unchanged. */
 const narrowFloats = ["F16", "BF16"];
 
 /** Places tensors one after another, each at a multiple of 64 bytes. */
@@ -44,7 +47,7 @@ class Block {
   readonly tensors = new Map<string, StoredTensor>();
   bytes = 0;
 
-  /** Returns the offset of the tensor. */
+  /** Finds a place for the tensor, and returns its offset. */
   add(name: string, { bytes, ...tensor }: GivenTensor): number {
     if (this.tensors.has(name)) fail("weights", name, "no such tensor, because the binding makes it", "one");
     const begin = Math.ceil(this.bytes / 64) * 64;
@@ -55,7 +58,8 @@ class Block {
 }
 
 /**
- * Places the weights of an int8 matrix, and the scales and sums that the binding computes. Throws "shape" or "weights".
+ * Finds places for an int8 matrix: for the weights, the row sums, and the scales if the weights are given as floats.
+ * Throws "shape" or "weights" if `given` has the wrong shape or type.
  */
 const addMatrix = (to: Block, name: string, given: GivenTensor, shape: readonly number[]): Int8Matrix => {
   const [rows, columns] = shape as [number, number];
@@ -85,10 +89,10 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
 
 /**
  * Plans how the `given` tensors are stored. The kernel reads only tensors whose names begin with `prefix`. Tensors with
- * other names are stored, too. The tensors with the prefix form three groups:
- * - tensors that the kernel reads: they must all be present
- * - tensors that only other kernels of this kind read, such as a tensor of a further layer, or a bias: not allowed
- * - tensors that no kernel of this kind reads, such as embeddings: allowed in a file (`isFile`), but not in a record
+ * other names are stored, too. A tensor with the prefix is of one of three kinds:
+ * - The kernel reads it. All such tensors must be present.
+ * - Only other kernels of this kind read it, such as a tensor of a further layer, or a bias. It is not allowed.
+ * - No kernel of this kind reads it, such as embeddings. It is allowed in a file (`isFile`), but not in a record.
  * Throws "weights" if a tensor is missing or not allowed. Throws "shape" or "weights" if a tensor has another shape or
  * type than the kernel reads.
  */
@@ -110,7 +114,7 @@ const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   if (float !== undefined && int8 !== undefined) fail("weights", `type of ${float}`, `int8, as of ${int8}`, "floats");
 };
 
-/** Returns the shape of each int8 matrix that a record or file can have, by the name of the member. */
+/** Maps the name of each int8 matrix in the C struct of weights to its shape. */
 const matrixShapes = (slots: readonly Slot[]): Map<string, readonly number[]> =>
   new Map(slots.filter(({ type }) => type === "int8").map(({ name, shape }) => [name, shape]));
 

@@ -63,7 +63,10 @@ export class WeightStore {
     }
   }
 
-  /** Finds a place for new weights. The caller releases the block, or passes the block to `adopt`. */
+  /**
+   * Reserves memory for new weights, and returns the block. The caller must later release the block, or pass it to
+   * `adopt`.
+   */
   reserve(plan: WeightPlan): WeightBlock {
     return new WeightBlock(this.#memory, plan, this.#rotated);
   }

@@ -5,8 +5,8 @@
 import { sampleRate, windowLength } from "./keyword-front-end.js";
 
 /**
- * Half a second, in samples. The number of windows that WordDetector averages is half a second divided by the stride,
- * rounded down, but at least 1.
+ * Half a second, in samples. The probabilities of a word are averaged over averagedSamples / stride windows (rounded
+ * down), but over at least one.
  */
 export const averagedSamples: number = sampleRate / 2;
 const threshold = 0.6;
@@ -14,7 +14,7 @@ const suppressed = sampleRate / 2;
 /** The index of the first word. The labels 0 and 1, _silence_ and _unknown_, are not words. */
 export const firstWord = 2;
 
-/** A word whose average probability has reached the threshold. */
+/** A word, and its average probability, which has reached the threshold. */
 export interface DetectedWord {
   /** Index of the label. */
   readonly label: number;
@@ -43,7 +43,8 @@ export class WordDetector {
   add(probabilities: Float32Array): DetectedWord | undefined {
     this.#recent = [...this.#recent, probabilities].slice(-this.#most);
     this.#sinceReport += this.#stride;
-    // The average always has `#most` terms. At the beginning of a sound, the missing windows count as zeros.
+    // At the beginning of a sound, fewer than `#most` windows exist. The missing windows count as zeros, so the sum is
+    // always divided by `#most`.
     const averageOf = (label: number) => this.#recent.reduce((sum, one) => sum + one[label]!, 0) / this.#most;
     const averages = Array.from(probabilities, (_, label) => averageOf(label));
     const probability = Math.max(...averages.slice(firstWord));

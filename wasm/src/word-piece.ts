@@ -7,8 +7,8 @@ import { LadonError } from "./index.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
 
-// Matches the code points that step 1 of wordsOf removes, and unpaired surrogates (Cs). The C++ tokenizer has no
-// surrogates, and drops bytes that are not UTF-8.
+// Matches the code points that wordsOf removes in its step 1, and surrogates without a partner (Cs). The C++ tokenizer
+// meets no surrogates, but drops bytes that are not UTF-8.
 const dropped = /[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
 const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
 // The blocks of CJK ideographs that BERT's tokenizers know. As in the library `tokenizers`, the block of extension E
@@ -16,20 +16,21 @@ const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
 const blocks =
   "\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2B73F}" +
   "\\u{2B740}-\\u{2B81F}\\u{2B920}-\\u{2CEAF}\\u{2F800}-\\u{2FA1F}";
-// Matches code points that only step 4 of wordsOf changes. These code points take a fast path.
+// Matches ASCII letters and digits. wordsOf only converts them to lower case, so `put` tests for them first.
 const plain = /[\dA-Za-z]/;
 const ideograph = new RegExp(`[${blocks}]`, "u");
 const mark = /\p{M}/u;
 const accent = /\p{Mn}/u;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 
-// A mark of the highest combining class. NFD puts marks of all lower classes in front of lastMark, except marks of
-// class 0, which NFD does not move.
+// A combining mark of the highest combining class. normalize("NFD") moves lastMark behind all following marks of other
+// classes, but not behind a code point of class 0. So a mark c is of class 0 if lastMark is not at the end of the
+// result.
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 
-// Collects words, code point by code point. WordMaker drops accents before it sorts marks. NFD of a whole text would
-// also sort the accents, in a time that is quadratic in the number of consecutive accents.
+// Collects words, code point by code point. normalize("NFD") sorts a run of marks in quadratic time. So this class
+// drops accents first, and sorts only the other marks.
 class WordMaker {
   // The words that were completed since the last call of `takeWords`; undefined if no word was completed.
   #words: string[] | undefined;
@@ -163,8 +164,8 @@ export class WordPiece {
     return ids;
   }
 
-  // Returns the end of the longest piece that begins at `begin`, or `begin` if there is no such piece. No piece of a
-  // vocabulary ends between two surrogates, so no surrogate pair is split.
+  // Returns the end of the longest piece in the vocabulary that begins at `begin`. Returns `begin` if there is no such
+  // piece. A surrogate pair is never split, because no piece in a vocabulary ends within a pair.
   #endOfPiece(word: string, begin: number): number {
     let end = word.length;
     while (end > begin && !this.#ids.has(pieceText(word, begin, end))) --end;

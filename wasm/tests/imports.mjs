@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 const folder = new URL("../src/", import.meta.url);
 const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)"\.\/([\w/-]+)\.js"/g;
 
-/** Returns each file of src with the files that it imports: statically, on demand, or only for types. */
+/** Returns a map from each file of src to the files that it imports: statically, on demand, or only for types. */
 export const importsOfSource = () => {
   const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
   return new Map(

@@ -8,7 +8,7 @@ export const skipWithoutKernels = existsSync(new URL("int8_layer.scalar.wasm", f
   ? false
   : "tests/kernels is not built";
 
-/** Returns the URL, without the variant, of the modules of a kernel that tests/kernels/CMakeLists.txt makes. */
+/** Returns the URL of a kernel of tests/kernels/CMakeLists.txt, to which `load` adds the variant. */
 export const testKernel = (name) => new URL(name, folder);
 
 /** The variants that this engine runs. */
@@ -20,8 +20,8 @@ export const runnable = variants.filter((variant) => runs("minilm_int8", variant
 export const shippedScalar = (name) => load(name, { precision: "int8", variant: "scalar" });
 
 /**
- * Loads a kernel. Returns undefined if `load` rejects the kernel because relaxed dot products of this engine are
- * inexact. They may be inexact for any number of activation bits, or only for 8 bits.
+ * Loads a kernel. Returns undefined if `load` rejects the kernel because this engine computes inexact relaxed dot
+ * products. Some engines are inexact only for inputs of 8 bits, and others for any number of bits.
  */
 export const exactKernel = (source, options) =>
   load(source, options).catch((error) => {

@@ -38,8 +38,8 @@ export const rowsOf = (flat, width) =>
   Array.from({ length: flat.length / width }, (_, i) => Array.from(flat.subarray(i * width, (i + 1) * width)));
 
 /**
- * Returns random weights by the names of the C members. Matrices are scaled by 1.5 / sqrt(columns), so that a linear
- * map neither enlarges nor shrinks its inputs much.
+ * Returns random weights for a kernel, by the names of the members in the C struct of weights. Matrices are scaled by
+ * 1.5 / sqrt(columns), so that a linear map neither enlarges nor shrinks its inputs much.
  */
 export const weightsOf = (description, random) => {
   const entries = [];
@@ -66,8 +66,9 @@ export const weightsOf = (description, random) => {
 };
 
 /**
- * Returns [matrix, bias] in the oracle's form: `rows` rows of the matrix `name`, beginning with row `first`, and the
- * biases of these rows. By default, returns all rows.
+ * Returns [matrix, bias], as oracle.mjs reads weights. The result has `rows` rows of the matrix `name`, from row
+ * `first` on, and the biases of these rows. By default, it has all rows. If the matrix is int8, it becomes {integers,
+ * scale, bits}.
  */
 const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) => {
   const matrix = weights[`${name}_weight`];
@@ -79,8 +80,8 @@ const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) 
 };
 
 /**
- * Returns the weights of one layer in the oracle's form. The names of the layer's members begin with `at`. Products
- * with int8 weights have inputs of `bits` bits.
+ * Returns the weights of one layer, as oracle.mjs reads them. In `weights`, the names of the layer's tensors begin with
+ * `at`. For int8 weights, `bits` is the number of bits to which inputs are quantised.
  */
 export const parts = (weights, at, model, bits) => {
   const one = (part) => matrixOf(weights, at + part, bits);
@@ -95,8 +96,8 @@ export const parts = (weights, at, model, bits) => {
 };
 
 /**
- * Returns the oracle's results for a kernel: the rows of y, and the attention weights of every layer and head.
- * maySee(query, key) is the mask.
+ * Returns what the kernel must compute, according to oracle.mjs: the rows of y, and the attention weights of every
+ * layer and head. maySee(query, key) is the mask.
  */
 export const expected = (description, weights, x, queries, keys, maySee) => {
   const { model, heads, kind, layers, activationBits, arguments: given } = description;
@@ -116,8 +117,8 @@ export const expected = (description, weights, x, queries, keys, maySee) => {
   const form = { heads, norm: argument("NORM", "post"), activation: argument("ACTIVATION", "relu"), epsilon };
   const all = [];
   for (let i = 0; i < (layers ?? 1); ++i) {
-    // All layers but the last compute all tokens, because the next layer reads all tokens. The last layer computes only
-    // the queries.
+    // All layers except the last compute all tokens, because the next layer reads all tokens. The last layer computes
+    // only the queries.
     const asking = i + 1 < (layers ?? 1) ? rows.length : queries;
     const at = layers ? `layers.${i}.` : "";
     const { y, maps } = encoderLayer(rows, parts(weights, at, model, activationBits), form, asking, keys, maySee);

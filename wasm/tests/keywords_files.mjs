@@ -1,4 +1,5 @@
-// Names the files of KWT-1, the answers of LiteRT and the recordings. LADON_KEYWORDS_DIR is the folder of all files.
+// The paths of the files for the tests of KWT-1: the model, the answers that LiteRT computed, and the recordings. All
+// of them are in the folder LADON_KEYWORDS_DIR.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +8,9 @@ const folder = process.env.LADON_KEYWORDS_DIR ?? fileURLToPath(new URL("../../..
 export const weights = join(folder, "kwt1.safetensors");
 /** The file that kwt1.safetensors is made from. */
 export const tflite = join(folder, "non_stream.tflite");
-/** The labels, and for each recording the features [98][40] and the logits [12]. */
+/**
+ * The file with the answers of LiteRT: the labels, and for each recording the features [98][40] and the logits [12].
+ */
 export const answers = join(folder, "expected.json");
 
 const missing = [weights, answers].find((file) => !existsSync(file));

@@ -1,4 +1,5 @@
-// The paths of MiniLM's files and of the expected numbers, or null if the files are absent.
+// The paths of the files for the tests of MiniLM. `model` is null without the model, and `conformance` is null without
+// the expected embeddings.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

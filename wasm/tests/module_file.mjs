@@ -8,8 +8,9 @@ const section = (id, ...content) => [id, ...sized(content)];
 export const emptyModule = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
 
 /**
- * Returns the module with an additional section `ladon` that has this text. If a module has two sections `ladon`, the
- * binding reads the first section, so the text replaces the description in `module`.
+ * Returns the module with a custom section `ladon` that holds the text `content`. The section is in front of all
+ * others. If `module` has a section `ladon`, too, the package reads the first, so `content` replaces the description of
+ * the module.
  */
 export const withSection = (content, module = emptyModule) => {
   const ladon = [...text("ladon"), ...new TextEncoder().encode(content)];
@@ -18,7 +19,10 @@ export const withSection = (content, module = emptyModule) => {
 
 const kinds = { function: 0, memory: 2, global: 3 };
 
-/** Encodings of the global __heap_base: 1024 as an i32, 1024 as an i64, and NaN as an f64. */
+/**
+ * Correct and wrong versions of the global __heap_base, encoded as in a module: 1024 as an i32, 1024 as an i64, and NaN
+ * as an f64.
+ */
 const globals = {
   i32: [0x7f, 0, 0x41, 0x80, 8, 0x0b],
   i64: [0x7e, 0, 0x42, 0x80, 8, 0x0b],
@@ -26,8 +30,9 @@ const globals = {
 };
 
 /**
- * Returns a module with one function () -> i32 that traps, one memory of one page, and one global. `exports` is a list
- * of pairs of a name and a kind. If `imports` is true, the module imports a function.
+ * Returns a module with one function () -> i32 that traps, one memory of one page, and one global. An entry of
+ * `exports` is [name, kind], where `kind` is a key of `kinds`. If `imports` is true, the module also imports a
+ * function.
  */
 export const trappingModule = ({ exports = [], global = "i32", imports = false }) =>
   Uint8Array.from([

@@ -8,10 +8,10 @@ const unit = 2 ** -24;
 /**
  * Returns the allowed difference between float32 and float64 results. The errors of n independent and unbiased
  * roundings of numbers of the magnitude s add up to about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41,
- * 2019). Here, n is `longest` * `depth`: the longest sums have `longest` terms, and `depth` such sums follow each
- * other. The weights in these tests are chosen so that a sum does not enlarge relative errors. Most sums are shorter
- * than the longest sum, so twice this error is ample. The largest error in these tests is a third of the bound. A wrong
- * epsilon, tanh in place of erf, or one key too many exceeds the bound by a factor of 5 to 10,000.
+ * 2019). At most `depth` sums follow each other, each of at most `longest` terms, so n is at most longest * depth. In
+ * these tests, a sum does not enlarge relative errors, and most sums are short. The bound is twice this error, which is
+ * ample: the largest measured error is a third of the bound. A wrong epsilon, tanh in place of erf, or one key too many
+ * exceeds the bound by a factor of 5 to 10,000.
  */
 export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
 
@@ -28,10 +28,10 @@ const linearFloat = (weight, bias, x) =>
   );
 
 /**
- * `quantise` rounds the quotients value / unit. `nearest` is the smallest distance of these quotients from the midpoint
- * of two integers, over all calls since a test set `nearest` to Infinity. A kernel computes quotients with float32
- * errors. If `nearest` is larger than these errors, the kernel rounds all its quotients to the same integers as the
- * oracle.
+ * `quantise` rounds quotients value / unit to integers. `nearest` is the smallest distance of a quotient from the
+ * midpoint between two integers. A test sets `nearest` to Infinity before it computes quotients. The quotients of a
+ * kernel differ slightly, because it computes in float32. If the differences are smaller than `nearest`, the kernel
+ * rounds all quotients to the same integers as the oracle.
  */
 export const quotients = { nearest: Infinity };
 
@@ -42,8 +42,8 @@ const nearestInteger = (quotient) => {
 };
 
 /**
- * Quantises one token to `bits` bits. Returns {integers, unit}: a number of the token is about integer * unit. The zero
- * point is already subtracted from the integers.
+ * Quantises the numbers of one token to `bits` bits. Returns {integers, unit}: a number is about its integer * unit.
+ * Integers can be negative. A kernel stores integer + zero point, which is never negative.
  */
 const quantise = (row, bits) => {
   const levels = 2 ** bits - 1;

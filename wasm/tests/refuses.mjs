@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { LadonError } from "../dist/index.js";
 
-/** Asserts that `act` fails with a LadonError of this code, whose short message contains all of these texts. */
+/**
+ * Asserts that `act` fails with a LadonError that has this code. Its message must have at most 300 characters and
+ * contain each of `texts`.
+ */
 export const refuses = (act, code, ...texts) =>
   assert.rejects(
     async () => act(),

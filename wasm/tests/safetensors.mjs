@@ -24,7 +24,10 @@ export const safetensors = (tensors, { change = (header) => header, pad = 8 } = 
   return file;
 };
 
-/** Returns a stream of these bytes in pieces of `piece` bytes. The stream awaits `wait` before each piece. */
+/**
+ * Returns a stream of `bytes` in pieces of `piece` bytes. Before each piece, the stream awaits the promise that `wait`
+ * returns.
+ */
 export const streamOf = (bytes, piece, wait = () => {}) => {
   let at = 0;
   return new ReadableStream({

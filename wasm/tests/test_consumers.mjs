@@ -85,7 +85,8 @@ const agrees = (answer) => {
     assert.equal(answer[key].length, wanted[key].length);
     answer[key].forEach((value, i) => assert.ok(Math.abs(value - wanted[key][i]) < 1e-4, `${key}[${i}] is ${value}`));
   }
-  // If the engine computes relaxed dot products wrongly, the int8 kernel uses the variant simd instead.
+  // The int8 kernel is of the same variant as the float32 kernel, or of the variant simd if the engine computes wrong
+  // relaxed dot products.
   assert.ok([answer.variant, "simd"].includes(answer.int8), answer.int8);
   assert.ok([7, 8].includes(answer.activationBits));
   const { loaded, code, calls, minilm, unknown } = answer;
@@ -141,9 +142,9 @@ test("Node", () => {
 });
 
 /**
- * Returns {program, skip}. `program` is the program of another engine: the first of the `paths` below
- * consumers/runtimes/node_modules that exists. If no path exists, `skip` is the reason why the test is skipped. The
- * paths name programs inside the npm packages, because npm runs no install scripts here.
+ * Finds another engine (Deno or Bun) in the folder consumers/runtimes/node_modules. Returns {program, skip}: `program`
+ * is the first of `paths` that exists. If none exists, `skip` is the reason why the test is skipped. The paths lead
+ * into npm packages for one platform each, because npm runs no install scripts here.
  */
 const engine = (...paths) => {
   const folder = here("consumers/runtimes/node_modules");
@@ -302,7 +303,7 @@ test("a page without a bundler", inChromium, async () => {
   await serving(at, async (url) => agrees(await titleOf(`${url}/index.html`)), {
     mime: { ...types, ".wasm": "text/plain" },
   });
-  // Tests a policy that forbids WebAssembly: the page must get an error and must not hang.
+  // With a policy that forbids WebAssembly, `load` must throw an error. It must not wait forever.
   await serving(
     at,
     async (url) => {
@@ -399,8 +400,8 @@ test("Vite", inChromium, async () => {
   await serving(join(at, "dist"), async (url) => agrees(await titleOf(`${url}/index.html`)));
 });
 
-// By default, Vite 6 builds for engines of 2020. These engines have no await outside a function, so Vite rejects such
-// an await. README.md therefore names a newer target, and this build takes the target from README.md.
+// By default, Vite 6 builds for browsers of 2020. These browsers do not support await outside a function, so Vite
+// rejects it. README.md names a newer `target`, which this test takes from README.md.
 test("Vite, with await outside a function as in README.md", async () => {
   const option = /`build: \{ target: "(\w+)" \}`/.exec(readFileSync(here("../README.md"), "utf8"));
   const at = project("vite_await", {
@@ -442,7 +443,8 @@ test("webpack", inChromium, async () => {
   await servingBundle(at, agrees);
 });
 
-// The bundle is an ES module, because in a CommonJS bundle webpack does not know the folder with the .wasm files.
+// The bundle must be an ES module: in a CommonJS bundle, webpack cannot find the folder of the bundle, where the .wasm
+// files are.
 test("webpack for Node", async () => {
   const at = project("webpack-node", {
     "main.mjs": `import { attend } from "./attend.mjs";
@@ -471,7 +473,7 @@ const esbuild = async (at, options) => {
 test("esbuild, with the modules copied beside the bundle", inChromium, async () => {
   const at = project("esbuild", bundled());
   await esbuild(at, { format: "esm" });
-  // If the modules are not copied to the bundle, the error names the missing file.
+  // Before the .wasm files are copied beside the bundle, `load` must throw an error that names the missing file.
   await serving(at, async (url) => {
     const { error } = await titleOf(`${url}/index.html`);
     assert.match(error, /LadonError: .*attention_64_4.*HTTP status 200.*404.*bundler copy ladon.dist.modules/);
@@ -514,7 +516,8 @@ test("esbuild, with one module inside the bundle, in any format", inChromium, as
   }
 });
 
-// ladon/keywords finds three files by their addresses: the kernel, the front end, and the file for the audio thread.
+// Tests of ladon/keywords, which loads three files by their addresses: the kernel, the front end, and the microphone
+// worklet. Chromium has a fake microphone.
 const microphoneFlags = [
   "--use-fake-device-for-media-stream",
   "--use-fake-ui-for-media-stream",
@@ -551,9 +554,9 @@ test("keywords: esbuild", inChromium, async () => {
   await esbuild(at, { format: "esm" });
   const dist = join(at, "node_modules/ladon/dist");
   cpSync(join(dist, "modules"), join(at, "dist/modules"), { recursive: true });
-  // Without the copy of the worklet, the error names the missing file.
+  // Before microphone-worklet.js is copied beside the bundle, the error must name it.
   assert.match((await hearing(at)).heard, /LadonError: .*microphone-worklet[.]js/);
-  // Without the copy of the front end, the error names the missing file.
+  // If the module of the front end is not beside the bundle, the error must name it.
   rmSync(join(at, "dist/modules/keywords_front_end.simd.wasm"));
   await serving(at, async (url) => {
     const { error } = await titleOf(`${url}/index.html`);
@@ -572,8 +575,9 @@ test("keywords: webpack", inChromium, async () => {
   assert.equal((await hearing(at)).heard, chunk);
 });
 
-// By default, Vite writes the small file of the worklet as a data: URL into the bundle. The policy of this page forbids
-// code from data: URLs, so the build needs `assetsInlineLimit: 0`. README.md must name this option.
+// By default, Vite replaces the address of a small file, such as the worklet, by a data: URL with its content. The
+// Content-Security-Policy of this page forbids code from data: URLs. With `assetsInlineLimit: 0`, Vite keeps the file.
+// README.md must name this option.
 test("keywords: Vite", inChromium, async () => {
   assert.match(readFileSync(here("../README.md"), "utf8"), /`build: \{ assetsInlineLimit: 0 \}`/);
   const at = project("keywords-vite", {

@@ -155,7 +155,8 @@ test("x may be the last run's y, or a part of this y", () => {
   const part = instance.run(first.subarray(model, 3 * model), { tokens: 2 }).slice();
   const y = instance.run(x, { tokens: 6 });
   assert.deepEqual(instance.run(y.subarray(model, 3 * model), { tokens: 2 }), part);
-  // Passes a view as x to the first run with attention. The memory grows after x is read and before the computation.
+  // x is a view of the instance's memory. This run is the first with attention, so the memory grows and the view
+  // becomes empty. The run must read x before the memory grows.
   const fresh = ready();
   const view = fresh.run(x, { tokens: 6 });
   assert.deepEqual(fresh.run(view, { tokens: 6, attention: true }), second);
@@ -393,7 +394,8 @@ test("modules of other versions", async () => {
     }
     await refuses(() => load(bytes, { variant: "scalar" }), "version", `got ${ladon}`);
   }
-  // In version 1, tensors and options were arrays instead of objects. The error must name the version, not the arrays.
+  // A description of version 1 has arrays where later versions have objects. Nevertheless, the error must be about the
+  // version.
   const first = { ladon: 1, name: "old", weights: [["in_proj_weight", 192, 64]], options: ["tokens", "attention"] };
   await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 4, got 1");
   await refuses(() => load(withSection('{"ladon": 5, "name": "later"}')), "version", "expected 4, got 5");

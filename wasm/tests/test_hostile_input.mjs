@@ -64,7 +64,8 @@ test("descriptions with billions of elements", async () => {
     ["weights", Array.from({ length: 2e5 }, () => tensor)],
     ["options", [{ ...option, count: 2 ** 33 }]],
     ["options", [{ ...option, count: "x" }]],
-    // An option of one of these types must not have a shape, because it is not an array. The type "isa" does not exist.
+    // These descriptions are damaged. An option of the types "size", "offset" and "rotary_table" is no array, so it
+    // must not have a shape. The type "isa" does not exist.
     ...["size", "offset", "rotary_table", "isa"].map((type) => ["options", [{ name: "padding", type, shape: [] }]]),
   ]) {
     const text = JSON.stringify({ ...description, [name]: value });
@@ -302,8 +303,8 @@ test("metadata of the date reader that are not strings", async () => {
 test("tables of the date reader that are too short", async () => {
   const { header } = headerOf(dateFile);
   for (const name of ["position", "slot", "character.weight", "classifier.weight", "classifier.bias"]) {
-    // Removes the last row of the tensor. The row becomes a tensor that the reader does not use, because a file has no
-    // gaps.
+    // Makes the tensor one row too short. The bytes of its last row become another tensor, `rest`, because a
+    // safetensors file must not have gaps.
     const short = dateWeights(({ [name]: { dtype, shape, data_offsets: [begin, end] }, ...rest }) => {
       const [rows, ...columns] = shape;
       const middle = begin + ((end - begin) / rows) * (rows - 1);

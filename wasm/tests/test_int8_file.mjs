@@ -90,7 +90,8 @@ const checkpoint = (more = []) =>
     ["a.in_proj_weight", [2, 4], randoms(random, 8)],
     ["norm.weight", [7], randoms(random, 7)],
     ["a.bias", [5], randoms(random, 5)],
-    // This matrix is larger than the piece that the page reads at a time, so its rows come from several pieces.
+    // The page quantises a matrix in pieces of about one megabyte. This matrix has 2.4 MB, so its rows come from
+    // several pieces.
     ["embed.weight", [1500, 400], randoms(random, 600_000)],
     ...more,
   ]);

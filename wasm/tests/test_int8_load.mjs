@@ -78,8 +78,9 @@ test("activations of 7 bits, in modules that do not depend on the engine", { ski
 });
 
 /**
- * Copies the package, and replaces its probe by a probe that reports `kind`. Without a kind, leaves out the file of the
- * probe. Returns `load` of the copy.
+ * Copies the package, but replaces relaxed-dot.js, which tests the engine. The replacement claims that the engine
+ * computes dot products of the kind `kind`. If `kind` is undefined, the copy has no relaxed-dot.js. Returns `load` of
+ * the copy.
  */
 const packageFor = async (t, kind) => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));

@@ -88,8 +88,8 @@ const storedBytes = (tensors, isConverted, convertedBytes) =>
   }, 0);
 const isLayers = ([name]) => name.startsWith("encoder.layer.");
 /**
- * Returns the bytes that an int8 kernel stores for a tensor. A matrix has int8 weights, and a scale and a sum of 4
- * bytes each for each row. The numbers of any other tensor are float32.
+ * Returns the number of bytes that an int8 kernel stores for a tensor. A matrix has a byte for each weight, and 8 bytes
+ * for each row: a scale and a sum. All other tensors are float32.
  */
 const int8Bytes = (shape) => (shape.length === 2 ? product(shape) + 8 * shape[0] : 4 * product(shape));
 

@@ -1,5 +1,6 @@
-// Tests int8 kernels against the oracle. The oracle uses the kernel's integer weights, and quantises the inputs of
-// products like the kernel. Only float roundings differ, so the bounds are those of float32 kernels.
+// Compares int8 kernels with the oracle (oracle.mjs). The oracle uses the kernel's integer weights, and quantises the
+// inputs of matrix products as the kernel does. So only roundings of floats differ, and the allowed differences are
+// those of float32 kernels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exactKernel, runnable, shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
@@ -9,9 +10,9 @@ import { attention, bound, quotients } from "./oracle.mjs";
 const all = () => true;
 
 /**
- * Calls `problem`, which makes random numbers and the oracle's results, until all quotients that the oracle rounds to
- * integers are far from the midpoint of two integers. Then the kernel rounds its slightly different quotients to the
- * same integers.
+ * Calls `problem`, which makes random inputs and the oracle's results, until no result depends on a close rounding. All
+ * numbers that the oracle rounds to integers must be far from the midpoint between two integers. Then the kernel, whose
+ * numbers differ slightly, rounds to the same integers.
  */
 const withoutDoubt = (description, problem) => {
   const { model, feedForward = model, layers = 1, activationBits, kind } = description;
@@ -36,7 +37,10 @@ const agree = (actual, wanted, { longest, depth }) => {
   );
 };
 
-/** Runs `check` for each variant and each number of activation bits for which this engine computes exact products. */
+/**
+ * Calls `check` with the kernel in each variant, and with each of `allBits` as the number of bits of quantised inputs.
+ * Skips combinations for which this engine does not compute exact products.
+ */
 const forEachKernel = async (t, source, allBits, check) => {
   let count = 0;
   for (const variant of runnable) {
@@ -195,18 +199,18 @@ for (const name of ["attention_384_12", "attention_512_8"]) {
   });
 }
 
-/** Returns the RMS of the differences, divided by the RMS of the wanted numbers. */
+/** Returns the relative RMS error: the RMS of actual[i] - wanted[i], divided by the RMS of wanted[i]. */
 const relativeError = (actual, wanted) => {
   const squares = (numbers) => numbers.reduce((sum, value) => sum + value * value, 0);
   return Math.sqrt(squares(wanted.map((value, i) => actual[i] - value)) / squares(wanted));
 };
 
-// Runs the kernel on four inputs, and compares its results with two oracles. The results `wanted[bits]` come from an
-// oracle that quantises to the kernel's number of bits. The oracle of `wanted[15 - bits]` quantises to the other number
-// (7 or 8). In a model of these sizes, a quotient is often so near the midpoint of two integers that kernel and oracle
-// round it to different integers. Then the results of all later layers differ, too. So only one of the four inputs must
-// agree closely with `wanted[bits]`. In addition, the largest error from `wanted[bits]` must be less than twice the
-// smallest error from `wanted[15 - bits]`. A kernel that quantises to the wrong number of bits fails.
+// Compares the kernel's results on four inputs with the oracle. `wanted[8]` and `wanted[7]` are results of the oracle
+// with inputs quantised to 8 and 7 bits. In a model of this size, kernel and oracle often round a number near a
+// midpoint to different integers, and then all later layers differ, too. So only one of the four inputs must agree
+// closely with `wanted[bits]`. A kernel that quantises to the wrong number of bits fails a second check: the largest
+// error from `wanted[bits]` must be less than twice the smallest error from the results of the oracle with the other
+// number of bits.
 for (const name of ["minilm", "keywords"]) {
   test(name, async (t) => {
     const random = randomOf(28);

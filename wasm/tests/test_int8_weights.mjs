@@ -123,7 +123,8 @@ const pytorch = (name) => name.replace("attention.", "self_attn.").replace(/(out
 testHere("names of checkpoints, in arrays and in files", async () => {
   for (const rename of [bert, llama, pytorch]) {
     for (const given of [weights, floats]) {
-      // PyTorch has no names for separate projections, so these tensors keep the names of the members.
+      // PyTorch has only a packed tensor for the projections of queries, keys and values. For separate projections, the
+      // test uses the names of the C members.
       const named = (name) => (rename === pytorch && /query|key|value/.test(name) ? name : rename(name));
       const entries = Object.fromEntries(Object.entries(given).map(([name, data]) => [named(name), data]));
       assert.deepEqual(runOf(made(entries)), wanted, rename.name);
@@ -165,7 +166,9 @@ testHere("PyTorch's packed projections", async () => {
   }
 });
 
-/** Returns all tensors of float weights as halves, and the values of these halves. */
+/**
+ * Returns random tensors of 16-bit floats (F16 or BF16) with the names and sizes in `all`, and their values as float32.
+ */
 const asHalves = (dtype, all = floats) => {
   const halves = Object.fromEntries(Object.entries(all).map(([name, { length }]) => [name, randomHalves(random, length, dtype)]));
   const values = Object.fromEntries(Object.entries(halves).map(([name, data]) => [name, valuesOf(data, dtype)]));

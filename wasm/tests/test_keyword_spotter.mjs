@@ -32,8 +32,8 @@ before(async () => {
 after(() => spotter?.free());
 
 /**
- * Checks all recordings. A logit may differ by at most `most`. The label is checked only if the two largest expected
- * logits differ by more than `margin`.
+ * Checks all recordings against LiteRT's answers. A logit may differ by at most `most`. The labels are compared only if
+ * the two largest expected logits differ by more than `margin`.
  */
 const checkLogits = (one, { most, margin }) => {
   let worst = 0;
@@ -96,8 +96,8 @@ test("the spectrogram has a tone in its mel band", { skip: skipWithoutRecordings
     Float32Array.from({ length: 16000 }, (_, i) => Math.sin((2 * Math.PI * hertz * i) / 16000)),
   );
   const mel = (f) => 1127 * Math.log(1 + f / 700);
-  // The range from 20 to 7600 Hz has 82 points in equal steps of mel, including both ends. Band i has its peak at point
-  // i + 1. Bands and points count from 0.
+  // The 80 mel bands are triangles between 82 points, which divide the range from 20 to 7600 Hz into equal steps of
+  // mel. Counted from 0, band i has its peak at point i + 1.
   const place = ((mel(hertz) - mel(20)) / (mel(7600) - mel(20))) * 81 - 1;
   for (const frame of [0, 50, 97]) {
     const row = bands.subarray(frame * 80, (frame + 1) * 80);
@@ -172,8 +172,8 @@ test("a longer sound: its words, and the window that is surest of a word", { ski
   words.forEach(({ probability }) => assert.ok(probability >= 0.6 && probability <= 1));
   assert.ok(words[0].start < words[1].start);
   assert.ok(["yes", "no"].includes(label) && probability > 0.85, `${label} ${probability}`);
-  // The returned window begins at a multiple of the stride (1600 samples) and lies within the sound. A call of `spot`
-  // with only the samples of this window gives the same probability.
+  // The returned window of one second begins at a multiple of the stride (1600 samples) and lies within the sound. A
+  // call of `spot` with only these samples must give the same probability.
   const begin = Math.round(start * 16000);
   assert.ok(begin % 1600 === 0 && begin + 16000 <= sound.length);
   assert.ok(Math.abs(spotter.spot(sound.slice(begin, begin + 16000)).probability - probability) < 1e-4);

@@ -43,8 +43,8 @@ const tokensOf = (instance, recording) => {
 };
 
 /**
- * Checks one kernel on all recordings. A logit may differ by at most `most`. The label is checked only if the two
- * largest expected logits differ by more than `margin`.
+ * Checks one kernel on all recordings against LiteRT's answers. A logit may differ by at most `most`. The labels are
+ * compared only if the two largest expected logits differ by more than `margin`.
  */
 const check = async (kernel, { most, margin }) => {
   const instance = await instanceOf(kernel);

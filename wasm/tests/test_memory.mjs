@@ -31,8 +31,8 @@ const hugeHeader = () => {
 };
 
 /**
- * Returns {stream, reached, release}. The stream delivers the pieces, waits for a call of release(), and then ends.
- * `reached` resolves when the reader requests data after the last piece.
+ * Returns {stream, reached, release}. The stream delivers `pieces`, waits until release() is called, and then ends. The
+ * promise `reached` resolves when the reader has taken the last piece and asks for more.
  */
 const waiting = (...pieces) => {
   const { promise: reached, resolve: reach } = deferred();

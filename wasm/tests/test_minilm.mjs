@@ -142,7 +142,7 @@ test("int8 from one file with int8 embeddings", { skip: skipWithoutModel }, asyn
   t.diagnostic(`${variant}, ${description.activationBits} bits: mean cosine ${cosine}; file ${file.length} bytes, memory ${memoryOf(int8)}`);
   assert.ok(cosine >= (description.activationBits === 8 ? 0.998 : 0.994), `${cosine}`);
   int8.free();
-  // A float32 kernel refuses this file.
+  // Without `precision: "int8"`, the kernel has float32 weights and must reject the int8 file.
   const refused = SentenceEncoder.load({ weights: file, vocabulary: model.vocabulary });
   await assert.rejects(refused, { code: "weights", message: /PRECISION int8/ });
   // Renames the scales of the embeddings, so that the file lacks these scales.

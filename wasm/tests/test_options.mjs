@@ -139,8 +139,8 @@ test("a context that is projected once", { skip }, async () => {
 test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each head", { skip }, async () => {
   const { kernel, instance, weights } = await prepared("odd_rotary");
   const { description } = kernel;
-  // `own` has a matrix (in, out) for each head, by the names of the kernel's members. The oracle reads `turned`, which
-  // holds equal weights. In `turned`, a matrix is (out, in) and contains all heads.
+  // `own` has the weights in the kernel's layout: a matrix (in, out) for each head. `turned` has the same weights in
+  // the layout of the oracle: one matrix (out, in) for all heads.
   const own = {};
   const turned = {};
   for (const { name, shape, count: heads = 1 } of description.weights) {
@@ -178,8 +178,8 @@ test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each h
     plain.some((value, i) => Math.abs(value - instance.run(x, still)[i]) > 1e-3),
     "turned",
   );
-  // A rotary offset shifts the positions of queries and keys together. Scores depend only on the distances of
-  // positions.
+  // A rotary offset shifts the positions of queries and keys by the same number. Scores depend only on differences of
+  // positions, so the result must stay the same.
   agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain));
   const sunk = instance.run(x, { ...still, sinks: [9, 9] }).slice();
   assert.ok(
@@ -246,9 +246,9 @@ test("names of one layer, and of its attention alone", { skip }, async () => {
     instance.weights.set(named(inPlace), { prefix });
     assert.deepEqual(run(), y, prefix);
   }
-  // In BERT's names, "attention.output.dense" is the output projection of attention, and "output.dense" is the second
-  // linear map of the feed-forward network. `swapped` uses the second name for the output projection, so the kernel
-  // does not find this projection.
+  // BERT calls the output projection of attention "attention.output.dense", and the second linear map of the
+  // feed-forward network "output.dense". `swapped` gives the output projection the wrong one of these names, so the
+  // kernel must report it as missing.
   const swapped = named((name) => bert(name).replace("attention.output.dense", "output.dense"));
   assert.throws(() => instance.weights.set(swapped), { code: "weights", message: /attention.out_proj_weight/ });
 

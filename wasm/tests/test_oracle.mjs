@@ -6,8 +6,8 @@ import { bound } from "./oracle.mjs";
 import { expected, randomOf, randoms, runs, shippedNames, variants, weightsOf } from "./kernels.mjs";
 
 /**
- * Returns the largest difference between a number in `actual` and the same number in `wanted`, divided by `allowed`. A
- * NaN in `actual` counts as an infinite difference.
+ * Returns the largest difference between actual[i] and wanted[i], divided by `allowed`. The test passes if the result
+ * is at most 1. A NaN in `actual` gives Infinity.
  */
 const share = (actual, wanted, allowed) => {
   let most = 0;
@@ -27,8 +27,9 @@ const check = (instance, weights, x, { tokens, queries, keys, options = {}, mayS
   const y = instance.run(input, { tokens, queries, keys, ...options, attention: true }).slice();
   assert.equal(y.length, queries * model);
   const longest = Math.max(feedForward, model, keys);
-  // `depth` is the number of steps whose errors add up. Attention has 5 steps: projection, scores, softmax, weighted
-  // sum and output. An encoder layer has 7 more: two linear maps, the activation, two residual sums and two norms.
+  // `depth` is the number of computations that follow each other, whose errors add up. Attention has 5: projection,
+  // scores, softmax, weighted sum and output. An encoder layer has 7 more: two linear maps, the activation, two
+  // residual sums and two norms.
   const depth = (description.kind === "attention" ? 5 : 12) * layers;
   const off = share(y, wanted.y.flat(), bound({ longest, depth, size: largest(wanted.y) }));
   let mapsOff = 0;
@@ -48,8 +49,8 @@ const check = (instance, weights, x, { tokens, queries, keys, options = {}, mayS
 };
 
 const lengthsOf = (description) => {
-  // The oracle is slow for large kernels, so the test runs these kernels at few lengths. The lengths for small kernels
-  // have every remainder of a division by 4, the number of lanes of a WebAssembly vector.
+  // The oracle is slow for large kernels, so they run at few lengths. A WebAssembly vector has 4 lanes, so the lengths
+  // for small kernels have all remainders modulo 4.
   const macs = description.model ** 2 * (description.layers ?? 1);
   const lengths = macs > 4e5 ? [1, 7, 18] : macs > 5e4 ? [1, 3, 17, 33] : [0, 1, 2, 3, 5, 16, 17, 31, 33, 65];
   return lengths.filter((n) => n <= description.queries);

@@ -8,9 +8,9 @@ import { readCheckpointNames } from "../tools/checkpoint-names.mjs";
 import { findCycle, importsOfSource } from "./imports.mjs";
 import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
-// The largest size of index.js after gzip -9. test_consumers.mjs shows that a page needs only index.js and a module to
-// run attention on PyTorch's tensors. src/weight-plan.ts, which places tensors for set and load, takes 1.9 KB of this
-// limit.
+// The largest allowed size of index.js after gzip -9. A page needs only index.js and a module to run attention on
+// PyTorch's tensors (test_consumers.mjs). src/weight-plan.ts, which finds places for tensors, takes 1.9 KB of this
+// size.
 const mostBytes = 10752;
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
@@ -54,7 +54,8 @@ test("only files.js imports modules of Node, and builds for browsers leave it ou
     const names = read(`../dist/${name}`).match(/["']node:\w+["']/g) ?? [];
     assert.deepEqual(names.length > 0, name === "files.js", `${name}: ${names}`);
   }
-  // The package contains dist/files.js. The demo page is built from src/files.ts, so package.json names both.
+  // In builds for browsers, package.json replaces files.js by an empty file. It names the file twice, because the demo
+  // page is built from src/files.ts and not from dist/files.js.
   assert.deepEqual(manifest.browser, { "./dist/files.js": false, "./src/files.js": false });
 });
 

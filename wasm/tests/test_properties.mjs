@@ -41,7 +41,10 @@ const { model } = description;
 const weights = weightsOf(description, random);
 const x = randoms(random, 5 * model);
 
-/** Returns {instance, check}: an instance with weights, and a function that asserts that its result has not changed. */
+/**
+ * Returns {instance, check}. `instance` has weights. check() runs the instance again and asserts that its result has
+ * not changed.
+ */
 const made = () => {
   const instance = kernel.create({ mask: ["causal", "padding"] });
   instance.weights.set(weights);
@@ -51,8 +54,8 @@ const made = () => {
 };
 
 /**
- * Generates random changes of a file of `length` bytes, for `mutated`. Three of four changes are in the first `within`
- * bytes.
+ * Generates random changes of a file of `length` bytes, for the function `mutated`. Three quarters of the changes begin
+ * in the first `within` bytes.
  */
 const mutationsOf = (length, within) => {
   const at = fc.oneof({ weight: 3, arbitrary: fc.nat(within - 1) }, fc.nat(length - 1));
@@ -110,8 +113,8 @@ test("weights.load: arbitrary bytes, and changed files", async () => {
     mutationsOf(file.length, headerLength).map((mutations) => mutated(file, mutations)),
   );
   await holds(bytes, async (source) => {
-    // If only the data behind the header changed, `load` succeeds with other weights. The test then sets the old
-    // weights.
+    // A file with an intact header but changed data is valid, so `load` succeeds and the weights change. The test then
+    // sets the old weights again, because check() needs them.
     const isLoaded = await settled(() => instance.weights.load(source).then(() => true));
     if (isLoaded) instance.weights.set(weights);
     check();
@@ -250,7 +253,7 @@ const folder = new URL("kernels/modules/", import.meta.url);
 const oddNames = ["odd_context", "odd_cache", "odd_projected", "odd_rotary", "odd_layer"];
 const skipOdd = existsSync(new URL("odd_cache.scalar.wasm", folder)) ? false : "tests/kernels is not built";
 
-/** Asserts that a result is a view of whole rows. */
+/** Asserts that y has whole rows, and at most as many rows as the run has queries. */
 const checkRows = (y, { queries, model: columns }) => {
   if (y === undefined) return;
   assert.ok(y instanceof Float32Array && y.length % columns === 0 && y.length <= queries * columns, `${y.length}`);
@@ -320,7 +323,8 @@ test("load: arbitrary bytes, and changed modules", async () => {
     mutationsOf(scalar.length, 600).map((mutations) => mutated(scalar, mutations)),
     anything,
   );
-  // A changed module is not run, because its code may never end. The sandbox of WebAssembly bounds the code's accesses.
+  // The test loads changed modules, but does not run them, because their code may never end. WebAssembly keeps such
+  // code from accessing memory outside the module.
   await holds(source, async (bytes) => {
     await settled(() => load(bytes));
     check();

@@ -49,7 +49,7 @@ test("PyTorch's encoder", async (t) => {
   assert.ok(differenceOf(encode(x, negated, tokens), y) > 0.01);
 });
 
-/** The files of the section about BERT, Keras and ONNX in docs/pytorch.md, and the mask of each kernel. */
+/** The kernels of the section about BERT, Keras and ONNX in docs/pytorch.md. Each has a file of weights and a mask. */
 const others = {
   bert_encoder: { recipe: "bert", file: "bert/bert/model.safetensors", mask: "padding" },
   keras_attention: { recipe: "keras", file: "rows/keras_rows.safetensors", mask: "causal" },

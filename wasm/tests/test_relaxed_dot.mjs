@@ -14,14 +14,15 @@ const saturate = (sum) => Math.max(-32768, Math.min(32767, sum));
 const pairs = (a, b) => [a[0] * b[0] + a[1] * b[1], a[2] * b[2] + a[3] * b[3]];
 const signed = (b) => Array.from(Int8Array.from(b));
 /**
- * Functions that compute a sum of four products. Each function imitates an engine, and some of these engines compute
- * wrong sums.
+ * Each function computes a sum of four products, like a dot product of one kind of engine. Some functions imitate
+ * broken engines, and compute wrong sums.
  */
 const dots = {
   unsigned: (a, b) => pairs(a, b)[0] + pairs(a, b)[1],
   signed: (a, b) => dots.unsigned(a, signed(b)),
   saturating: (a, b) => saturate(pairs(a, b)[0]) + saturate(pairs(a, b)[1]),
-  // Bytes are signed, and sums of pairs saturate at 16 bits. No pair reaches this limit, so the sums are exact.
+  // Reads bytes of b as signed and saturates sums of pairs at 16 bits. No sum in the probe is so large, so all sums are
+  // exact.
   signedSaturating: (a, b) => dots.saturating(a, signed(b)),
   oneTooMany: (a, b) => dots.unsigned(a, b) + 1,
   firstPairOnly: (a, b) => pairs(a, b)[0],
@@ -29,8 +30,8 @@ const dots = {
 };
 
 /**
- * Returns an imitation of a probe. In call number i of `dots`, the function dotOf(i) computes dot products in place of
- * the engine's instruction. `add` returns the sum of c and `count` dot products.
+ * Returns an imitation of the probe of relaxed-dot.ts, with dot products in JavaScript. Call number i of `dots` uses
+ * the function dotOf(i) for each dot product. `add` returns the sum of c and `count` dot products.
  */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);
@@ -80,8 +81,8 @@ test("an engine whose fresh and optimised code differ above 127 has 7 bits", asy
   assert.equal(await mixed("unsigned", "saturating"), "saturating");
 });
 
-// This test runs before the test "this engine", because the probes of both tests have equal bytes. In the opposite
-// order, V8 would reuse the optimised code of the first probe, and this test would see no fresh code.
+// This test must run before the test "this engine", whose probe consists of the same bytes. If it ran later, V8 would
+// reuse its optimised code, and the test would see no unoptimised code.
 test("the probe sees fresh and optimised code", { skip }, async (t) => {
   setFlagsFromString("--allow-natives-syntax");
   const tierOf = () => {

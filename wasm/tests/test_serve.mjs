@@ -29,7 +29,10 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs `act` as a user without permissions for the files. Permissions do not restrict root. */
+/**
+ * Runs `act` as a user who may not read the files. If the test runs as root, it becomes another user, because root may
+ * read all files.
+ */
 const asUser = async (act) => {
   const isRoot = process.geteuid() === 0;
   if (isRoot) process.seteuid(65534);

@@ -389,7 +389,7 @@ test("names of PyTorch, BERT and Llama in a stack, packed and separate", async (
     instance.weights.set(Object.fromEntries(Object.entries(own).map(([name, data]) => [rename(name), data])));
     assert.deepEqual(yOf(instance), y, rename.name);
   }
-  // Sets the weights by PyTorch's names. PyTorch joins the projections of queries, keys and values in one tensor.
+  // Sets the weights by PyTorch's names. PyTorch has the projections of queries, keys and values in one tensor.
   const packed = {};
   for (let i = 0; i < layers; ++i) {
     for (const { name: member } of layer) {

@@ -74,7 +74,8 @@ for (const [name, texts] of cases) {
 }
 
 test("the remaining marks are in canonical order, and a starter ends a run of marks", () => {
-  // U+1D165 (class 216) and U+302E (class 224) are spacing marks, U+0334 (class 1) is an accent.
+  // U+1D165 (class 216) and U+302E (class 224) are marks that are not accents. They must be sorted by their combining
+  // class. U+0334 (class 1) is an accent, and accents must be removed.
   assert.deepEqual(splitWords("a\u302E\u{1D165}"), ["a\u{1D165}\u302E"]);
   assert.deepEqual(splitWords("a\u302E\u0334\u{1D165}"), ["a\u{1D165}\u302E"]);
   assert.deepEqual(splitWords("a\u302E\u0345\u{1D165}"), ["a\u{1D165}\u302E"]); // U+0345 has the highest class
@@ -89,8 +90,8 @@ test("the remaining marks are in canonical order, and a starter ends a run of ma
 });
 
 /**
- * Applies the rules of splitWords to the whole text, one rule after another. The time is quadratic in the length of a
- * run of marks.
+ * Splits a text like splitWords, but applies each rule to the whole text before the next rule. The time is quadratic in
+ * the length of a run of combining marks.
  */
 const splitBySteps = (text) =>
   Array.from(
@@ -127,8 +128,8 @@ test("the words of random texts follow the rules", () => {
 
 test("a text of combining marks takes time in proportion to its length", () => {
   const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
-  // A text of marks in descending order of their combining classes is the worst case of a sort that swaps neighbours.
-  // The marks of the first text are accents, which are removed. In the other texts, marks remain.
+  // Marks in descending order of their combining classes are the worst case of a sort that swaps neighbours. The first
+  // text has only accents, which are removed before the sort. The other texts have marks that must be sorted.
   for (const [high, low, pieces] of [
     ["\u0316", "\u0334", ["[CLS]", "a", "[SEP]"]],
     ["\u302E", "\u{16FF0}", ["[CLS]", "[UNK]", "[SEP]"]],
@@ -164,7 +165,8 @@ test("a word is split into the longest known pieces", () => {
   assert.deepEqual(piecesOf(tokenizer, "unaffx s"), ["[CLS]", "[UNK]", "s", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "aff"), ["[CLS]", "[UNK]", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "s\u00DF\u6771"), ["[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"]);
-  // "##" in a text does not mark a continuation: the two characters are separate words.
+  // In the vocabulary, "##" marks a piece that continues a word. A "##" in a text must not have this meaning: its two
+  // characters are separate words.
   assert.deepEqual(piecesOf(tokenizer, "##able"), ["[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"]);
 });
 

@@ -13,7 +13,8 @@ function rowTables(code) {
 }
 
 /**
- * Throws unless `conventions` has every string of the C++ file. Otherwise, the patterns above do not match the file.
+ * Throws unless `conventions` has every string of the C++ file. A missing string means that a regular expression of
+ * this script no longer fits the C++ file.
  */
 function checkComplete(code, conventions) {
   const expected = [...code.replace(/#include.*/g, "").matchAll(/"([^"]*)"/g)].map(([, text]) => text);

@@ -15,8 +15,8 @@ function axesText(name, axes) {
 }
 
 /**
- * Returns the mask options of masks.hpp that are arrays. Omits options with a member `of`. Such an option is the number
- * of columns of an array, and the binding sets the option.
+ * Returns those mask options of masks.hpp that are arrays. Omits an option with a member `of`, such as boolean_keys: it
+ * is the number of columns of an array, and the package sets it itself.
  */
 export function readMaskOptions(code) {
   const added = [...code.matchAll(optionPattern)];

@@ -12,8 +12,8 @@ function attentionOf(name, text) {
 const int8 = "_int8";
 
 /**
- * Returns the names of the kernels that are shipped in int8, too. Throws unless the arguments of NAME_int8 are those of
- * NAME and PRECISION int8.
+ * Returns the names of the kernels that are also shipped with int8 weights. In modules.json, the arguments of the
+ * kernel NAME_int8 must be those of NAME, followed by PRECISION int8. Otherwise, the function throws.
  */
 function int8NamesOf(list) {
   const modules = Object.keys(list).filter((name) => name.endsWith(int8));

@@ -40,8 +40,8 @@ const build = resolve(chosen.build);
 const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../../wasm/dist/index.js", import.meta.url)));
 if (!existsSync(join(index, "../keywords.js"))) stop(`there is no package, ./dev wasm makes it: ${index}`);
 
-// Copies the files of the model and of the package into the folder keywords of the build. The measurements read the
-// copies.
+// Copies the model and the modules of the front end into the folder `keywords` of the build folder. measure.mjs reads
+// the copies.
 const files = join(build, "keywords");
 mkdirSync(files, {recursive: true});
 const copy = (from, name) => {

@@ -1,28 +1,32 @@
 // Measures the keyword spotting model KWT-1 in the npm package and in LiteRT.js, in one thread of a page or of Node.
-// ../measure.mjs describes the host. The part "chain" is the computation from one second of sound to logits, and the
-// part "model" the computation from features to logits.
+// ../measure.mjs describes the host. The part "chain" computes logits from one second of sound. The part "model"
+// computes logits from features.
 import {alternate, figures, repeatsFor, timesAsFast} from "../rounds.mjs";
 import {warmUp} from "../warm_up.mjs";
 import {makePeaks, workOf} from "../work.mjs";
 
 const frames = 98, tokens = 99, width = 64, layers = 12, feedForward = 256, coefficients = 40;
 /**
- * The number of multiply-adds in the linear maps of the encoder. The last layer computes one query, but the keys and
- * values of all tokens.
+ * The number of multiply-adds in the linear maps of the encoder for one recording. In the last layer, only the class
+ * token is a query. So the last layer computes keys and values for all tokens, and all other linear maps only for the
+ * class token.
  */
 const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward) +
     2 * tokens * width * width + width * (2 * width + 2 * feedForward);
 const attentionMacs = (layers - 1) * 2 * tokens * tokens * width + 2 * tokens * width;
 const embeddingMacs = frames * coefficients * width;
-/** Returns the flops that the model needs for one recording, by precision. The front end is not counted. */
+/**
+ * Returns the flops that KWT-1 needs for one recording: {float32, int8}, or only {float32} without int8 weights. Does
+ * not count the flops of the front end, which computes features from sound.
+ */
 const neededFlops = precision => precision === "int8" ?
     {float32: 2 * (attentionMacs + embeddingMacs), int8: 2 * productMacs} :
     {float32: 2 * (productMacs + attentionMacs + embeddingMacs)};
 
 /**
- * Calls report({row}) for each contestant and report({message}) for each problem. `windows` is an array of recordings
- * {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is an array of {part,
- * precision, file}, with an entry for each tflite file that LiteRT.js runs.
+ * Measures Ladon and LiteRT.js. Calls report({row}) with each result and report({message}) for each problem. `windows`
+ * is an array of recordings {name, samples, features}, where `samples` and `features` are arrays of numbers. `peers` is
+ * an array of {part, precision, file}, with an entry for each tflite file that LiteRT.js runs.
  */
 export async function measureKeywords(host, {windows, parts, precisions, rounds, milliseconds, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -58,7 +62,7 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
       report({message: `${one.who}, ${one.precision}, ${part}, is left out: a logit differs by ${error.logit}`});
       continue;
     }
-    // `run` computes the recordings in turn: each call computes the logits of the next recording.
+    // Each call of `run` computes the logits of one recording, and the next call takes the next recording.
     let next = 0;
     const run = () => logits(inputs[next++ % inputs.length]);
     await warmUp(run);
@@ -75,8 +79,8 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
 }
 
 /**
- * Returns the largest difference between a logit and the expected logit, and whether the labels agree. The label of a
- * recording need not agree if the two largest expected logits of the recording differ by at most 0.6.
+ * Returns the largest difference between a logit and the expected logit, and whether the largest logit has the expected
+ * label in every recording. The label is not compared if the two largest expected logits differ by at most 0.6.
  */
 async function errorOf(logits, inputs, expected) {
   let [logit, labelsEqual] = [0, true];
@@ -91,7 +95,8 @@ async function errorOf(logits, inputs, expected) {
 }
 
 /**
- * Loads KWT-1 with the npm package in a module of the given kind. Returns two entrants: the parts "chain" and "model".
+ * Loads KWT-1 with the npm package. `kind` selects the module of the package. Returns two objects to measure: one for
+ * the part "chain" (from sound to logits), and one for the part "model" (from features to logits).
  */
 async function ladonOf(host, kind, precision) {
   const {KeywordSpotter} = await host.binding("keywords.js");
@@ -131,7 +136,10 @@ async function modelAlone(host, kind, encoder) {
   };
 }
 
-/** Loads the files of `peers` into LiteRT.js. Returns an entrant for each loaded file, and reports the other files. */
+/**
+ * Loads the tflite files of `peers` into LiteRT.js. Returns an object to measure for each file. Calls report({message})
+ * for each file that cannot be loaded.
+ */
 async function litertOf(host, peers, report) {
   const found = [];
   let peer;

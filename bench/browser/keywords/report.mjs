@@ -7,7 +7,7 @@ const nameOf = ({who, kind, precision, activation_bits: bits}) =>
     [who === "ladon" ? `Ladon ${kind}` : "LiteRT.js", precision, bits && `(${bits} bits)`].filter(Boolean).join(" ");
 const partNames = {chain: "from sound to logits", model: "from features to logits"};
 
-/** Prints a line for each row. */
+/** Prints each result of the measurements as a line. */
 export class Lines {
   #part;
 
@@ -27,7 +27,7 @@ export class Lines {
 const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-/** Returns the tables of docs/performance.md. */
+/** Returns the results as Markdown, for the tables of docs/performance.md. */
 export function markdown({machine: {cpu}, environments}) {
   return `${environments.flatMap(({engine, rows}) => [...new Set(rows.map(({part}) => part))].flatMap(part => {
     const ones = rows.filter(row => row.part === part);

@@ -93,7 +93,8 @@ async function measureIn(name, run) {
   return found;
 }
 
-// Measures starts. Each start happens in a new browser or a new process, and the contestants take turns.
+// Measures how long a program takes from its start to the first vector. Each start happens in a new browser or a new
+// process. The packages take turns.
 async function startsIn(run, report) {
   const ofPeers = peers.filter(({name}) => name !== "ort_minilm")
       .flatMap(({name, forms}) => forms.map(form => ({who: name, form, found: []})));

@@ -10,15 +10,19 @@ import {textOf} from "./texts.mjs";
 
 const [layers, model] = [6, 384];
 /**
- * Returns the flops that the encoder's layers need for one text, by precision. Projections and feed-forward networks
- * have the precision of the weights. Scores and weighted sums are float32.
+ * Returns the flops that the encoder's layers need for one text: {float32, int8}, or only {float32} without int8
+ * weights. With int8 weights, projections and feed-forward networks are int8, but scores and weighted sums remain
+ * float32.
  */
 const neededFlops = (tokens, precision) => {
   const products = layers * 24 * tokens * model ** 2, attention = layers * 4 * tokens ** 2 * model;
   return precision === "int8" ? {float32: attention, int8: products} : {float32: attention + products};
 };
 
-/** Calls report({row}) and report({tokenizing}) for each measurement, and report({message}) for each problem. */
+/**
+ * Calls report({row}) with the result of each model, report({tokenizing}) with the result of each tokenizer, and
+ * report({message}) for each problem.
+ */
 export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds, precision, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
   if (precision === "int8") delete peaks.scalar;
@@ -43,8 +47,9 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
 }
 
 /**
- * Returns all entrants: Ladon in all kinds of modules, and all forms of the peers. The first entrant is Ladon with
- * float32 weights, because its vectors are the expected vectors of all other entrants.
+ * Returns everything that is measured: Ladon in each kind of module, and each model of the other packages. The first
+ * entry is Ladon with float32 weights, because the vectors of all other entries are compared with the vectors of this
+ * entry.
  */
 async function allEntrants(host, {kinds, precision, peers}, report) {
   const entrants = [];
@@ -63,9 +68,9 @@ async function allEntrants(host, {kinds, precision, peers}, report) {
 }
 
 /**
- * Calls report({cosine}) for each entrant with int8 weights: the mean and the smallest cosine between the vectors of
- * the entrant and Ladon's vectors with float32 weights. Relaxed modules quantise activations to the bits that the
- * engine supports.
+ * Calls report({cosine}) for each package with int8 weights. `cosine` has the mean and the smallest cosine between the
+ * package's int8 vectors and Ladon's float32 vectors. Relaxed modules quantise the inputs of products to the number of
+ * bits that the engine supports.
  */
 export async function measureCosines(host, {sentences, peers}, report) {
   const kinds = ["simd", "relaxed"];
@@ -82,7 +87,7 @@ export async function measureCosines(host, {sentences, peers}, report) {
   for (const {free} of [float32, ...entrants]) await free();
 }
 
-/** Loads MiniLM of the package in a module of the kind `kind`. If `kind` is undefined, uses the fastest kind. */
+/** Loads MiniLM with Ladon's package, in a module of the kind `kind`. If `kind` is undefined, uses the fastest kind. */
 async function ladonOf(host, kind, precision, activationBits) {
   const {SentenceEncoder} = await host.binding("minilm.js");
   const encoder = await SentenceEncoder.load({
@@ -94,8 +99,8 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Loads each of the `forms` of MiniLM in the peer `name`. Stops at the first failure, and reports the failure. Returns
- * an entrant for each form that was loaded.
+ * Loads several ONNX files with the package `name`: models[form] for each `form` in `forms`. Returns an object to
+ * measure for each loaded file. Stops at the first failure, and calls report({message}).
  */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
@@ -111,8 +116,9 @@ async function formsOf(host, name, forms, ids, report) {
 }
 
 /**
- * Returns the entrants whose ids and vectors agree with those of the first entrant. Leaves out a peer that disagrees.
- * Throws if a module of Ladon disagrees.
+ * Compares each loaded model with the first: the token ids and the vector of `text` must agree. Returns the models that
+ * agree, including the first. Leaves out a model of another package that disagrees. Throws if a module of Ladon
+ * disagrees.
  */
 async function thoseThatAgree([first, ...others], text, report) {
   const agreeing = [first], ids = first.ids(text).join(), expected = await first.embed(text);
@@ -131,9 +137,9 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if the report compares Ladon's contestant `one` with the contestant in the second argument. Ladon is
-  // compared with every peer. Ladon with int8 weights is also compared with Ladon with float32 weights in the same kind
-  // of module.
+  // `one` is a measurement of Ladon. Returns true if the report compares the speed of `one` with the speed of the
+  // second argument, another measurement. Each measurement of Ladon is compared with every other package. Int8 weights
+  // are also compared with float32 weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {
@@ -153,8 +159,8 @@ function reportAll(tokens, contestants, results, report) {
 }
 
 /**
- * Measures the start of one contestant in a new page or process. Calls report({start}) with three times in
- * milliseconds: until the code is loaded, until the model is loaded, and until the first vector is computed.
+ * Measures the start of one package in a new page or process. Calls report({start}) with three times in milliseconds:
+ * until the code is loaded, until the model is loaded, and until the first vector is computed.
  */
 export async function startMiniLm(host, {who, form, precision, tokens}, report) {
   await pause(500);  // until the browser has finished its own start

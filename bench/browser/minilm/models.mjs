@@ -1,4 +1,7 @@
-/** The forms of the model that to_onnx.py writes, and their files. `dtype` is an option of transformers.js. */
+/**
+ * The ONNX files of MiniLM, which to_onnx.py writes. The keys are the names that the report prints. `dtype` is an
+ * option of transformers.js.
+ */
 export const models = {
   "plain operators": {file: "model", dtype: "fp32", precision: "float32"},
   "BERT's own operators": {file: "model_fused", dtype: "fp32", precision: "float32"},
@@ -6,5 +9,5 @@ export const models = {
   "q8, BERT's own operators": {file: "model_fused", dtype: "q8", precision: "int8"},
 };
 
-/** Returns the path of a form's file in the build. */
+/** Returns the path, in the build folder, of the ONNX file of an entry of `models`. */
 export const pathOf = ({file, dtype}) => `minilm/onnx/${file}${dtype === "q8" ? "_quantized" : ""}.onnx`;

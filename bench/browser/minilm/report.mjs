@@ -14,8 +14,8 @@ const quartiles = ({median, lower, upper}, digits) =>
     `${number(median, digits)} (${number(lower, digits)}, ${number(upper, digits)})`;
 
 /**
- * Returns the sizes of the files that a page loads in addition to the model: the files of the package, and the files of
- * each build of transformers.js.
+ * Returns the sizes of the files that a page loads besides MiniLM's weights. These files are the code and the module of
+ * Ladon's package, and the JavaScript and the wasm of each bundle of transformers.js.
  */
 export function sizes(build, index, peers, precision) {
   const ours = ["minilm.js", "index.js", "safetensors.js", ...(precision === "int8" ?
@@ -80,7 +80,7 @@ export class Lines {
 const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-/** Returns the tables of docs/performance.md. */
+/** Returns the results as Markdown, for the tables of docs/performance.md. */
 export function markdown({machine: {cpu}, precision, sizes: all, environments}) {
   const tablesOf = precision === "int8" ? tablesOfInt8 : tablesOfFloat32;
   const size = ([name, {bytes, gzipped}]) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];

@@ -8,7 +8,7 @@ export const kind = "relaxed";
 
 /** Starts LiteRT.js. `folder` returns the address of a package. */
 export async function start({folder}) {
-  // LiteRT.js loads a classic script with importScripts. Module workers do not have importScripts, so `start` defines
+  // LiteRT.js calls importScripts, but module workers do not have importScripts. So this function implements
   // importScripts.
   globalThis.importScripts = url => {
     const request = new XMLHttpRequest();
@@ -21,7 +21,7 @@ export async function start({folder}) {
   await loadLiteRt(scripts.href);
 }
 
-/** The forms of a chain of products (products/numbers.mjs): {form, precision, make}. */
+/** The ways in which LiteRT.js computes the 12 matrix products of products/numbers.mjs. There is only one. */
 export const products = [{form: "FULLY_CONNECTED", precision: "int8", async make({x, tokens, products: chain}) {
   const model = await loadAndCompile(chainModel(tokens, chain), {accelerator: "wasm", cpuOptions: {numThreads: 1}});
   const input = new Tensor(x, [tokens, chain[0].columns]);

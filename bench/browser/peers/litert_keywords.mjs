@@ -5,7 +5,10 @@ export {start} from "./litert.mjs";
 
 export const kind = "relaxed";
 
-/** Loads a tflite file. `shape` is the shape of its input. The logits are valid until the next call. */
+/**
+ * Loads a tflite file of KWT-1 and returns {logits(x), free()}. `shape` is the shape of x. The array that logits(x)
+ * returns is valid until the next call.
+ */
 export async function load(tflite, shape) {
   const model = await loadAndCompile(tflite, {accelerator: "wasm", cpuOptions: {numThreads: 1}});
   let outputs = [];

@@ -1,5 +1,5 @@
-// Converts matrices for the peers. Ladon reads weights in PyTorch's order (out, in). The peers read weights in the
-// order (in, out).
+// Converts matrices for the packages that Ladon is compared with. Ladon reads weights in PyTorch's order (out, in), but
+// these packages read (in, out).
 export function transposed(matrix, rows, width) {
   const result = new matrix.constructor(matrix.length);
   for (let row = 0; row < rows; ++row) {

@@ -1,5 +1,5 @@
-// Writes ONNX models as bytes without a package, with the necessary parts of Protocol Buffers. Field numbers come from
-// onnx.proto3.
+// Writes ONNX models as bytes. A model is a message of Protocol Buffers, which this file encodes without a library. The
+// numbers of the fields come from onnx.proto3.
 const varint = n => {
   const bytes = [];
   for (let rest = BigInt(n); ; rest >>= 7n) {

@@ -15,8 +15,9 @@ export async function start({read}) {
   ort.env.logLevel = "error";
 }
 
-// Functions that make a model of attention, by the name of the operator. The first two operators are in Microsoft's
-// domain. The third operator is in ONNX since opset 23. The last model consists of plain operators.
+// Each entry makes an ONNX model that computes attention. The models differ in their operators. The first two operators
+// are in Microsoft's domain "com.microsoft". The third operator is in ONNX since opset 23. The last entry uses only
+// MatMul, Softmax and other basic operators.
 const attentionOperators = {
   "com.microsoft.Attention": ({tokens, model: width, heads, causal, w}) => [[1, tokens, width], 17, [
     tensor("in_weight", [width, 3 * width], transposed(w.inWeight, 3 * width, width)),
@@ -74,14 +75,18 @@ function projections(width, {inWeight, inBias}, queryScale = 1) {
 const outProjection = (width, {outWeight, outBias}) =>
     linear("seen", "y", width, transposed(outWeight, width, width), outBias);
 
-/** All forms of attention: {form, make}. make(problem) returns a Promise of {run(): Promise, y(), free()}. */
+/**
+ * The ways to compute attention, each {form, make}: the name of the operator, and a function that loads its model.
+ * make(problem) returns a Promise of {run(), y(), free()}, and run() returns a Promise.
+ */
 export const forms = Object.entries(attentionOperators).map(([form, write]) => ({form, make: problem => {
   const [extents, opset, parts] = write(problem);
   return makeSession(model(parts, extents, opset), problem.x, extents);
 }}));
 
 const noBias = rows => new Float32Array(rows);
-// The operators for a chain of products. Each product reads the result of the previous product.
+// The operators with which ONNX Runtime Web computes the 12 matrix products of products/numbers.mjs. Each product reads
+// the result of the previous product.
 const productOperators = {
   MatMul: {precision: "float32", write: (input, output, {rows, columns, floats}) => [
     tensor(`${output}_weight`, [columns, rows], transposed(floats, rows, columns)),
@@ -97,7 +102,10 @@ const productOperators = {
   ]},
 };
 
-/** All forms of a chain of products (products/numbers.mjs). */
+/**
+ * The ways to compute the 12 matrix products of products/numbers.mjs, each {form, precision, make}. `form` is the name
+ * of an operator.
+ */
 export const products = Object.entries(productOperators).map(([form, {precision, write}]) => ({form, precision,
   make({x, tokens, products: chain}) {
     const nameOf = i => i === 0 ? "x" : i === chain.length ? "y" : `y${i}`;

@@ -12,7 +12,10 @@ export async function start(host) {
   await startRuntime(host);
 }
 
-/** Returns {embed(text): Promise of a vector, ids(text), free()}. */
+/**
+ * Loads the ONNX file models[form] of MiniLM. Returns {embed, ids, free}. embed(text) returns a Promise of the text's
+ * vector.
+ */
 export async function load(form, ids) {
   const session = await ort.InferenceSession.create(await read(pathOf(models[form])), {executionProviders: ["wasm"]});
   const tensorOf = (values, count) => new ort.Tensor("int64", BigInt64Array.from(values, BigInt), [1, count]);

@@ -16,7 +16,8 @@ export async function start({folder}) {
   await tf.ready();
 }
 
-// Two forms of attention. A row of `projected` has the query, the key and the value of a token: [tokens][3 model].
+// Two ways to compute attention: all heads at once, or one head after another. A row of `projected` has the query, the
+// key and the value of a token: [tokens][3 model].
 const allHeads = ({heads, headWidth, tokens}, projected, mask) => {
   const [query, key, value] = tf.unstack(tf.reshape(projected, [tokens, 3, heads, headWidth]), 1);
   const scores = tf.matMul(tf.transpose(query, [1, 0, 2]), tf.transpose(key, [1, 2, 0]));
@@ -52,6 +53,9 @@ async function make(attend, {tokens, model, heads, causal, x, w: {inWeight, inBi
   };
 }
 
-/** All forms of attention: {form, make}. make(problem) returns a Promise of {run(), y(), free()}. */
+/**
+ * The ways to compute attention, each {form, make}: a name, and a function. make(problem) returns a Promise of {run(),
+ * y(), free()}.
+ */
 export const forms = Object.entries({"all heads at once": allHeads, "head by head": headByHead})
     .map(([form, attend]) => ({form, make: problem => make(attend, problem)}));

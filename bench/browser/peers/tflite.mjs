@@ -7,7 +7,10 @@ const FULLY_CONNECTED = 9;       // BuiltinOperator
 const FULLY_CONNECTED_OPTIONS = 8;  // BuiltinOptions
 const offset = 4, alignment = 16;
 
-/** Writes tables. A field is [index, kind, value]. The kind selects the function of Builder that adds the field. */
+/**
+ * Writes the tables of a FlatBuffers file. A field of a table is [index, kind, value]. A kind such as "Int8" selects
+ * the function of Builder that adds the field (addFieldInt8).
+ */
 class Tables extends Builder {
   table(...fields) {
     this.startObject(1 + Math.max(-1, ...fields.map(([number]) => number)));
@@ -43,7 +46,8 @@ class Tables extends Builder {
 }
 
 /**
- * Returns the model of a chain. `products` is [{rows, columns, weight: Int8Array, scale: Float32Array}]. The input is
+ * Returns a LiteRT model as bytes. The model computes the given products one after another, each on the result of the
+ * previous product. `products` is [{rows, columns, weight: Int8Array, scale: Float32Array}]. The input of the model is
  * float32 [tokens][columns].
  */
 export function chainModel(tokens, products) {

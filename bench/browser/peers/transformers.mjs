@@ -1,5 +1,4 @@
-// Computes MiniLM in transformers.js with the wasm backend and one thread, from a text to a vector of unit length, as
-// in a page.
+// Computes MiniLM in transformers.js, from a text to a vector of unit length. Uses the wasm backend and one thread.
 import {env, pipeline} from "@huggingface/transformers";
 
 import {models} from "../minilm/models.mjs";
@@ -24,7 +23,10 @@ export async function start({url, read}) {
                                                               () => new Response(null, {status: 404}));
 }
 
-/** Returns {embed(text): Promise of a vector, ids(text), free()}. */
+/**
+ * Loads models[form] of MiniLM with transformers.js. Returns {embed, ids, free}. embed(text) returns a Promise of the
+ * text's vector, and ids(text) the token ids.
+ */
 export async function load(form) {
   const {file, dtype} = models[form];
   const extract = await pipeline("feature-extraction", "minilm", {dtype, device: "wasm", model_file_name: file});

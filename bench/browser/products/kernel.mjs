@@ -4,8 +4,9 @@ import {ModuleMemory} from "../module_memory.mjs";
 import {hidden, model, tokens} from "./numbers.mjs";
 
 /**
- * Returns {product(), chain(), y}. product() computes only the first of `products`, and chain() computes the whole
- * chain. `y` is the result of the last call of chain(), [tokens][model].
+ * Instantiates `module` and returns {product(), chain(), y}. product() computes only the first of `products`. chain()
+ * computes all `products`, each on the result of the previous product. `y` is the result of the last call of chain(),
+ * [tokens][model].
  */
 export async function instantiateProducts(module, precision, {x, products}, {bits, isSigned}) {
   const {exports} = await WebAssembly.instantiate(module);
@@ -30,7 +31,8 @@ export async function instantiateProducts(module, precision, {x, products}, {bit
 }
 
 /**
- * Converts the index `i` of an element in panels [panels][model][width] to the element's index in rows [tokens][model].
+ * Returns the row-major index of a number in [tokens][model]. `i` is the index of this number in the panels [tokens /
+ * width][model][width].
  */
 const placeInRows = (i, width) => {
   const lane = i % width, feature = Math.floor(i / width) % model, panel = Math.floor(i / (width * model));

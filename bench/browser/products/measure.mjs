@@ -12,8 +12,8 @@ const names = {product: `product ${tokens} x ${model} x ${hidden}`, chain: `chai
 const mustMatch = precision => precision === "int8" ? mustResemble : mustAgree;
 
 /**
- * Calls report({product}) for each contestant, and report({message}) for each problem. Ladon computes a single product
- * and the chain of products (numbers.mjs). Peers compute only the chain.
+ * Calls report({product}) with each result, and report({message}) for each problem. Ladon computes a single matrix
+ * product, and the chain of 12 products of numbers.mjs. Other packages compute only the chain.
  */
 export async function measureProducts(host, {rounds, milliseconds, peers: peerNames}, report) {
   const peaks = await makePeaks(milliseconds, report);

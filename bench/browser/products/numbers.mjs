@@ -8,7 +8,10 @@ export const [tokens, model, hidden, length] = [128, 384, 1536, 12];
 /** The flops of one product. All products have this number of flops. */
 export const flopsOfProduct = 2 * tokens * model * hidden;
 
-/** Returns int8 weights [rows][columns] with a scale for each row, and the float32 weights with equal values. */
+/**
+ * Returns random int8 weights [rows][columns] with a scale for each row, and the same weights as float32: scale *
+ * integer.
+ */
 function weightsOf(draw, rows, columns) {
   const floats = draw(rows * columns, 1 / Math.sqrt(columns));
   const weight = new Int8Array(rows * columns), scale = new Float32Array(rows), rowSum = new Int32Array(rows);

@@ -1,10 +1,10 @@
-// Computes the products in the feed-forward networks of MiniLM, without the rest of the model: one module for each
-// precision of the weights. `./dev bench browser --precision int8` measures the function `product`, including the
+// Computes only the matrix products in the feed-forward networks of MiniLM. CMake compiles this file to a module for
+// each precision of the weights. `./dev bench browser --precision int8` measures the function `product`, including the
 // quantisation, as a share of the engine's peak. The command also compares the function `chain`, which computes several
 // products one after another, with other packages. kernel.mjs calls the modules.
 //
-// Inputs and outputs of 128 tokens are panels [panels][features][width]. LADON_PRODUCTS_PRECISION is Float32 or
-// Int8<8>.
+// The functions read and write panels: [128 / width][features][width], where `width` consecutive tokens lie side by
+// side. LADON_PRODUCTS_PRECISION is the type of the weights, Float32 or Int8<8>.
 #include <cstddef>
 #include <cstdint>
 
@@ -28,7 +28,7 @@ constexpr std::size_t width = tiling_of_tokens.width();
 constexpr std::size_t panels = tiling_of_tokens.panels(tokens), packs = width / tiling_of_tokens.lanes;
 static_assert(panels * width == tokens);
 
-// The weights of a product, [rows][inner]. Float32 weights have no scale and no row_sum.
+// Points to the weights of one matrix product, [rows][inner]. For float32 weights, `scale` and `row_sum` are not used.
 struct Weights {
   const void* weight;
   const float* scale;
@@ -57,7 +57,7 @@ void multiply(const float* in, const Weights& w, float* out) {
 
 extern "C" {
 
-// Returns the number of tokens in a panel.
+// Returns the number of tokens that lie side by side in a panel.
 __attribute__((export_name("width"))) std::size_t width_of_panels() { return width; }
 
 // Computes the product of 128 x 384 x 1536: `in` has 384 features, and `out` has 1536.
@@ -65,8 +65,8 @@ __attribute__((export_name("product"))) void product(const float* in, const Weig
   multiply<hidden, model>(in, *w, out);
 }
 
-// Computes `count` products, alternately of 128 x 384 x 1536 and of 128 x 1536 x 384. The result of a product is the
-// input of the next. `in` and `out` have 384 features, and `between` has 1536. `count` is even.
+// Computes `count` products, each on the result of the previous product. `count` is even. Products of 128 x 384 x 1536
+// and of 128 x 1536 x 384 alternate. `between` holds results of 1536 features. `in` and `out` have 384 features.
 __attribute__((export_name("chain"))) void chain(const float* in, const Weights* w, std::size_t count, float* between,
                                                  float* out) {
   for (std::size_t i = 0; i < count; i += 2, in = out) {
@@ -75,8 +75,8 @@ __attribute__((export_name("chain"))) void chain(const float* in, const Weights*
   }
 }
 
-// Sets whether inputs are quantised to 7 or 8 bits, and to signed or unsigned bytes. The modules of kernels export the
-// same function (src/c_kernel/module_int8.cpp.in).
+// Sets the format to which inputs are quantised: 7 or 8 bits, signed or unsigned bytes. The int8 modules of
+// ladon_add_kernel export a function of the same name (src/c_kernel/module_int8.cpp.in).
 __attribute__((export_name("set_activations"))) void set_activations(std::size_t bits, int is_signed) {
   const bool is_shifted = bits == 8 && is_signed != 0;
   simd::run_time_activations = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};

@@ -50,7 +50,7 @@ def plain_numbers(axis, digits):
 
 
 def save(chart, path):
-    # The file contains no date, so equal figures give equal files.
+    # The chart's file contains no date, so equal figures give an equal file.
     text = io.StringIO()
     chart.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     whole_file.write(path, text.getvalue())

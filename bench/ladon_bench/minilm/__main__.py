@@ -56,8 +56,8 @@ def measure(sentences, ways, weights, commands, options):
     round and contestant."""
     wanted = np.array([expected(weights, ids) for ids in sentences])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
-        # `start` returns a generator, so that `race` has the first Contestant before the second Contestant starts. If
-        # the second Contestant cannot start, `race` ends the process of the first.
+        # `start` returns a generator and not a list, so that `race` has the first Contestant before the second starts.
+        # If the second cannot start, `race` can then end the process of the first.
         start = lambda key, command: (Contestant(key, command, way, sentences, pathlib.Path(folder), options)
                                       for way in ways)
         contestants = race(start, commands, wanted, options)

@@ -30,7 +30,8 @@ class Case:
             padded = [ids + [0] * (max(lengths) - len(ids)) for ids in request["sentences"]]
             self.calls = [np.array(padded)]
             self.mask = (np.arange(max(lengths)) < np.array(lengths)[:, None]).astype(np.int64)
-        # The batch size and the number of tokens of each call; `tokens` is None if the calls have different lengths.
+        # `batch` is the batch size, and `tokens` the number of tokens of each call. `tokens` is None if the calls have
+        # different numbers of tokens.
         self.batch = self.calls[0].shape[0]
         self.tokens = self.calls[0].shape[1] if self.together or self.same_length else None
 

@@ -59,7 +59,8 @@ def numbers(case):
     random = np.random.default_rng([20260101, zlib.crc32(case.name.encode())])
     model, hidden = case.model, FEED_FORWARD * case.model
     normal = lambda deviation, *shape: random.normal(0, deviation, shape).astype(np.float32)
-    # The weights are scaled so that the outputs of a linear map have a variance of about 1.
+    # With weights of standard deviation 1 / sqrt(into), the outputs of a linear map have about the variance of its
+    # inputs.
     linear = lambda name, out, into: {
         f"{name}_weight": normal(into**-0.5, out, into), f"{name}_bias": normal(0.1, out)}
     norm = lambda name: {f"{name}_weight": 1 + normal(0.1, model), f"{name}_bias": normal(0.1, model)}

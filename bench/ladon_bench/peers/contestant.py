@@ -9,8 +9,8 @@ from ladon_bench.process import Failure, Process, say
 TOLERANCE = 1e-4  # largest accepted error with float32 weights, as a part of the largest expected number
 LEAST_COSINE = {"int8": 0.97, "bfloat16": 0.999}  # smallest accepted cosine, for each precision of the weights
 LADON_FLOAT32 = "ladon_float32"  # the key of Ladon with float32 weights, beside another --precision
-# A long call computes 9 layers. The time of a long call, minus the time of a call with one layer, is the time of 8
-# layers without the overhead of a call.
+# A long call computes 9 layers, and a short call computes 1. The difference of their times is the time of 8 layers
+# without the overhead of a call.
 CHAIN = 9
 TRIALS = 3
 SETTLED = 0.03  # seconds after which the threads of a pool have stopped spinning

@@ -159,7 +159,8 @@ class Graph:
     def content(self, inputs, outputs):
         """Returns the bytes of the file."""
         self.graph.inputs, self.graph.outputs = list(inputs), list(outputs)
-        # builtinCode holds any operator code. deprecatedBuiltinCode holds codes up to 126, and 127 for a larger code.
+        # Operator codes above 126 do not fit into the old field deprecatedBuiltinCode. For these codes,
+        # deprecatedBuiltinCode is 127, and LiteRT reads builtinCode.
         codes = [schema.OperatorCodeT(deprecatedBuiltinCode=min(kind, 127), builtinCode=kind, version=1)
                  for kind in self.kinds]
         return packed(schema.ModelT(version=3, operatorCodes=codes, subgraphs=[self.graph], buffers=self.buffers))

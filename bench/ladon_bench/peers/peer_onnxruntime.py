@@ -18,7 +18,7 @@ CONTRIB_MULTI_HEAD = "com.microsoft.MultiHeadAttention"
 STANDARD = "ai.onnx Attention"
 PLAIN = "MatMul, Softmax"
 FORMS = [CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, STANDARD, PLAIN]
-# quantize_dynamic cannot convert ai.onnx Attention: it mistakes the operator for com.microsoft.Attention.
+# The list lacks the operator Attention of ai.onnx: quantize_dynamic mistakes this operator for com.microsoft.Attention.
 FORMS_OF_INT8 = {f"{form}, {QUANTISED}": form for form in (CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, PLAIN)}
 
 

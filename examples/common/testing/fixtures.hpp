@@ -9,7 +9,8 @@
 
 namespace examples {
 
-// Runs `action`. Returns the message of the exception of type Error that it throws, or "" if it throws none.
+// Runs `action`. If `action` throws an exception of type Error, returns the message of the exception. Otherwise,
+// returns "".
 template <class Error, class Action>
 std::string error_of(Action action) {
   try {

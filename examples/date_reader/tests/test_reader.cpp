@@ -15,8 +15,8 @@ namespace {
 
 Workspace workspace;
 
-// The largest allowed error of a logit. Logits reach 11, and are sums of a hundred terms with roundings of 2^-24. The
-// largest observed error is 1.4e-5, a seventh of `tolerance`.
+// The largest allowed error of a logit. Logits reach 11. A logit is a sum of a hundred terms, and each rounding has a
+// relative error of up to 2^-24. The largest observed error is 1.4e-5, a seventh of `tolerance`.
 constexpr double tolerance = 1e-4;
 
 // Returns the ISO date of the text, or "" if the text is no date.
@@ -54,7 +54,7 @@ Score score_on_held_out_set(auto& memory) {
   return score;
 }
 
-// Returns the score of the model with float32 weights on the held-out set. The score is computed only once.
+// Returns how well the model with float32 weights reads the held-out set. The score is computed only once.
 const Score& float32_score() {
   static const Score score = score_on_held_out_set(workspace);
   return score;
@@ -67,8 +67,8 @@ std::string squeezed(const std::string& text) {
   return squeeze(text, result) == Status::date ? std::string(result.view()) : "refused";
 }
 
-// Runs the model with the token order of the training: the text at the end of 40 places, then the slots, and a mask
-// that hides the places before the text. Computes the classifier in float64.
+// Runs the model with the tokens in the order of the training: 40 places for the text, then the slots. The text stands
+// at the end of the 40 places, and a mask hides the places before the text. Computes the classifier in float64.
 void run_as_trained(std::string_view text, double (&logits)[classes][slots]) {
   using Trained =
       ladon::Encoder<layers, shape, ladon::LayerConfig{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
@@ -186,7 +186,7 @@ TEST_CASE("the logits agree with numpy's float64 logits of weights.hpp") {
     std::size_t slot;
     double logits[classes];
   };
-  // After a new training changes weights.hpp, these logits must be computed again with numpy.
+  // These logits were computed with numpy. After a new training changes weights.hpp, compute them again.
   constexpr Row rows[] = {
       {"3rd of Feb, 2024",
        0,

@@ -29,9 +29,9 @@ volatile std::uint32_t periods = 0;
 std::uint64_t earlier = 0;  // ticks before `period` was set
 Handler volatile handler = nullptr;
 
-// Returns the ticks since the start. The timer counts down to 0 and then sets its interrupt pending. If this function
-// is called in an interrupt handler, board_timer may not have counted the last period in `periods` yet. A pending timer
-// interrupt therefore counts as one more period.
+// Returns the ticks since the start. The timer counts `period` ticks down to 0 and then requests an interrupt. The
+// handler of this interrupt, board_timer, adds 1 to `periods`. If ticks() runs in another interrupt handler, the
+// request for the last period may still be pending. A pending request therefore counts as one more period.
 std::uint64_t ticks() noexcept {
   for (;;) {
     const std::uint32_t before = periods, pending = interrupt_state() & timer_pending;

@@ -18,7 +18,7 @@ void print_number(std::uint64_t number, int width = 0) noexcept;  // right-align
 // Ends QEMU. `status` (0 to 255) becomes the exit status of QEMU.
 [[noreturn]] void exit(int status) noexcept;
 
-// A file of the machine that QEMU runs on.
+// A file of the host, the machine that runs QEMU.
 class File {
  public:
   explicit File(const char* name) noexcept;  // opens the file for reading
@@ -36,9 +36,8 @@ class File {
 
 // Returns the number of instructions since the start. The script `run` starts QEMU with -icount shift=0, so every
 // instruction takes exactly one nanosecond. On RISC-V, the result is exact, because the processor has a counter of
-// instructions. On Arm, the function counts whole ticks of the timer SysTick, so the result is a multiple of the
-// instructions in a tick. A tick has 50 instructions on the board of the M33, 31.25 on the board of the M55, and 40 on
-// every other board.
+// instructions. On Arm, the function counts the ticks of the timer SysTick, so the result grows in steps of one tick. A
+// tick has 50 instructions on the board of the M33, 31.25 on the board of the M55, and 40 on every other board.
 std::uint64_t instructions() noexcept;
 
 // Calls `handler` in the timer interrupt, about every `instructions` instructions. A null pointer stops the calls. The
@@ -46,9 +45,9 @@ std::uint64_t instructions() noexcept;
 using Handler = void (*)() noexcept;
 void interrupt_every(std::uint32_t instructions, Handler handler) noexcept;
 
-// paint_stack fills the unused stack with a pattern. stack_used returns the largest number of bytes that the program
-// has used below the frame of paint_stack since the last call of paint_stack. The result is at least 64, because
-// paint_stack does not paint the 64 bytes below its frame address.
+// paint_stack fills the unused stack with a pattern. stack_used finds the deepest byte of the stack that no longer has
+// the pattern, and returns its distance from the frame of paint_stack. The result is at least 64, because paint_stack
+// does not paint the 64 bytes below its frame address.
 void paint_stack() noexcept;
 std::size_t stack_used() noexcept;
 

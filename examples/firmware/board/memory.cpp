@@ -14,9 +14,9 @@ std::uint32_t* bottom() noexcept { return reinterpret_cast<std::uint32_t*>(board
 
 }  // namespace
 
-// `at` points to volatile words, so that the compiler writes them one by one. Otherwise, the compiler would call
-// memset, and memset would overwrite its own stack frame. The 16 words below the frame address belong to paint_stack
-// and are not painted.
+// `at` points to volatile words, so the compiler must store each word in the loop. Otherwise, the compiler would call
+// memset, and memset would overwrite its own stack frame. The loop leaves out the 16 words below the frame address,
+// because paint_stack itself uses them.
 __attribute__((noinline)) void paint_stack() noexcept {
   painted_end = static_cast<std::uint32_t*>(__builtin_frame_address(0));
   for (volatile std::uint32_t* at = bottom(); at < painted_end - 16; ++at) *at = paint;

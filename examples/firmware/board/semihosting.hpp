@@ -15,7 +15,7 @@ enum class Operation : std::uint32_t {
   exit = 0x20,
 };
 
-// Numbers and addresses are as wide as a register.
+// A number or address that is passed to the host, as wide as a register.
 using Word = std::uintptr_t;
 
 template <class T>

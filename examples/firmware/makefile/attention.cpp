@@ -8,7 +8,8 @@ namespace {
 constexpr ladon::Shape shape{.queries = ATTENTION_TOKENS, .model = ATTENTION_MODEL, .heads = ATTENTION_HEADS};
 using Attention = ladon::MultiHeadAttention<shape>;
 
-// A call does not read old content of the workspace, so the start-up code need not clear the section .fast_ram.
+// The start-up code does not clear the section .fast_ram, which contains the workspace. The section needs no clearing,
+// because a call does not read old content of the workspace.
 IN_FAST_RAM Attention::Workspace workspace;
 static_assert(sizeof workspace <= 24 * 1024, "the linker script reserves 24 KB of fast RAM");
 

@@ -11,7 +11,8 @@ namespace keywords {
 struct FrameOracle {
   std::array<double, mel_bands> log_bands;
   std::array<double, coefficients> features;
-  // The largest allowed differences between the results of the float32 front end and `log_bands` and `features`.
+  // The largest allowed errors of the float32 front end: log_band_bound for its log_bands, and feature_bound for its
+  // features.
   std::array<double, mel_bands> log_band_bound;
   std::array<double, coefficients> feature_bound;
 };

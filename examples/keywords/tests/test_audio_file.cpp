@@ -17,7 +17,8 @@ std::string error_of(const std::filesystem::path& path) {
   return examples::error_of<examples::Error>([&] { read_all(path); });
 }
 
-// Checks that a file is rejected, and that the error contains `words` and the name of the file.
+// Checks that a WAV file with this content is rejected, and that the error message contains the text `words` and the
+// name of the file.
 void check_refused(const std::string& content, const std::string& words) {
   const TemporaryFolder folder;
   const std::string error = error_of(folder.file("sound.wav", content));
@@ -61,7 +62,8 @@ TEST_CASE("a tone of any rate is the same tone at 16 kHz") {
     const std::vector<float> samples =
         read_content(wav_of({.coding = Coding::floating, .rate = rate, .bits = 32}, sine(440, rate, rate)));
     CHECK(std::abs(static_cast<double>(samples.size()) - static_cast<double>(window_length)) <= 1);
-    // The resampling filter uses samples on both sides of each sample, so the first and the last 500 are not compared.
+    // The resampling filter uses samples on both sides of each sample. At both ends of the recording, samples are
+    // missing, so the first and the last 500 samples are not compared.
     for (std::size_t i = 500; i + 500 < window_length; ++i)
       REQUIRE(std::abs(samples[i] - expected[i]) < (rate == sample_rate ? 0.0f : 2e-4f) + 1e-7f);
   }

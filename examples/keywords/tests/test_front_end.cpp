@@ -21,8 +21,8 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 std::size_t samples_of(std::size_t frames) { return (frames - 1) * frame_step + frame_length; }
 
-// The largest bound and the largest error that check_frames has seen. The tests also limit the bound, because a bound
-// that is too large would check nothing.
+// The largest error bound and the largest error that check_frames has seen. The tests also require that the bound is
+// small, because a large bound would accept wrong results.
 struct Largest {
   double bound = 0, error = 0;
 };

@@ -1,4 +1,4 @@
-// Compares the model, and the whole chain from samples to labels, with LiteRT.
+// Compares KWT-1 in Ladon with KWT-1 in LiteRT: the model alone, and the whole computation from samples to labels.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace {
 
 using Second = std::array<float, window_length>;
 
-// A row of tests/data/keywords_litert.tsv. The comment at the top of the tsv file defines the variants.
+// A row of tests/data/keywords_litert.tsv: the answer of LiteRT for one variant of a recording, which is shifted,
+// scaled and mixed with noise. The comment at the top of the tsv file defines the variants.
 struct LiteRtAnswer {
   std::string recording;
   int shift = 0;  // milliseconds
@@ -56,8 +57,8 @@ Second recording(const std::string& name) {
   return window;
 }
 
-// Computes a variant of a recording as litert_answers.py does. The test is compiled with -ffp-contract=off, so both
-// products are rounded before the sum.
+// Computes a variant of a recording (shifted, scaled and mixed with noise) as litert_answers.py does. The test is
+// compiled with -ffp-contract=off, so both products are rounded before the sum.
 Second variant(const Second& samples, const Second& noise, const LiteRtAnswer& answer) {
   const int start = 16 * answer.shift;
   Second y;

@@ -16,7 +16,7 @@ namespace {
 
 using examples::Colour;
 
-// Returns attention weights with which layer i attends to frame 8 * i only.
+// Returns attention weights for a test: in layer i, the class token attends only to frame 8 * i.
 ClassAttention pointed_attention() {
   ClassAttention attention{};
   for (std::size_t layer = 0; layer < layer_count; ++layer) attention[layer][1 + 8 * layer] = 0.25f;

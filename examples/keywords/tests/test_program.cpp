@@ -104,7 +104,7 @@ TEST_CASE("a word, its probability and a picture") {
   CHECK(has(answer.out, "silence_1000ms.wav: _silence_ 90.8%\n"));
   CHECK(has(answer.out, "\nlayer 11 |"));
   CHECK(has(run_with_model("--precision int8 " + recording_file("no")).out, "no_1000ms.wav: no 91."));
-  // Without the option --model, the program finds the folder through LADON_KEYWORDS_DIR.
+  // Without the option --model, the program finds the folder of the model through LADON_KEYWORDS_DIR.
   const Answer found =
       run_in_shell("LADON_KEYWORDS_DIR=" + quoted(model_folder()) + " '" KEYWORDS_PROGRAM "' " + recording_file("no"));
   CHECK(has(found.out, "no_1000ms.wav: no 91."));
@@ -233,7 +233,7 @@ TEST_CASE("a model with a weight that is not finite ends with 1, and no picture 
   const TemporaryFolder folder;
   std::string bytes = examples::content_of(model_file());
   const std::size_t weight_bytes = 4;
-  // The last weight of the file becomes NaN.
+  // Replaces the last weight in the model's file by NaN.
   bytes.replace(bytes.size() - weight_bytes, weight_bytes, "\xff\xff\xff\x7f");
   const std::string damaged = " --model " + quoted(folder.file("damaged.safetensors", bytes));
   const std::string sound = quoted(folder.file("sound.wav", wav_of({}, white_noise(16000))));

@@ -46,8 +46,9 @@ TEST_CASE("attention of a word: the mean over its pieces; attention to a word: t
   attention.weights.resize(layer_count * head_count * 9);
   std::iota(attention.weights.begin(), attention.weights.end(), 0.0f);
   const std::vector<Word> words{{"a", "a", 0, 1}, {"bc", "bc", 1, 2}};
-  // The weights are the numbers 0, 1, 2 and so on, and each head has a 3 x 3 matrix. Head 2 of layer 1 has matrix 14,
-  // because each layer has 12 heads. Matrix 14 begins with 14 * 9 = 126, so its rows begin with 126, 129 and 132.
+  // `attention.weights` holds the numbers 0, 1, 2 and so on. Each head has a 3 x 3 matrix of weights, and each layer
+  // has 12 heads, so head 2 of layer 1 has matrix 14. Matrix 14 begins with 14 * 9 = 126, so its rows begin with 126,
+  // 129 and 132.
   CHECK(word_weights(attention, 1, 2, words[0], words) == std::vector<float>{126, 127 + 128});
   CHECK(word_weights(attention, 1, 2, words[1], words) ==
         std::vector<float>{(129 + 132) / 2.0f, (130 + 131 + 133 + 134) / 2.0f});

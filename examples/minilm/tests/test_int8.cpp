@@ -46,8 +46,8 @@ struct Cosines {
   double mean, smallest;
 };
 
-// Compares the embeddings of `other` with the embeddings of float32 weights, for every MINILM_SENTENCE_STEP-th
-// sentence. Returns the mean and the smallest cosine.
+// Compares `other` with the model that has float32 weights. Computes the cosine of their two embeddings for every
+// MINILM_SENTENCE_STEP-th sentence. Returns the mean and the smallest of these cosines.
 Cosines cosines_to_float32(SentenceEncoder other) {
   SentenceEncoder float32(model_file());
   const auto texts = sentences();
@@ -80,8 +80,8 @@ TEST_SUITE_END();
 
 TEST_SUITE_BEGIN("int8");
 
-// The smallest cosine belongs to a text of four tokens. The embedding is a mean over the tokens, and the errors of so
-// few tokens hardly cancel.
+// The smallest cosine belongs to a text of four tokens. An embedding is a mean over the tokens, so the errors of many
+// tokens nearly cancel, but the errors of four tokens do not.
 TEST_CASE("embeddings of int8 and float32 weights: mean cosine at least 0.999, smallest at least 0.995") {
   LADON_SKIP_WITHOUT(model_file());
   const Cosines cosines = cosines_to_float32(int8_encoder(model_file()));

@@ -38,7 +38,8 @@ double tolerance(const nlohmann::json& data, const char* what) {
   return data.at("tolerance_float32").at(what).get<double>();
 }
 
-// Computes the layers one by one: [stage][capacity][model_width], where stage 0 is the input of the first layer.
+// Computes the layers one by one. Returns stages [stage][capacity][model_width]: stage 0 is the input of the first
+// layer, and stage i + 1 is the output of layer i.
 std::vector<std::vector<float>> stages_of(const SentenceEncoder& encoder, std::span<const TokenId> ids) {
   constexpr std::size_t capacity = capacities.front();
   const auto stack = make_stack<capacity>(std::get<Layers>(encoder.layers()));
@@ -164,9 +165,10 @@ TEST_CASE("a text has equal embeddings at every capacity, and after any earlier 
 TEST_CASE("several texts in one run have the embeddings that each text has alone") {
   LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
-  // `embed` puts several texts one after another into a run of at most 256 tokens. With these lengths, some texts begin
-  // or end inside a panel of tokens, and inside a 32-bit word of SharedStack::Sight. The text of 256 tokens fills a
-  // run. The text of 254 tokens does not fit behind the texts of 5 and 11 tokens, so it has a run of its own.
+  // `embed` puts several texts one after another into a run of at most 256 tokens. With the following lengths, some
+  // texts begin or end inside a panel (the tokens that share a vector register), and inside a 32-bit word of
+  // SharedStack::Sight. The text of 256 tokens fills a run. The text of 254 tokens does not fit behind the texts of 5
+  // and 11 tokens, so it has a run of its own.
   const std::vector<std::size_t> lengths{2, 7, 31, 1, 33, 64, 8, 40, 70, 256, 5, 11, 254};
   std::vector<std::vector<TokenId>> texts;
   TokenId next = 2000;
@@ -176,7 +178,8 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
   }
   const std::vector<Embedding> together = encoder.embed(texts);
   REQUIRE(together.size() == texts.size());
-  // Runs of up to 8 tokens, and of 17 to 24 tokens, add in another order than longer runs, so the last bits may differ.
+  // In a run of its own, a text of up to 8 tokens, or of 17 to 24 tokens, is added up in another order than in a shared
+  // run. So the last bits of its embedding may differ.
   const auto same = [&](std::size_t i, const Embedding& a, const Embedding& b) {
     const std::size_t tokens = texts[i].size();
     const bool same_order = tokens > 24 || (tokens > 8 && tokens <= 16);
@@ -186,8 +189,8 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
     CAPTURE(i);
     CHECK(same(i, together[i], encoder.embed(texts[i])));
   }
-  // Computes the texts again in reverse order. A text that shares a run with other texts now begins at another token of
-  // the run than in `together`. The embedding must not depend on where the text begins.
+  // Computes the texts again in reverse order. A text that shares a run with other texts then begins at another token
+  // of the run than before. The embedding must not depend on this position.
   std::ranges::reverse(texts);
   const std::vector<Embedding> reversed = encoder.embed(texts);
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -121,7 +121,7 @@ TEST_CASE("a word is split into the longest known pieces") {
   CHECK(pieces_of(tokenizer, "aff") == Pieces{"[CLS]", "[UNK]", "[SEP]"});
   CHECK(pieces_of(tokenizer, "s\u00DF\u6771") == Pieces{"[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"});
   CHECK(pieces_of(tokenizer, "un \xff un") == Pieces{"[CLS]", "un", "un", "[SEP]"});
-  // A piece never ends inside a code point, and "##" in a text is not the mark of a continuation.
+  // "##" in a text is not the mark of a continuation: each '#' becomes a word.
   CHECK(pieces_of(tokenizer, "##able") == Pieces{"[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"});
 }
 
@@ -148,8 +148,8 @@ TEST_CASE("a long text is truncated before [SEP]") {
 }
 
 TEST_CASE("the remaining marks are in canonical order, and a starter ends a run of marks") {
-  // U+1D165 (class 216) and U+302E (class 224) are spacing marks, which are kept. U+0334 (class 1) is an accent, which
-  // is removed. The canonical order sorts the marks of a run by class.
+  // U+1D165 (combining class 216) and U+302E (class 224) are spacing marks, which the tokenizer keeps. U+0334 (class 1)
+  // is an accent, which the tokenizer removes. The canonical order sorts consecutive marks by their classes.
   CHECK(split_words("a\u302E\U0001D165") == Words{"a\U0001D165\u302E"});
   CHECK(split_words("a\u302E\u0334\U0001D165") == Words{"a\U0001D165\u302E"});
   CHECK(split_words("a\u302E\u302F\u302E") == Words{"a\u302E\u302F\u302E"});  // equal classes keep their order

@@ -20,7 +20,7 @@ class Reference {
  private:
   using Numbers = std::vector<double>;
 
-  // The rotated keys and the values of each earlier token, [kv_width].
+  // For each earlier token, an array [kv_width] of rotated keys, and an array [kv_width] of values.
   struct Past {
     std::vector<Numbers> keys;
     std::vector<Numbers> values;

@@ -19,7 +19,8 @@ inline std::string byte_name(std::size_t byte) {
   return std::string("<0x") + digits[byte / 16] + digits[byte % 16] + '>';
 }
 
-// Returns a vocabulary: the marks <unk>, <s> and </s>, a token for each byte, the entries in `more`, and unused pieces.
+// Returns a vocabulary: the marks <unk>, <s> and </s>, a token for each byte, the pieces in `more`, and further pieces
+// that no text uses.
 inline std::vector<VocabularyEntry> vocabulary_with(const std::vector<VocabularyEntry>& more) {
   std::vector<VocabularyEntry> entries{{"<unk>", 0}, {"<s>", 0}, {"</s>", 0}};
   for (std::size_t byte = 0; byte < 256; ++byte) entries.push_back({byte_name(byte), 0});

@@ -41,8 +41,8 @@ struct Storyteller {
   Timing timing;
 };
 
-// A text of 152 tokens, which fill more than four chunks of 32 tokens (network_of.hpp). The tests use beginnings of the
-// text as prompts.
+// A prompt of 152 tokens. The model takes a prompt in chunks of 32 tokens (network_of.hpp), so this prompt fills four
+// chunks and a part of a fifth chunk. The tests also use beginnings of this text as shorter prompts.
 const std::string long_prompt = [] {
   std::string text;
   for (int i = 0; i < 6; ++i) text += "Once upon a time there was a dog. He was sad, so he ran to the park. ";

@@ -68,7 +68,8 @@ TEST_CASE("models with bfloat16 and int8 weights have at most 1% more perplexity
                                << " weights: " << found);
     CHECK(found <= 1.01 * expected);
     CHECK(found >= 0.99 * expected);
-    // Equal perplexities would show that the model does not use the converted weights.
+    // `found` must differ from `expected`, the perplexity with float32 weights. Otherwise, the model would not use the
+    // converted weights.
     CHECK(found != expected);
   }
 }
@@ -91,11 +92,11 @@ TEST_CASE("several tokens at once and one by one give similar logits, with int8 
     for (std::size_t i = 0; i < one_by_one.size(); ++i)
       largest = std::max(largest, std::abs(static_cast<double>(at_once[i]) - one_by_one[i]));
     MESSAGE("logits differ by at most " << largest);
-    // A call with several tokens adds in a different order than a call with one token, so sums differ by approximately
-    // 1e-5. With int8 weights, an activation near the middle between two integers may then be rounded to the integer
-    // below instead of the integer above. Over 5 layers and all earlier tokens, these changes add up to 0.18 in a
-    // logit. Where the target multiplies bfloat16, inputs of products are also rounded. A different rounding changes an
-    // input by 2^-8 of its value, and these changes add up to 0.034 in a logit.
+    // A call with several tokens adds in a different order than calls with one token, so sums differ by approximately
+    // 1e-5. With int8 weights, an activation near the middle between two integers may then be rounded to the other
+    // integer. The changes of all 5 layers and all earlier tokens add up to 0.18 in a logit. Some targets also round
+    // inputs of products to bfloat16. An input near the middle between two bfloat16 numbers may then be rounded to the
+    // other number, which differs by 2^-8 of the input. These changes add up to 0.034 in a logit.
     constexpr double most_of_bfloat16 = ladon::detail::target::Current::multiplies_bfloat16 ? 0.1 : 2e-3;
     CHECK(largest <= (precision == Precision::int8 ? 0.5 : most_of_bfloat16));
   }

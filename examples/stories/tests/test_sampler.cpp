@@ -12,7 +12,7 @@
 namespace stories {
 namespace {
 
-// The probabilities at temperature 1 are 0.15, 0.5, 0.05 and 0.3.
+// The logits of four tokens. At temperature 1, their probabilities are 0.15, 0.5, 0.05 and 0.3.
 const std::vector<float> logits{std::log(0.15f), std::log(0.5f), std::log(0.05f), std::log(0.3f)};
 
 std::vector<TokenId> choices(Sampler sampler, std::size_t count, const std::vector<float>& from = logits) {
@@ -21,7 +21,7 @@ std::vector<TokenId> choices(Sampler sampler, std::size_t count, const std::vect
   return chosen;
 }
 
-// Returns the share of each of the four tokens in 20,000 choices.
+// Chooses 20,000 times among the four tokens. Returns how often each token was chosen, as a fraction.
 std::array<double, 4> shares(float temperature, float top_p) {
   constexpr std::size_t count = 20000;
   std::array<double, 4> found{};
@@ -72,8 +72,8 @@ TEST_CASE("top_p keeps only the likeliest tokens whose sum exceeds top_p") {
 }
 
 TEST_CASE("a top_p below every probability keeps the likeliest token") {
-  // Each of 512 equal probabilities is below (1 - top_p) / 511, the limit below which Sampler erases candidates. Token
-  // 0 must stay, because Sampler always keeps the likeliest candidate.
+  // Each of the 512 equal probabilities is below (1 - top_p) / 511, and Sampler erases candidates below this limit. But
+  // Sampler always keeps the likeliest candidate, so token 0 must stay.
   const std::vector<float> equal(vocabulary_size, 1.0f);
   CHECK(choices(Sampler(1, 0.001f, 1), 3, equal) == std::vector<TokenId>{0, 0, 0});
   std::vector<float> unequal(vocabulary_size, 0.0f);
@@ -126,8 +126,8 @@ TEST_CASE("logits that are not finite are refused") {
 }
 
 TEST_CASE("the generator is xorshift64*") {
-  // With seed 1, the first random number is 0x47E4CE4B896CDD1D / 2^64 = 0.2808. Token 0 has the interval from 0 to
-  // 0.27, and token 1 the interval from 0.27 to 0.29, so token 1 is chosen.
+  // With seed 1, the first random number is 0x47E4CE4B896CDD1D / 2^64 = 0.2808. The tokens have the probabilities 0.27,
+  // 0.02 and 0.71. So token 1 has the interval from 0.27 to 0.29, which contains the random number, and is chosen.
   CHECK(choices(Sampler(1, 1, 1), 1, {std::log(0.27f), std::log(0.02f), std::log(0.71f)}) == std::vector<TokenId>{1});
 }
 

@@ -11,7 +11,8 @@
 namespace stories {
 namespace {
 
-// The ids of the entries in `letters`. The first entry has the id 259.
+// The ids of the pieces in `letters`, in the same order. In every vocabulary, the ids 0 to 258 belong to the marks and
+// the bytes.
 enum : TokenId { space = 259, a, b, c, e_acute, ab, bc, abc, bcab, space_a, aa };
 const std::vector<VocabularyEntry> letters{
     {" ", -9},  {"a", -9},  {"b", -9},   {"c", -9},     {"\xc3\xa9", -9}, {"ab", -2},
@@ -21,8 +22,8 @@ const std::vector<VocabularyEntry> letters{
 TokenId byte(unsigned char value) { return first_byte_token + value; }
 
 Tokenizer small_tokenizer(const std::vector<VocabularyEntry>& entries = vocabulary_with(letters)) {
-  // The folder removes the file at the end of this function. The returned tokenizer must therefore own a copy of the
-  // file.
+  // The destructor of `folder` removes the file when this function returns. The returned tokenizer must therefore own a
+  // copy of the file.
   const TemporaryFolder folder;
   return Tokenizer(folder.file("tokenizer.bin", tokenizer_bytes(entries)));
 }
@@ -74,8 +75,8 @@ TEST_CASE("a code point that the vocabulary lacks becomes one token for each byt
   CHECK(tokenizer.encode("\xe2\x82\xac") == Tokens{begin_token, space, byte(0xE2), byte(0x82), byte(0xAC)});
   CHECK(tokenizer.encode("\n") == Tokens{begin_token, space, byte('\n')});
   CHECK(tokenizer.encode("\xff\x80") == Tokens{begin_token, space, byte(0xFF), byte(0x80)});
-  // Continuation bytes that belong to no code point are joined to the byte before them, up to four bytes in all. The
-  // byte 0x80 is therefore joined to the letter a.
+  // The tokenizer joins up to three continuation bytes to the byte before them, whatever this byte is. Here, 0x80 is
+  // joined to the letter a.
   CHECK(tokenizer.encode("a\x80") == Tokens{begin_token, space, byte('a'), byte(0x80)});
   CHECK(tokenizer.encode("\xc3") == Tokens{begin_token, space, byte(0xC3)});
   CHECK(tokenizer.encode("\x80\x80\x80\x80\x80"

@@ -17,11 +17,11 @@ namespace ladon::inline LADON_ABI::mask {
 // Adds an element of `values` to each score: score = scale * q . k + value. Scores and values are in natural units
 // (attention_map.hpp). `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides
 // the key from the query. The value +inf is replaced by the largest finite float. If `values` is a null pointer, which
-// is the default, the mask adds nothing, and hides only inactive keys and keys without a column (next paragraph).
+// is the default, the mask adds nothing to the scores.
 //
-// The member `keys` is the number of columns of `values`. The default is the shape's number of keys. If `keys` is
-// smaller, every key without a column is hidden. ONNX's Attention has this rule since opset 24. Precondition: `keys` is
-// at most the shape's number of keys (checks.hpp).
+// The member `keys` says how many keys `values` has columns for. The default is the shape's number of keys. If `keys`
+// is smaller, all further keys are hidden, even if `values` is null. ONNX's Attention has this rule since opset 24.
+// Precondition: `keys` is at most the shape's number of keys (checks.hpp).
 template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>

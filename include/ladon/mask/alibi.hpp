@@ -15,9 +15,9 @@ namespace ladon::inline LADON_ABI::mask {
 // Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (attention_map.hpp). i +
 // `offset` is the position of query i among the keys. ALiBi hides no key.
 //
-// `slopes` [heads] holds one slope for each head. If `slopes` is a null pointer, which is the default, head h has the
-// slope 2^(-8 (h + 1) / heads) of the paper. If `heads` is not a power of two, the default slopes follow the code of
-// the paper's authors (detail/mask/alibi.hpp).
+// `slopes` [heads] holds one slope for each head. If `slopes` is a null pointer, which is the default, the slopes are
+// those of the paper: head h has the slope 2^(-8 (h + 1) / heads) if `heads` is a power of two. detail/mask/alibi.hpp
+// has the slopes for other numbers of heads.
 struct Alibi {
   template <Shape S>
   struct Data {

@@ -9,9 +9,9 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// Query i sees keys 0 to i + `offset`. `offset` is a member of Data and defaults to default_offset (offset.hpp).
-// PyTorch's is_causal always has the offset 0. The default offset differs from PyTorch's offset if shape.queries and
-// shape.keys differ.
+// Query i sees keys 0 to i + `offset`. `offset` is a member of Data. By default, the last query of the shape sees all
+// keys (default_offset, offset.hpp). PyTorch's is_causal uses the offset 0 instead. Both offsets are equal if
+// shape.queries equals shape.keys.
 struct Causal : Window<all, 0> {};
 
 // Like Causal, but the offset is a template argument.

@@ -8,7 +8,7 @@ namespace ladon::inline LADON_ABI::mask {
 
 // The default of the member `offset` of a mask's data. In `extend`, default_offset means the number of tokens in the
 // cache before the call. In every other function, default_offset means shape.keys - shape.queries, even if fewer tokens
-// are active. The shape's last query then has the position of the shape's last key.
+// are active. The last query of the shape then has the position of the last key of the shape.
 using detail::default_offset;
 
 }  // namespace ladon::inline LADON_ABI::mask

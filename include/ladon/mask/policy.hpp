@@ -9,9 +9,9 @@
 //     template <Shape S> static constexpr auto bind(const Placement&, const Data<S>&)
 //       Returns a bound mask, which contains the data of the mask for one run. Must neither throw nor allocate.
 //
-// Placement has the active lengths of the run, `lengths.queries` and `lengths.keys`, and the `offset` of the run. Query
-// i has the position i + `offset` among the keys. The kernels use only the following members of a bound mask. All
-// functions of a bound mask are constexpr and noexcept.
+// `Placement` says which queries and keys of the run are active (`lengths.queries`, `lengths.keys`), and where query 0
+// lies among the keys: query i has the position i + `offset`. The kernels use only the following members of a bound
+// mask. All functions of a bound mask are constexpr and noexcept.
 //     hides_keys           constant; may be false only if every query sees every active key
 //     adds_to_scores       constant; may be false only if add() returns every score unchanged
 //     ends_within_panels   constant; if true, a kernel may also call key_ranges() for the first half of a panel's
@@ -26,8 +26,9 @@
 //       Returns false only if none of the queries may see any of the keys. Returning true is always valid.
 //
 //     lanes<Pack, W>(block, scratch)
-//       Returns an object with the functions may_see and add (below) for one block of scores. `block` is a ScoreBlock
-//       with at most W queries. The functions must accept the K keys from block.keys.begin on.
+//     Returns an object with the functions may_see and add (below) for one block of scores. `block` is a ScoreBlock
+//     with at most W queries. The kernels call both functions for K keys from block.keys.begin on, even if the
+//     block has fewer keys.
 //
 // may_see and add return packs, with one query in each lane. Lane i of pack number `v` belongs to query number
 // block.queries.begin + v * Pack::lanes + i. Lanes beyond the last query are ignored. `key` is an index of a key, from
@@ -63,8 +64,8 @@ using detail::NoScratch;
 using detail::Placement;
 using detail::ScoreBlock;
 
-// The shape for which Policy checks a mask. The number of keys is the largest valid number, so that a window of any
-// valid width fits.
+// The shape for which the concept Policy checks a mask. The shape has the largest valid number of keys, because a
+// window mask with a large width does not compile for fewer keys.
 inline constexpr Shape checked_shape{.queries = 1,
                                      .keys = (1u << 24) - 1,
                                      .model = 1,
@@ -93,9 +94,9 @@ concept HasLanes =
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
-// A bound mask with all members that the kernels use. The check calls lanes() with packs of two lanes, because no
-// kernel uses these packs. A check with the packs of a kernel would instantiate functions of the kernel before the
-// kernel does. g++ would then generate different object code for the kernel.
+// A bound mask with all members that the kernels use. The check calls lanes() with packs of two lanes, which no kernel
+// uses. With the packs of a kernel, the check would instantiate lanes() earlier than the kernel does, and g++ would
+// generate different machine code for the kernel.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;

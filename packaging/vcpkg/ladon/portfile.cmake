@@ -17,7 +17,7 @@ vcpkg_cmake_configure(
     -DLADON_BUILD_WEIGHTS_TOOL=OFF)
 vcpkg_cmake_install()
 
-# The CMake package stays in share/ladon/cmake, because find_package() searches this folder. The functions of the
-# package compile share/ladon/src.
+# The CMake package stays in share/ladon/cmake, which find_package() searches. ladon_add_kernel finds its sources in
+# share/ladon/src, relative to this folder.
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
 file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")

@@ -1,4 +1,4 @@
-/* A program in C without weights: the library contains the weights. */
+/* Calls a kernel from C without weights, because the kernel's library contains the weights. */
 #include <stdalign.h>
 
 #include "keyword_attention.h"

@@ -1,5 +1,5 @@
-/* write_checkpoint FILE: writes the weights of reference.h to FILE in the format safetensors. The file begins with the
- * length of a JSON header, a number of 8 bytes. The header and the tensors follow. */
+/* write_checkpoint FILE: writes the weights of reference.h to FILE in the format safetensors. A safetensors file
+ * consists of an integer of 8 bytes, a JSON header and the tensors. The integer is the length of the header. */
 #include <string.h>
 
 #include "reference.h"

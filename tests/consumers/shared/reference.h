@@ -1,5 +1,5 @@
-/* Computes causal self-attention with its projections in plain loops, in double. Consumers compare their results with
- * the results of these loops. The file compiles as C and as C++. */
+/* Computes causal self-attention with its projections in plain loops, in double. The example projects compare their
+ * results with these loops. The file compiles as C and as C++. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -11,7 +11,7 @@
 #define HEADS 2
 #define WIDTH (MODEL / HEADS)
 
-/* The inputs of a consumer. The weights have the layout of PyTorch. */
+/* The inputs and the weights of the example projects. The weights have the layout of PyTorch. */
 static float x[TOKENS * MODEL];
 static float in_weight[3 * MODEL * MODEL];
 static float in_bias[3 * MODEL];
@@ -57,8 +57,9 @@ static void attend(const double* qkv, int query, int head, double* out) {
   for (int k = 0; k < WIDTH; ++k) out[head * WIDTH + k] = values[k] / sum;
 }
 
-/* Returns 0 if y, [tokens][MODEL], is correct. Otherwise prints the position of a wrong number, and returns 1. The
- * tolerance 1e-5 is larger than the error of float32: q, k and v are sums of 16 products of numbers in [-1, 1). */
+/* Returns 0 if y, [tokens][MODEL], is correct. Otherwise, prints the index of a wrong number and returns 1. A number
+ * may differ by 1e-5. Rounding errors are smaller, because q, k and v are sums of only 16 products of numbers in [-1,
+ * 1). */
 static int wrong(const float* y, int tokens) {
   double qkv[TOKENS * 3 * MODEL], row[MODEL], heads[MODEL];
   for (int t = 0; t < tokens; ++t) {

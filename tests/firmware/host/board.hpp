@@ -1,5 +1,5 @@
-// Defines for the host the functions of examples/firmware/board that same_bits.cpp calls. A test compares the output of
-// the host with the output of the boards.
+// same_bits.cpp runs on boards and on the host. This header replaces examples/firmware/board/board.hpp on the host. A
+// test compares the outputs of the boards with the output of the host.
 #pragma once
 
 #include <cinttypes>

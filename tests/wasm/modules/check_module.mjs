@@ -32,8 +32,8 @@ assert.equal(found.memories.length, 1);
 assert.equal(found.memories[0].most, Infinity);
 assert.deepEqual([...found.sections.keys()], ['ladon']);
 
-// Checks which kinds of instructions the module has. Only the variant `relaxed` may have relaxed instructions, because
-// an engine without relaxed SIMD rejects a module with a single relaxed instruction.
+// Checks that the module has the instructions of its variant and no others. A single relaxed instruction in a module of
+// another variant would make an engine without relaxed SIMD reject the module.
 const {counts} = found;
 if (variant === 'scalar') {
   assert.equal(counts.vector + counts.relaxed + counts.newer, 0);
@@ -66,8 +66,8 @@ assert.ok(description.workspace > 0 && description.workspace % 64 === 0);
 assert.equal(description.cache > 0, functions.includes('function cache_clear'));
 assert.ok(header.includes(`\n *   ${description.arguments}\n`));
 
-// Compares the structs of the description with the structs of the header. The members must have equal orders and types.
-// Extents must equal the extents in the comments of the header.
+// Compares the structs in the module's description with the structs in the C header. Members must have the same order
+// and types. For arrays, the description must have the extents in the comments of the header, such as [queries][keys].
 const cTypes = {'size_t ': 'size', 'ptrdiff_t ': 'offset', 'const uint8_t *': 'uint8', 'const uint32_t *': 'uint32',
                 'const float *': 'float32', 'float *': 'float32',
                 'const int8_t *': 'int8', 'const int32_t *': 'int32', [`const ${name}_rotary_table *`]: 'rotary_table'};
@@ -75,8 +75,8 @@ const members = (struct) =>
   [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1]
     .matchAll(/^ +(.*?)(\w+)(?:\[(\d+)\])?;(?: \/\* (.*) \*\/)?$/gm)]
     .map(([, cType, member, count, comment]) => ({cType, member, count: Number(count ?? 0), comment}));
-// Returns the entry that the description must contain for a struct member of the header. The extents of an array are
-// the first sequence of brackets in the member's comment. An extent may be a sum.
+// Returns the entry that the description must have for a struct member of the header. The extents of an array are the
+// first brackets in the member's comment, such as [64][128]. An extent may be a sum.
 const entry = ({cType, member, count, comment}) => {
   const extents = (comment.match(/(\[[^\]]+\])+/)?.[0] ?? '').match(/[^[\]]+/g) ?? [];
   const shape = extents.map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));

@@ -9,7 +9,8 @@ class Reader {
     if (this.at >= this.end) throw new Error('the module ends too early');
     return this.bytes[this.at++];
   }
-  // Reads an unsigned number in LEB128. For a signed number, only the length is correct.
+  // Reads a number in LEB128. The result is correct only for unsigned numbers. For a signed number, only the position
+  // behind the number is correct.
   number() {
     let value = 0;
     for (let scale = 1;; scale *= 128) {
@@ -33,8 +34,8 @@ class Reader {
 const between = (first, last) => (code) => code >= first && code <= last;
 const numbers = (count) => (reader) => { for (let i = 0; i < count; ++i) reader.number(); };
 const bytes = (count) => (reader) => { reader.take(count); };
-// Each table below lists groups of instruction codes, and a function that skips the operands behind a code of the
-// group. The comments name the operands or the instructions.
+// These tables say how many operand bytes follow an instruction. Each row has a group of instruction codes, and a
+// function that skips the operands behind such a code. The comments name the operands or the instructions.
 const plain = [
   [between(0x02, 0x04), numbers(1)],  // the type of a block
   [between(0x0c, 0x0d), numbers(1)],

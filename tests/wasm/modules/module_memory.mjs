@@ -1,5 +1,5 @@
-// Loads a module, and lays out arrays in its memory as a caller does. Each array gets a separate piece of memory after
-// __heap_base. A call must not change the guard bytes between the pieces.
+// Loads a module, and places arrays in its memory as a caller does. Each array gets a separate block after __heap_base.
+// Guard bytes lie between the blocks, and a call must not change them.
 import {readFileSync} from 'node:fs';
 
 import {descriptionOf, readModule} from './module_file.mjs';
@@ -17,8 +17,8 @@ export class Loaded {
     this.guards = [];
     this.keepConstants();
   }
-  // Saves a copy of the memory below __heap_base, with which `untouched` compares this memory later. set_activations
-  // writes a variable in this memory, so call keepConstants after set_activations.
+  // Saves a copy of the module's constants and variables, which lie below __heap_base. `untouched` compares the memory
+  // with this copy. set_activations writes a variable there, so call set_activations before keepConstants.
   keepConstants() {
     this.constants = new Uint8Array(this.exports.memory.buffer).slice(0, this.exports.__heap_base.value);
   }
@@ -46,8 +46,8 @@ export class Loaded {
   view(from, count) {
     return new Float32Array(this.exports.memory.buffer, from, count);
   }
-  // Returns true if no guard byte between the pieces and no constant of the module has changed. The stack of the module
-  // lies below the constants. The function does not check the stack.
+  // Returns true if neither the guard bytes between the blocks nor the constants of the module have changed. The
+  // module's stack lies below the constants, and is not checked.
   untouched() {
     const memory = new Uint8Array(this.exports.memory.buffer);
     const stack = 65536;

@@ -1,8 +1,8 @@
-// node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel with equal weights and inputs.
-// Each result must differ from the first module's result by at most `bound`. For int8 kernels, the limit is
-// `int8Bound`. If oracle.mjs supports the kernel, the result must also agree with oracle.mjs. Modules with
-// DETERMINISTIC must give equal bits, whose digest is in digest.txt. A wrong call must return a status and write
-// nothing.
+// node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel with the same weights and
+// inputs. Each result must agree with that of the first module: it may differ by at most `bound`, or by `int8Bound` for
+// int8 kernels. If oracle.mjs supports the kernel, the result must also agree with oracle.mjs. Modules with
+// DETERMINISTIC must give equal bits, whose hash is in digest.txt. A call with wrong arguments must return a status and
+// write nothing.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
@@ -21,8 +21,8 @@ const status = {ok: 0, nullInput: 1, nullWeights: 2, nullOutput: 3, nullWorkspac
 
 const size = (extents) => extents.reduce((a, b) => a * b, 1);
 
-// Returns {name, type, shape, values} of every tensor, in the order of NAME_weights. A tensor of several heads occurs
-// once for each head.
+// Returns random values {name, type, shape, values} for every tensor, in the order of the pointers in the struct
+// NAME_weights. If each head has its own matrix, the list has one entry for each head.
 function tensorsOf(description, random) {
   const all = description.layer
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
@@ -34,8 +34,8 @@ function tensorsOf(description, random) {
   });
 }
 
-// Returns the pointers of NAME_weights for one tensor: one pointer, or pointers to int8 weights, their scales and their
-// row sums.
+// Copies a tensor into the module's memory, quantised if it is int8. Returns the pointers for the struct NAME_weights:
+// one pointer, or pointers to int8 weights, scales and row sums.
 function placeTensor(loaded, {type, shape, values}) {
   const from = loaded.floats(values);
   if (type !== 'int8') return [from];
@@ -53,7 +53,7 @@ function placeTensor(loaded, {type, shape, values}) {
 
 function prepare(file) {
   const loaded = new Loaded(file);
-  // Selects activations of 7 bits, so that all variants quantise the inputs to equal integers.
+  // Selects 7 bits for quantised inputs, because all variants then quantise to the same integers.
   const chosen = loaded.exports.set_activations;
   if (chosen) {
     assert.equal(chosen(9, 0), status.badNumber);
@@ -91,8 +91,8 @@ function prepare(file) {
   });
 }
 
-// Functions that call the exports of the module `m`. The members of `o` replace the usual arguments, so that a test can
-// pass wrong arguments.
+// Functions that call an export of the module `m` with correct arguments. A test can replace arguments by the members
+// of `o`, such as a null pointer for x.
 const calls = {
   run: (m, o = {}) => m.exports.run(...[o.x ?? m.x, ...m.contexts, o.weights ?? m.weights, o.y ?? m.y,
                                         o.workspace ?? m.workspace, o.options ?? m.options]),
@@ -145,10 +145,10 @@ const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(e
 // is computed in several steps, and each step adds a few dozen products. So the error of float32 is at most a few
 // hundred units of 2^-24.
 const bound = 500 * 2 ** -24;
-// Two variants may round an activation of int8 products to neighbouring integers. The outputs then differ by one step
-// of quantisation times a weight. The features of a token have a range of about 4, so a step is about 4 / 127. A weight
-// is at most 1 / sqrt(columns), and the kernels without DETERMINISTIC have at least 18 columns. The difference is
-// therefore about 0.0075 for one activation, and the bound allows more than two such differences.
+// Two variants may quantise a feature to neighbouring integers. The outputs then differ by the product of one step of
+// quantisation and a weight. The features of a token have a range of about 4, so a step is about 4 / 127. All matrices
+// have at least 18 columns, so a weight is at most 1 / sqrt(18). One such feature changes an output by at most about
+// 0.0075, and the bound allows two such features.
 const int8Bound = 0.02;
 
 // Returns the text of a Fingerprint (tests/support/fingerprint.hpp) for floats without NaN.
@@ -156,7 +156,7 @@ const digest = (floats) => [...new Uint8Array(floats.buffer, floats.byteOffset, 
   .reduce((hash, byte) => BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n), 0xcbf29ce484222325n)
   .toString(16).padStart(16, '0');
 
-// Checks that quantise_rows returns notFinite for a weight that is NaN, and writes nothing.
+// Checks that quantise_rows rejects a weight that is NaN: it must return the status notFinite and write nothing.
 function checkQuantise(m) {
   const from = m.floats(Array.from({length: 16}, (_, i) => (i === 9 ? NaN : i)));
   const made = [m.take(16), m.take(8), m.take(8)];

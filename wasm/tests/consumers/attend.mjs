@@ -1,6 +1,6 @@
-// The calls of every consumer: imports the package by its name, loads a shipped kernel, sets PyTorch's weights, runs
-// the kernel, loads a file of weights, and causes an error. test_consumers.mjs compares the results with those of the
-// scalar variant in Node.
+// The code that each consumer project runs. It imports the package by its name, loads a shipped kernel, sets PyTorch's
+// weights, runs the kernel, loads a file of weights, and causes an error. test_consumers.mjs compares the results with
+// those of the scalar modules in Node.
 import { LadonError, load } from "ladon";
 
 export const attend = async (file) => {

@@ -8,8 +8,8 @@ import { serve } from "../../tools/serve.mjs";
 export const folder = fileURLToPath(new URL("../../dist/demo", import.meta.url));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// startPage serves the page below the path /some/where/, because hosts of project pages do not serve a page at "/". The
-// server also sends this Content-Security-Policy in a header.
+// The Content-Security-Policy that the server sends in a header. The page is below the path /some/where/, and not at
+// "/", as on hosts of project pages.
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
 
 const commonFlags = (
@@ -52,8 +52,8 @@ export async function startPage(served = folder, flags = []) {
 }
 
 /**
- * Returns the violations that axe-core finds, each as "rule: element". axe-core runs through the debugger, which the
- * page's policy does not restrict.
+ * Returns the problems that axe-core, a checker of accessibility, finds. The debugger injects axe-core into the page,
+ * because the page's Content-Security-Policy does not restrict the debugger.
  */
 export async function accessibilityProblems(page) {
   await page.evaluate(axe);

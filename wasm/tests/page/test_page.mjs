@@ -75,7 +75,8 @@ test("the addresses of the project and of the page, where they are known", () =>
     const known = index({ LADON_URL: "https://example.org/a?b&c", LADON_PAGE_URL: "https://example.org/page/" });
     assert.ok(known.includes('href="https://example.org/a?b&amp;c">Source</a>'));
     assert.ok(known.includes('content="https://example.org/page/page.png"'));
-    // With an invalid GIT_DIR, the build finds no address of the project in git. LADON_PAGE_URL is also empty.
+    // LADON_URL is empty, and GIT_DIR is no repository, so git finds no address. So the page must have no link to the
+    // project. LADON_PAGE_URL is empty, too, so the address of the picture must stay relative.
     const unknown = index({ LADON_URL: "", LADON_PAGE_URL: "", GIT_DIR: "/dev/null" });
     assert.ok(!unknown.includes("Source</a>") && unknown.includes('content="page.png"'));
   } finally {
@@ -156,7 +157,7 @@ test("tabs are selected by arrow keys, Home and End, and by the address", async 
     assert.equal(await page.locator("[role=tabpanel]:visible").count(), 1);
   }
   assert.equal(new URL(page.url()).hash, "#benchmark");
-  // The focus is visible, and the next tab stop is in the panel.
+  // The focused tab has a visible outline. The Tab key then leads to the first button of the open panel.
   assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), "none");
   await page.keyboard.press("Tab");
   assert.equal(await chosen(), "benchmark-run");
@@ -186,7 +187,10 @@ const loadFiles = async (page, ...files) => {
 };
 const figuresOf = (page, row) =>
   page.locator("#comparison-table tr").filter({ hasText: row }).locator("td").allInnerTexts();
-/** Waits for the table that compares int8 with float32. Returns {the beginning of a row's text: the row's figures}. */
+/**
+ * Waits for the table that compares int8 with float32. Returns the figures of each row, by the beginning of the row's
+ * text.
+ */
 const comparisonOf = async (page) => {
   await page.locator("#comparison-table tr").filter({ hasText: "Smallest" }).waitFor({ timeout: 90_000 });
   const rows = ["Time of", "File of weights", "Memory", "mean of", "Smallest"];
@@ -249,8 +253,8 @@ test("int8 beside float32: figures; keys select the precision", { skip: skipWith
   assert.ok((await overflow(page)) <= 0);
   assert.deepEqual(await accessibilityProblems(page), []);
 
-  // Replaces the list of other sentences by one sentence. The table then shows the mean of two cosines between int8 and
-  // float32. The second cosine belongs to the sentence in the text field.
+  // Replaces the list of other sentences by one sentence. The table must then show the mean of two cosines, for this
+  // sentence and for the sentence in the text field.
   await page.getByText("Other sentences").click();
   await page.getByLabel("One a line").fill("Only this one.");
   await page.locator("#comparison-table").getByText("mean of 2 sentences").waitFor({ timeout: 30_000 });
@@ -271,7 +275,8 @@ test("int8 beside float32: figures; keys select the precision", { skip: skipWith
   await context.close();
 });
 
-// The checksum of the file that `ladon-weights quantise model.safetensors OUT --embeddings` writes.
+// The SHA-256 of MiniLM's int8 file, as `ladon-weights quantise model.safetensors OUT --embeddings` writes it. The page
+// must make the same file.
 const int8Sha256 = "1a83b430b5be0d7a93cf1124c475c83eaf27ad6e4cc9431f224eaed895eabbc1";
 
 test("the int8 file: saved, loaded, and compared after float32 is loaded", { skip: skipWithoutModel }, async () => {
@@ -419,7 +424,8 @@ test("one changed bit of a weight: an error, not stored; right files are used", 
   const other = await startPage(copy);
   try {
     const { page } = await other.open({ hash: "#sentences" });
-    // The page has default addresses with checksums. Changes these addresses to those of the test's files.
+    // Changes the default addresses of the form to addresses of the test's server. The checksums of the form still
+    // belong to the published files.
     const setAddress = (id, name) =>
       page.evaluate(([id, url]) => document.getElementById(id).setAttribute("value", url), [id, `${other.url}${name}`]);
     const fetchButton = page.getByRole("button", { name: "Fetch the model" });

@@ -68,8 +68,8 @@ const wavOf = (name, channels, rate) => {
   return path;
 };
 /**
- * Returns the samples of the recordings, one recording after another. Repeats each sample `times` times, which
- * multiplies the sample rate by `times`.
+ * Returns the samples of the recordings, one recording after another. Each sample appears `times` times in a row, as in
+ * a sound with `times` times the sample rate.
  */
 const soundOf = (names, times = 1) => {
   const samples = names.flatMap((name) => Array.from(samplesOf(name)));
@@ -157,7 +157,8 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
       await page.waitForTimeout(1500);
       assert.equal((await wordsOf(page)).length, count, "nothing is heard after the stop");
     }
-    // The focus stays on the button, and the next tab stop is the sound file.
+    // The focus stays on the button that switched the microphone on. The Tab key then leads to the field for a sound
+    // file.
     assert.equal(await page.evaluate(() => document.activeElement.id), "keyword-listen");
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.id), "keyword-sound");

@@ -39,8 +39,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the sink of a head (score.hpp) as an exponent of two: the sink's logit times log2(e). If the score policy has
-// no sinks, returns 0.
+// Returns the sink of a head (score.hpp) as an exponent of two: the sink's logit times log2(e). Returns 0 if the score
+// policy has no sinks. The caller then ignores the 0.
 template <class Score, class Options>
 constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
@@ -59,11 +59,11 @@ struct AttendForm {
   using Pack = PackType;
   using KeyPack = KeyPackType;
   using View = ViewType;
-  // Whether the keys and values come from a bfloat16 or int8 cache. The keys and values of each key block are then
-  // converted to floats.
+  // Whether the keys and values come from a bfloat16 or int8 cache. If so, the kernels convert the keys and values of
+  // each key block to floats.
   static constexpr bool widened = is_widened<View>;
   static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
-  // Whether the kernels compute with integers. These kernels cannot read a bfloat16 or int8 cache.
+  // Whether the kernels compute with integers (BlockFloats). Such kernels cannot read a bfloat16 or int8 cache.
   static constexpr bool uses_block_floats = BlockFloats && !widened && !uses_pairs && T.width() == 4 &&
                                             L::keys.width() == 4 && S.head_width <= block_floats::most_width;
   using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats,
@@ -78,9 +78,9 @@ struct AttendForm {
   static constexpr bool interleaves_exponentials = Target::exponentials_beside_values;
 };
 
-// keys_of and values_of return the keys and values that the kernels read for the key block `keys`, from key first_key
-// on (QueryBlockForm). If the head's keys and values come from a bfloat16 or int8 cache, the functions convert the key
-// block into block.widened.
+// keys_of and values_of return the address from which the kernels read the key block `keys`. A bfloat16 or int8 cache
+// is first converted to floats in block.widened, so the result is block.widened. Otherwise, the result is the array of
+// all keys or values.
 template <class Form>
 LADON_INLINE constexpr const float* keys_of(const Head<typename Form::View>& head, const QueryBlock& block,
                                             Range keys) noexcept {
@@ -113,14 +113,15 @@ template <class Form, class BoundMask, class Capture>
 struct QueryBlockAttention {
   using Pack = typename Form::Pack;
   using BlockForm = typename Form::BlockForm;
-  // Under a causal mask, the last keys that a query block may see are hidden from the first of two packs of queries. If
-  // `halves` is true, the scores of these keys are computed for the second pack only. If attention weights are
-  // captured, `halves` is false, because the capture reads the weight of every key and every query.
+  // With a causal mask and two packs of queries, the first pack does not see the last keys that the second pack sees.
+  // If `halves` is true, the kernels compute these keys for the second pack only. If attention weights are captured,
+  // `halves` is false, because the capture reads a weight for every key and every query.
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
-  // If attention computes with pairs of bfloat16 numbers, the kernels replace the scores by rounded weights. The
-  // capture needs the exact weights, so capture_weights computes these weights before the scores are replaced.
+  // Whether weights are captured while attention computes with pairs of bfloat16 numbers. The kernels overwrite the
+  // scores with weights rounded to bfloat16. capture_weights therefore first computes the exact weights from the
+  // scores.
   static constexpr bool captures_floats = Form::uses_pairs && Capture::weights;
 
   using HeadType = Head<typename Form::View>;
@@ -198,8 +199,8 @@ struct QueryBlockAttention {
     add_values_in_passes(scored, last, all_values);
   }
 
-  // Computes the scores of a key block. Rescales the sums of the softmax to the new maximum. If `halves` is true, keys
-  // from `first_pack_end` on are hidden from the first pack of queries.
+  // Computes the scores of a key block, and adapts the sums of the softmax to the new maximum. If `halves` is true, the
+  // first pack of queries does not see the keys from `first_pack_end` on.
   LADON_INLINE constexpr void score_keys(const ScoreBlock& scored, std::size_t first_pack_end) noexcept {
     constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
     Pack before[Form::packs];
@@ -212,8 +213,8 @@ struct QueryBlockAttention {
       if (keys % 2 != 0) hide_key(block.scores + keys * BlockForm::query_width);
     }
   }
-  // Gives a key the score -inf, so that its weight is 0. If a key block has an odd number of keys, this key is the
-  // missing second key of the last pair.
+  // If a key block has an odd number of keys, the second key of the last pair is missing. The function gives the
+  // missing key the score -inf, so that its weight is 0.
   static LADON_INLINE constexpr void hide_key(float* scores) noexcept {
     for (std::size_t v = 0; v < Form::packs; ++v) {
       Pack::broadcast(-std::numeric_limits<float>::infinity()).store(scores + v * Pack::lanes);
@@ -254,8 +255,8 @@ struct QueryBlockAttention {
     }
   }
 
-  // Captures the weights of a key block before they are rounded, one key after another. Adds the weights to
-  // `captured`. Does not change the scores.
+  // Captures the weights of a key block. These weights are not yet rounded to bfloat16. Adds the weights to `captured`.
+  // Does not change the scores.
   constexpr void capture_weights(Range keys) noexcept {
     constexpr std::size_t width = BlockForm::query_width;
     Pack total[Form::packs];
@@ -273,9 +274,9 @@ struct QueryBlockAttention {
     }
   }
 
-  // Adds the weighted values of a key block. The exponentials are computed between the steps of the weighted sum's
-  // first tile. The values of the keys `first_keys` are added for all packs of queries. The values of the keys from
-  // `first_keys.end` to `end` - 1 are added for the last pack only.
+  // Adds the weighted values of a key block to the sums of all packs of queries. Between `first_keys.end` and `end`,
+  // only the last pack of queries sees the keys, so only its sums are computed. The exponentials are computed between
+  // the steps of the first tile of the sums.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
     weighted_sum_of_scores<BlockForm, halves>(values_of<Form>(head, block, {first_keys.begin, end}), block.scores,
                                               first_keys, end, softmax, first_block, last, after, block.out);
@@ -307,8 +308,8 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
   capture.fill_from(active_keys);
 }
 
-// Computes the output of a single query in several heads of a group. `widened` is scratch memory (QueryBlock::widened),
-// which only a capture of scores needs.
+// Computes the output of a single query in several heads of a group. Only a capture of scores uses the scratch memory
+// `widened` (QueryBlock::widened).
 template <Shape S, class Score, class Target, class Simd, Tiling T, class View, std::size_t Heads, class BoundMask,
           class Capture>
 constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,
@@ -327,9 +328,8 @@ constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[
   attend_single_query<S, Score, KeyPack, keys>(heads, mask, capture);
 }
 
-// Computes the transposed output O^T of one query block. The queries of the block are a panel of the layout T and fill
-// Packs packs. A single query uses the kernels of single_query.hpp if panels of keys have several lanes. All other
-// query blocks use QueryBlockAttention.
+// Computes the transposed output O^T of one query block. The block has the queries of one panel with the layout T, in
+// `Packs` packs. A single query has separate kernels (single_query.hpp), unless panels of keys have only one lane.
 //
 // If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
 // (detail/attention/block_floats.hpp).

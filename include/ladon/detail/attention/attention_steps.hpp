@@ -21,9 +21,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The target of attention without projections: Target, but without packs of half a register. Packs of half a register
-// make only products with weights faster (narrowest_model_of_half_packs), and attention without projections has no
-// products with weights.
+// For attention without projections: like Target, but without packs of half a register (narrowest_model_of_half_packs).
+// Such packs only make products with weights faster, and this attention has no weights.
 template <class Target>
 struct WholePacks : Target {
   static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;

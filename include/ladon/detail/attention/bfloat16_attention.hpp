@@ -11,12 +11,13 @@
 // A feature or key that is missing from the last pair is 0.
 //
 // The sum of the softmax adds the rounded weights, not the exact weights. Let p_k be the weight of key k, e_k the
-// rounding error of p_k, v_k a feature of the value of key k, and o the exact output. The error of the output is
-//     rounded weights in the sum     sum of e_k (v_k - o) / sum of p_k     o is the exact output
+// rounding error of p_k, v_k a feature of the value of key k, and o the exact output. The error of the output is then:
+//     rounded weights in the sum     sum of e_k (v_k - o) / sum of p_k
 //     exact weights in the sum       sum of e_k v_k       / sum of p_k
 //
-// The first error does not grow with the mean of the values: if all values are equal, the error is 0. Adding the
-// rounded weights also takes fewer instructions: one product with a pair of ones adds two weights.
+// With rounded weights in the sum, the error does not grow with the mean of the values: if all values are equal, the
+// error is 0. Adding the rounded weights also takes fewer instructions: one product with a pair of ones adds two
+// weights.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -61,8 +62,8 @@ LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noex
   }
 }
 
-// Rounds the values of the first `keys` keys [panels][Features][Width] to pairs of neighbouring keys
-// [panels][Features][Width / 2], in place.
+// Rounds the values of the first `keys` keys to pairs, in place. Before, `data` is [panels][Features][Width] floats. A
+// pair takes one feature of two neighbouring keys, so afterwards, `data` is [panels][Features][Width / 2] pairs.
 template <class Pack, std::size_t Width, std::size_t Features>
 LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept {
   static_assert(Width % 2 == 0);
@@ -84,8 +85,8 @@ LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept
   for (std::size_t i = 0; i < Features; ++i) last[i * (Width / 2)] = simd::only_first(last[i * (Width / 2)]);
 }
 
-// Returns whether all values of the first `keys` keys are finite. The product x * 0 is 0 for a finite x, and NaN for an
-// infinite or NaN x.
+// Returns whether all values of the first `keys` keys are finite. Adds x * 0 for each value x. The sum is 0 if all
+// values are finite. An infinite or NaN value makes the sum NaN.
 template <class Pack, std::size_t Width, std::size_t Features>
 constexpr bool all_pairs_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with integers, for int8 weights on Cortex-M0+. Without an FPU, a multiply-add of floats takes more than 200
-// instructions. A block of floats with one common exponent is a block of integers, and a multiply-add of integers
-// takes 2.4 instructions (detail/simd/integer_products.hpp). A product of 32 bits has no room for two mantissas of 24
-// bits. Each mantissa m is therefore split into two integers:
+// Attention with integers, for int8 weights on Cortex-M0+. This core has no FPU, so a multiply-add of floats takes more
+// than 200 instructions. A multiply-add of integers takes 2.4 (detail/simd/integer_products.hpp). The features of a
+// token therefore become integers with one common exponent. A product of 32 bits has no room for two mantissas of 24
+// bits, so each mantissa m is split into two integers:
 //
 //     m = 2^12 high + low            -2^11 <= low < 2^11
-//     m m' = 2^24 high high' + 2^12 (high low' + low high')          low low' is left out: it is below a float's error
+//     m m' = 2^24 high high' + 2^12 (high low' + low high')
+// m' is the mantissa of the other factor, with the integers high' and low'. The product low low' is left out, because
+// it is below the error of a float.
 //
 //     scores         The features of a key have one exponent, and so have the features of a query.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
-//     weighted sum   The features of a value have one exponent. The weight of a key takes over this exponent, so that
+//     weighted sum   The features of a value have one exponent e. The weight of the key is multiplied by 2^e, so that
 //                    all products of a query have one exponent. A hidden key has the weight 0, so its value has no
 //                    influence on the exponent.
 //
-// Blocks with an infinity, a NaN or a very large number (most_exponent) are computed with floats.
+// Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats.
 //
-// Each query block reads all keys and values of a head. The floats of keys and values are therefore replaced by words
-// once for each head (to_words), unless a token of the head has no integers, or the keys belong to a cache. A word of
-// 32 bits holds both integers of a mantissa. A token's exponent lies in the lowest 4 bits of its first two words:
-//
+// Each query block reads all keys and values of a head. to_words therefore replaces the floats of keys and values by
+// words, once for each head. A word of 32 bits holds both integers of a mantissa. Keys and values stay floats in a
+// cache, and in a head with a very large, infinite or NaN feature. The first two words of a token also hold the token's
+// exponent, 4 bits each:
 //     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
 //
 // detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].
@@ -55,13 +57,13 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// The exponent of a block is the stored exponent (0 to 255) of its largest number, but at least `least_exponent`. A
-// block whose exponent exceeds `most_exponent` is computed with floats. In a block with `least_exponent`, subnormal
-// numbers become 0.
+// A block of numbers has one exponent: the stored exponent (0 to 255) of its largest number, or `least_exponent` if
+// that is larger. Because of `least_exponent`, subnormal numbers become 0. A block whose exponent exceeds
+// `most_exponent` is computed with floats.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
-// Returns the exponent of the block of a token: the largest stored exponent of its features, but at least
-// least_exponent. The features are four floats apart.
+// Returns the common exponent of a token's features: their largest stored exponent, but at least least_exponent. In a
+// panel of four tokens, the features of a token are four floats apart.
 template <std::size_t Features>
 LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   std::uint32_t largest = static_cast<std::uint32_t>(least_exponent) << 24;
@@ -88,8 +90,8 @@ LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noe
 #endif
 }
 
-// The integers `high` and `low` of a mantissa, as defined at the top of this file. `exponent` is the exponent of the
-// block.
+// The integers `high` and `low` of a mantissa (see the top of this file). `exponent` is the common exponent of the
+// token's features.
 struct Split {
   std::int32_t high, low;
 
@@ -102,7 +104,7 @@ struct Split {
     high = (mantissa + 2048) >> 12;
     low = mantissa - high * 4096;
   }
-  // Reads a word, as defined at the top of this file.
+  // Reads a word that holds both integers (see the top of this file).
   LADON_INLINE explicit Split(std::uint32_t word) noexcept
       : high(static_cast<std::int32_t>(word) >> 18), low(static_cast<std::int32_t>(word << 14) >> 20) {}
   LADON_INLINE std::uint32_t word() const noexcept {
@@ -110,8 +112,9 @@ struct Split {
   }
 };
 
-// Splits the features of a token. The features are four floats apart, and the integers `step` words. A separate
-// function for queries and keys, without unrolled loops, so that the code stays small.
+// Splits `count` features of a token into integers. Consecutive features are four floats apart, and consecutive
+// integers are `step` integers apart. Queries and keys share this function, and its loop is not unrolled, so that the
+// code stays small.
 LADON_NOINLINE inline void split_token(const float* features, std::size_t count, std::int32_t exponent,
                                        std::int32_t* high, std::int32_t* low, std::size_t step) noexcept {
 #pragma GCC unroll 1
@@ -122,11 +125,11 @@ LADON_NOINLINE inline void split_token(const float* features, std::size_t count,
   }
 }
 
-// Whether tokens with this number of features can be replaced by words.
+// Whether tokens of `Width` features can be replaced by words. The exponent of a token needs two words.
 template <std::size_t Width>
 inline constexpr bool has_words = Width >= 2;
 
-// Returns whether the first `tokens` tokens of `panels` [panels][Width][4] have integers.
+// Returns whether integers can represent the first `tokens` tokens of `panels` [panels][Width][4].
 template <std::size_t Width>
 LADON_COLD bool fits_words(const float* panels, std::size_t tokens) noexcept {
   std::int32_t exponents[4];
@@ -136,7 +139,7 @@ LADON_COLD bool fits_words(const float* panels, std::size_t tokens) noexcept {
   }
   return true;
 }
-// Replaces the features of the first `tokens` tokens by words. The other tokens of the last panel become 0.
+// Replaces the floats of the first `tokens` tokens by words, in place. The unused tokens of the last panel become 0.
 template <std::size_t Width>
 LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
   for (std::size_t token = 0; token < (tokens + 3) / 4 * 4; ++token) {
@@ -155,13 +158,13 @@ LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
     features[4] = ladon::bit_cast<float>(bits_of(features[4]) | bits >> 4);
   }
 }
-// Returns the float that a word of a token with this exponent replaces.
+// Converts a word back into a float. `exponent` is the common exponent of the token's features.
 LADON_INLINE float float_of_word(float word, std::int32_t exponent) noexcept {
   const Split split(bits_of(word));
   const auto unit = ladon::bit_cast<float>(static_cast<std::uint32_t>(exponent - 23) << 23);
   return static_cast<float>(split.high * 4096 + split.low) * unit;
 }
-// Reads the exponents of the tokens of a panel of words.
+// Reads the exponents of the four tokens of a panel that consists of words.
 LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* exponents) noexcept {
 #pragma GCC unroll 1
   for (std::size_t t = 0; t < 4; ++t) {
@@ -169,8 +172,8 @@ LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* 
   }
 }
 
-// The products of one row and four tokens. `row` holds the low integers of the row, and then the high integers. `x`
-// holds the high integers of the tokens, and then the low integers.
+// The dot products of one row (a key, or one feature of several values) with four tokens. `row` holds all low integers
+// and then all high integers. `x` has the opposite order: all high integers and then all low integers.
 template <std::size_t MostTerms>
 struct Products {
   // By how many bits a sum of products of high integers can be shifted to the left without an overflow. Each product
@@ -186,8 +189,8 @@ struct Products {
     simd::thumb1::add_4_tokens(row, x, 2 * terms, mixed);
     for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
   }
-  // The sums are integers times 2^(e - 127 - 31), where e is the exponent of the row plus the exponent of the token
-  // plus `bias`.
+  // A dot product is an element of `sums` times 2^(e - 127 - 31). e is the exponent of the row, plus the exponent of
+  // the token, plus `bias`.
   static constexpr std::int32_t bias = -118 - shift;
 };
 
@@ -195,14 +198,14 @@ struct Products {
 template <std::size_t Width>
 class Queries {
  public:
-  // `query` is Q^T [Width][4]. `words` says whether the keys are words.
+  // `query` is Q^T [Width][4]. If `words` is true, the keys are words (to_words), otherwise floats.
   LADON_INLINE constexpr Queries(const float* query, bool words) noexcept : floats_(query), words_(words) {
     if (!std::is_constant_evaluated()) load();
   }
   LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
 
-  // Computes the products of four keys K^T [Width][4] and the first Count queries. If a key or a query is infinite or
-  // NaN, the products are computed with floats. Not for constant evaluation.
+  // Computes the products of four keys K^T [Width][4] and the first Count queries. The products are computed with
+  // floats if a key or a query is infinite, NaN or very large. Not for constant evaluation.
   template <std::size_t Count>
   LADON_NOINLINE void multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
     std::int32_t exponents[4], row[2 * Width];
@@ -238,9 +241,10 @@ class Queries {
     for (std::size_t t = 0; t < usable_; ++t) {
       split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
     }
-    // The integers of the other queries stay uninitialised: `multiply` computes with floats.
+    // For query `usable_` and later queries, `integers_` stays uninitialised. If `multiply` needs such a query, it
+    // computes with floats.
   }
-  // Computes the products of `multiply` with floats.
+  // Computes the same products as `multiply`, but with floats.
   template <std::size_t Count>
   LADON_COLD void multiply_floats(const float* keys, const std::int32_t* exponents,
                                   Pack (&sum)[4][Count]) const noexcept {
@@ -266,7 +270,7 @@ class Queries {
   std::int32_t integers_[8 * Width];
 };
 
-// Entry j is 2^(31 + j/32), rounded.
+// The table of `power`: entry j is 2^(31 + j/32), rounded.
 inline constexpr std::uint32_t powers[32] = {
     0x80000000u, 0x82cd8699u, 0x85aac368u, 0x88980e81u, 0x8b95c1e4u, 0x8ea4398bu, 0x91c3d374u, 0x94f4efa9u,
     0x9837f052u, 0x9b8d39bau, 0x9ef53261u, 0xa2704303u, 0xa5fed6aau, 0xa9a15ab5u, 0xad583eeau, 0xb123f582u,
@@ -284,7 +288,7 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
   return entry + soft::multiply_high(entry, growth >> 4);
 }
 
-// Computes exponentials with floats.
+// Returns 2^(score - largest), computed with floats, for scores that do not fit into fixed point.
 LADON_COLD inline float exponential_of_floats(float score, float largest) noexcept {
   return exp2_of_nonpositive(Pack{score - largest}).lane[0];
 }
@@ -292,7 +296,7 @@ LADON_COLD inline float exponential_of_floats(float score, float largest) noexce
 // Replaces each score s of one query by the weight 2^(s - largest), and returns the sum of the weights. The scores are
 // `width` floats apart.
 LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
-  // A float whose magnitude is below 64 fits into 32 bits as an integer in units of 2^-24.
+  // Scores with a magnitude below 64 are small: as multiples of 2^-24, they fit into a 32-bit integer.
   std::uint32_t small = (127u + 6) << 24;
   if (bits_of(largest) << 1 >= small) small = 0;  // no score is small
   const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
@@ -322,20 +326,21 @@ LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::
       rest += *scores;
     }
   }
-  // `total` in units of 2^-22 becomes a float.
+  // Convert `total` to a float. The division by 2^22 subtracts 22 from the exponent.
   const std::uint32_t in_units = bits_of(static_cast<float>(total));
   const float sum = total == 0 ? 0 : ladon::bit_cast<float>(in_units - (22u << 23));
   return rest == 0 ? sum : sum + rest;
 }
 
-// How many keys a step of the weighted sum adds. The integers of these keys take 1.4 KB of the stack.
+// How many keys the weighted sum adds at a time. The integers of these keys take 1.4 KB of the stack.
 inline constexpr std::size_t step_keys = 32;
 
 // The weights of at most step_keys keys, for four queries.
 class Weights {
  public:
-  // Computes the exponents of the values and the integers of the weights. `values` points to the panel of the first
-  // key. `words` says whether the values are words. Returns false if a value or a weight is too large, infinite or NaN.
+  // Finds the exponents of the values, and converts the weights `p` to integers. `values` points to the panel of the
+  // first key. If `words` is true, the values are words (to_words). Returns false if a value or a weight is too large,
+  // infinite or NaN.
   template <std::size_t ValueWidth, std::size_t Count>
   LADON_INLINE bool load(const float* values, const float* p, std::size_t keys, bool words) noexcept {
     terms_ = (keys + 3) / 4 * 4;
@@ -362,8 +367,8 @@ class Weights {
     }
     return true;
   }
-  // Computes the weighted sum of one feature of the values, for each query. Each panel of values has one row for the
-  // feature. `values` points to this row in the panel that holds the first key.
+  // Computes the weighted sum of one feature of the values, for each query. `values` points to this feature in the
+  // panel that holds the first key.
   template <std::size_t ValueWidth>
   LADON_INLINE Products<step_keys> multiply(const float* values) const noexcept {
     std::int32_t row[2 * step_keys];
@@ -385,7 +390,7 @@ class Weights {
   LADON_INLINE const std::int32_t* value_exponents() const noexcept { return exponents_; }
 
  private:
-  // Splits one feature of the values, which are floats.
+  // Splits one feature of all keys' values into integers, if the values are floats.
   template <std::size_t ValueWidth>
   LADON_COLD void split_values(const float* values, std::int32_t* low, std::int32_t* high) const noexcept {
     for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_; values += 4 * ValueWidth) {
@@ -396,7 +401,8 @@ class Weights {
       }
     }
   }
-  // Finds the largest exponent of a weight times the values of its key. A weight of 0 has no exponent.
+  // Raises `largest` to the largest exponent of a product: the exponent of a weight plus the exponent of its value.
+  // Weights of 0 do not count. Returns false if a weight is infinite or NaN.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
     for (std::size_t k = 0; k < keys; ++k, p += 4) {
@@ -425,8 +431,9 @@ class Weights {
   std::int32_t integers_[8 * step_keys];
 };
 
-// Computes the weighted sums of one row of values for the first Count queries with floats, for weights and values that
-// integers cannot represent. If the values are words, `exponents` are the exponents of the keys, otherwise null.
+// Computes the weighted sums of one feature with floats, for the first Count queries. This function is needed if
+// integers cannot represent the weights or the values. If the values are words, `exponents` holds the exponents of the
+// keys. Otherwise, `exponents` is null.
 template <std::size_t ValueWidth, std::size_t Count>
 LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t keys, const std::int32_t* exponents,
                                float* sums) noexcept {
@@ -441,8 +448,8 @@ LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t 
   }
 }
 
-// Adds the sums of one row of values to `out`. `begins` and `ends` say whether the keys are the first and the last keys
-// of the key block.
+// Adds the sums of one step to `out`, for one feature. A step has at most step_keys keys. `begins` is true for the
+// first step of a key block, and `ends` is true for the last step.
 template <std::size_t Count, class Rescale>
 LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, bool ends, float* out) noexcept {
 #pragma GCC unroll 1
@@ -457,8 +464,8 @@ LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, b
   }
 }
 
-// Adds the weighted values of the keys `range` (detail/attention/weighted_sum.hpp). `rescale` is a Rescale of
-// weighted_sum.hpp: the factors of the earlier sums and of the results. `words` says whether the values are words.
+// Adds the weighted values of the keys `range` to `out`. `rescale` has a factor for the sums of earlier key blocks, and
+// a factor for the result (detail/attention/weighted_sum.hpp). If `words` is true, the values are words (to_words).
 template <std::size_t ValueWidth, std::size_t Count, class Rescale>
 LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale, float* out,
                                  bool words) noexcept {

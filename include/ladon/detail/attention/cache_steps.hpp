@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Additional steps of `extend` (multi_head_steps.hpp), which appends tokens to a cache of keys and values and attends
-// to the cache (key_value_cache.hpp). bind_behind returns the mask of a call. `scatter` writes new keys and values into
-// the cache. stored_finite checks whether new values are finite. detail/memory/panels.hpp defines panels.
+// to the cache (key_value_cache.hpp):
+//     bind_behind     returns the mask of a call
+//     scatter         writes new keys and values into the cache
+//     stored_finite   checks whether new values are finite
+// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +36,7 @@ constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t
 
 // Stores the new tokens of one panel in a cache, and rounds the tokens to the precision of the cache.
 //
+// The arguments:
 //     panel   [features][Width]; the first `tokens` lanes have one token each
 //     to      CachePanels with Slots slots (detail/memory/cache_panels.hpp)
 //

@@ -31,8 +31,8 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the weights `p` [keys][Width] of the keys `range`. `finish` later divides the weights by their sum. The keys
-  // `range` may raise the maximum of the scores. The captured weights of the keys `earlier` are then too large. The
+  // Copies the weights `p` [keys][Width] of the keys `range`. The weights are not yet divided by their sum: `finish`
+  // does this. If the new keys raised the maximum of the scores, the weights of earlier keys are too large. The
   // function therefore multiplies the weights of the keys `earlier` by `correction`.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
@@ -45,8 +45,8 @@ struct CaptureRows {
     }
   }
 
-  // Finishes the rows after the last key block. Multiplies the weights of the keys `seen` by `after`, which is 1 / sum.
-  // Keys outside `seen` were not computed and get the weight 0.
+  // Finishes the rows after the last key block. Multiplies the weights of the keys `seen` by `after`, which is 1 / sum
+  // of the weights. All other keys get the weight 0.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void finish(Range seen, const Pack (&after)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -73,8 +73,8 @@ struct CaptureScoreRows {
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // An additive mask replaces a score below the lowest float by the lowest float (detail/mask/additive.hpp). The
-        // exact score is unknown then, so the lowest float is copied without the factor.
+        // An additive mask raises every score below the lowest float to the lowest float (detail/mask/additive.hpp).
+        // The exact score is then unknown, so the lowest float is copied without the factor.
         const float score = s[(k - range.begin) * Width + q];
         rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }
@@ -123,8 +123,8 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
   return {to.data};
 }
 
-// A function object that calls its argument `attend`. If `map` is not null, `attend` receives a CaptureMap. If `map` is
-// null, `attend` receives a CaptureNothing.
+// A function object for a caller who may pass a null pointer as the map. It calls attend(CaptureMap) if `map` is not
+// null, and attend(CaptureNothing) if `map` is null.
 template <Shape S, class Rows = CaptureRows>
 struct CaptureWanted {
   float* map;
@@ -137,8 +137,8 @@ struct CaptureWanted {
     }
   }
 };
-// Converts the capture of one layer into a CaptureWanted. The caller of a stack of layers gives a pointer to a map or a
-// Capture<G> for each layer.
+// Converts the argument for one layer into a CaptureWanted. For each layer of a stack, the caller passes a pointer to a
+// map or a Capture<G>.
 template <Shape S>
 constexpr CaptureWanted<S> wanted(float* map) noexcept {
   return {map};
@@ -147,7 +147,7 @@ template <Shape S, Stage G>
 constexpr CaptureWanted<S, RowsOf<G>> wanted(Capture<G> to) noexcept {
   return {to.data};
 }
-// A function object that calls its argument `attend` with a CaptureNothing.
+// A function object that calls attend(CaptureNothing) for its argument `attend`.
 struct CaptureNone {
   template <class F>
   constexpr void operator()(F attend) const noexcept {

@@ -8,8 +8,7 @@
 //
 // The output projection is a separate step, `output`. Encoder and decoder layers use these steps, too.
 //
-// An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats).
-//
+// An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats):
 //     x       [64][128]      the caller's rows
 //     x       [2][128][32]   queries_in: 2 panels of 32 tokens
 //     K^T     [2][32][32]    attend_layer: keys of one head, x times rows of the weights; 32 rows for each head
@@ -51,7 +50,7 @@ template <class Weights, class Options, class Input, class CaptureOf>
 HeadsCall(const Weights&, const Options&, Lengths, Input, float*, CaptureOf)
     -> HeadsCall<Weights, Options, Input, CaptureOf>;
 
-// The mask of a call's queries, and the position of query 0 among the keys.
+// The mask of a call, and the position of query 0 among the keys.
 template <class BoundMask>
 struct BoundQueries {
   BoundMask mask;
@@ -60,8 +59,8 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// The keys and values of one group of query heads, in panels. `View` is a view of floats, of pairs of bfloat16 numbers
-// (PairPanels), or of the elements of a cache (detail/memory/cache_panels.hpp).
+// One head of keys and values, in panels, for the group of query heads that share it. `View` is a view of floats, of
+// pairs of bfloat16 numbers (PairPanels), or of the elements of a cache (detail/memory/cache_panels.hpp).
 template <class View>
 struct GroupKeys {
   std::size_t group;
@@ -73,8 +72,9 @@ struct GroupKeys {
 template <class View>
 GroupKeys(std::size_t, View, View, bool) -> GroupKeys<View>;
 
-// Whether attention to projected keys and values computes with pairs of bfloat16 numbers
-// (detail/attention/bfloat16_attention.hpp). Attention to a cache computes with floats, and so does a single query.
+// Whether attention computes with pairs of bfloat16 numbers instead of floats
+// (detail/attention/bfloat16_attention.hpp). Attention to a cache always computes with floats, and so does attention of
+// a single query.
 template <Shape S, class Precision, class Target>
 inline constexpr bool attends_in_pairs = Target::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
                                          PanelLayout<S, Target>::queries.width() > 1 &&
@@ -89,42 +89,40 @@ struct MultiHeadSteps {
   static constexpr Tiling last_q = L::last_queries, last_k = L::last_keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
-  // Whether `extend` computes each projection of a single token in one product for all heads. One product for all heads
-  // reads the weights from memory faster than one product per head. The conditions are:
-  //
+  // Whether `extend` projects a single token for all heads in one product. Such a product reads the weights from memory
+  // faster than one product for each head. The conditions are:
   // - The target reads memory in several streams (detail/linear/matrix_vector.hpp).
   // - The weights of all heads are contiguous (heads_adjacent).
   // - head_width equals value_width, because the product is stored in the array of the concatenated heads.
   // - There is a single token.
   //
-  // Attention to a context in a cache (MultiHeadAttention::attend) always projects one head at a time. The result is
-  // therefore bit-identical to the result of attend_layer.
+  // MultiHeadAttention::attend (attention to a context in a cache) always computes one product for each head, as
+  // attend_layer does. With float32 weights and a float32 cache, `attend` is therefore bit-identical to `run`.
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
-  // Whether the queries of a head are projected for all panels before the attention of the first panel. With the DSP
-  // extension, each pass over int8 weights converts the weights to 16 bits. On Cortex-M0+, a pass converts the weights
-  // to 32 bits. On Helium, a pass loads the weights into registers. One pass for all panels therefore takes fewer
-  // instructions than one pass per panel. The projected queries of the head are stored in the memory that the head's
-  // output will overwrite, so head_width must equal value_width.
+  // Whether the queries of a head are projected for all panels before the attention of the first panel. On some
+  // microcontrollers, each pass over int8 weights has a cost: with the DSP extension, a pass converts the weights to 16
+  // bits, on Cortex-M0+ to 32 bits, and on Helium it loads them into registers. One pass for all panels is therefore
+  // cheaper than one pass for each panel. The projected queries lie in the memory for the head's output, so head_width
+  // must equal value_width.
   static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
                                                  S.head_width == S.value_width &&
                                                  simd::prepares_weights<typename Target::Int8Element, Simd>;
 
-  // Whether attention computes with integers, on a target without an FPU. The features of a value then have one common
-  // exponent, so the error of a feature is relative to the largest feature of the value. With int8 weights, this error
-  // is acceptable: the output projection quantises the output of the heads, and the error of this quantisation is
-  // larger.
+  // Whether attention computes with integers, on a target without an FPU. In such attention, all features of a value
+  // share one exponent, so small features lose precision if another feature is large. With int8 weights, this error is
+  // acceptable: the output projection quantises its input in the same way, with a larger error.
   static constexpr bool uses_block_floats =
       Target::uses_block_floats && precision::is_int8<typename Weights::Precision>;
-  // Whether the keys and values that attend_layer projects may be stored as words. detail/attention/block_floats.hpp
-  // defines words.
+  // Whether attend_layer may replace the floats of keys and values by words: the 32-bit integers that
+  // detail/attention/block_floats.hpp defines.
   static constexpr bool may_use_words = uses_block_floats && q.width() == 4 && k.width() == 4 &&
                                         S.head_width <= block_floats::most_width &&
                                         block_floats::has_words<S.head_width> && block_floats::has_words<S.value_width>;
 
-  // How many query heads of a group attend_heads computes at the same time. If the number is 1, attend_head computes
-  // one head after another.
+  // How many query heads attend_heads computes at the same time. If the number is 1, attend_head computes one head
+  // after another instead.
   static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
 
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
@@ -138,9 +136,9 @@ struct MultiHeadSteps {
                                             (last_count <= L::allowed_heads) &&
                                             (last_count * L::all_keys <= q.width() * L::block);
 
-  // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
-  // the projections take quantised or bfloat16 panels, query_input converts the panels of queries_in, and context_in
-  // converts its own panels (detail/memory/linear_input.hpp).
+  // queries_in and context_in convert rows [tokens][features] into panels of floats. queries_out converts panels into
+  // rows. Some projections need quantised or bfloat16 panels as input (detail/memory/linear_input.hpp). For a context,
+  // context_in also makes these panels. For queries, query_input makes them.
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, part);
@@ -165,8 +163,8 @@ struct MultiHeadSteps {
     for_panels<q, last_q, S.queries>(active, run, part);
   }
 
-  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. Each part of
-  // a call has whole groups of heads, so no two parts project the same keys and values.
+  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. With several
+  // threads, `part` holds whole groups of query heads, so no two threads project the same keys and values.
   template <class Call, class Context, class Part = WholeCall>
   static constexpr void attend_layer(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                      Part part = {}) noexcept {
@@ -175,9 +173,9 @@ struct MultiHeadSteps {
   }
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
   // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
-  // stored as words (detail/attention/block_floats.hpp). Only the query blocks of this shape can read words. `rounds`
-  // says whether `attend` rounds the values to pairs of bfloat16 numbers. rounded_keys then tests whether the pairs are
-  // finite, so for_groups does not test the floats, and values_finite is true.
+  // stored as words (detail/attention/block_floats.hpp), which only query blocks of this shape can read. If `rounds` is
+  // true, `attend` will round the values to bfloat16 and then test whether they are finite. for_groups then makes no
+  // test, and sets values_finite to true.
   template <bool MayUseWords = false, class Call, class Context, class Part, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                                 Part part, Attend attend, bool rounds = uses_pairs) noexcept {
@@ -194,9 +192,9 @@ struct MultiHeadSteps {
       attend(bound, GroupKeys<const float*>{g, keys, values, finite, words});
     }
   }
-  // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true and the
-  // keys and values are not in a cache, the function first rounds them in place to pairs of bfloat16 numbers
-  // (rounded_keys).
+  // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true, the
+  // function first rounds the keys and values to pairs of bfloat16 numbers, in place (rounded_keys). Keys and values in
+  // a cache are not rounded.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
                                      Scratch& scratch) noexcept {
@@ -234,10 +232,9 @@ struct MultiHeadSteps {
   // Appends the keys and values of the call's tokens to the cache. Then computes the attention of every head to all
   // tokens in the cache.
   //
-  // A call by several threads consists of phases, and each thread computes a share of a phase (threads.hpp). If `part`
-  // is one share of a phase, the function handles only the head groups of the share. cache.length and
-  // cache.not_finite_end then stay unchanged, because other shares read these members. count_tokens updates both
-  // members in a later phase.
+  // With several threads (threads.hpp), `part` is the share of one thread, and the function computes only the head
+  // groups of this share. cache.length and cache.not_finite_end then stay unchanged, because other threads read these
+  // members at the same time. In a later phase, count_tokens updates both members.
   template <class Call, class Cache, class Part = WholeCall>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
     const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
@@ -261,8 +258,8 @@ struct MultiHeadSteps {
       }
     }
   }
-  // Updates cache.length and cache.not_finite_end after the shares of a phase have appended `tokens` tokens. Only one
-  // share of a phase updates these members.
+  // Updates cache.length and cache.not_finite_end after all threads have appended their part of `tokens` new tokens. If
+  // several threads call this function, only one of them changes the cache.
   template <class Cache, class Part>
   static constexpr void count_tokens(std::size_t tokens, Cache& cache, Part part) noexcept {
     if constexpr (Part::whole) return;  // `extend` has counted the tokens
@@ -274,8 +271,9 @@ struct MultiHeadSteps {
     }
     cache.length = past + tokens;
   }
-  // Computes the attention of every head to all active tokens in the cache. Unlike attend_cache, attend_filled projects
-  // the queries of a single token in one product for all heads, if projects_all_heads is true.
+  // Computes the attention of every head to all active tokens in the cache. If projects_all_heads is true, the function
+  // first projects the query of the single token for all heads in one product. Otherwise, attend_cache projects each
+  // head separately.
   template <class Call, class Queries, class Cache, class Part = WholeCall>
   static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
                                       CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
@@ -350,8 +348,7 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Returns the range of the tokens in `count` panels. `first` is the number of the first of these panels. The range
-  // ends before token `active`.
+  // Returns the tokens in `count` panels from panel `first` on. Inactive tokens, from number `active` on, are left out.
   template <Tiling T>
   static constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
     return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
@@ -379,8 +376,8 @@ struct MultiHeadSteps {
                                               Epilogue<k.width()>{out + first * out_stride, out_stride});
         });
   }
-  // Projects the keys or the values of one head for every active key, one panel after another, and stores the panels in
-  // a bfloat16 or int8 cache. `finish` changes the projected panel before it is stored.
+  // Projects the keys or the values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.
+  // Before a panel is stored, `finish` may change it, for example rotate the keys.
   template <std::size_t Rows, std::size_t Inner, class W, class Context, class Storage, class Finish>
   static constexpr void fill_panels(const W& w, Context context, std::size_t active, float* projected, Storage& to,
                                     Finish finish) noexcept {
@@ -401,8 +398,8 @@ struct MultiHeadSteps {
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
-  // If integers can represent the keys and values of all active tokens, replaces the keys and values by words
-  // (detail/attention/block_floats.hpp) and returns true. Otherwise returns false.
+  // Replaces the keys and values by words (detail/attention/block_floats.hpp) and returns true, if integers can
+  // represent all active tokens. Otherwise changes nothing and returns false.
   static constexpr bool to_words([[maybe_unused]] float* keys, [[maybe_unused]] float* values,
                                  [[maybe_unused]] std::size_t active) noexcept {
     if constexpr (may_use_words) {
@@ -416,8 +413,9 @@ struct MultiHeadSteps {
     return false;
   }
 
-  // Rounds the keys and values of one head to pairs of bfloat16 numbers, in place. If TestsFinite is true, the member
-  // values_finite of the result says whether all values are finite. Otherwise values_finite is true.
+  // Rounds the keys and values of one head to pairs of bfloat16 numbers, in place. If TestsFinite is true,
+  // values_finite of the result says whether all values are finite. If TestsFinite is false, values_finite is always
+  // true.
   template <bool TestsFinite>
   static constexpr GroupKeys<PairPanels> rounded_keys(std::size_t g, float* keys, float* values,
                                                       std::size_t active) noexcept {
@@ -433,8 +431,8 @@ struct MultiHeadSteps {
     return stored_finite<S.keys>(cache.values[g], tokens, past);
   }
 
-  // Projects the keys and values of the active tokens of `call.x`, for the heads of keys and values that belong to
-  // `part`. Appends the keys and values to the cache.
+  // Projects the keys and values of the active tokens of `call.x`, and appends them to the cache, for the heads of keys
+  // and values that belong to `part`.
   template <class Call, class Cache, class Part>
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch, Part part) noexcept {
     const std::size_t tokens = call.lengths.queries;
@@ -454,8 +452,8 @@ struct MultiHeadSteps {
     });
     if constexpr (Part::whole) cache.length += tokens;
   }
-  // Like `append`, but for a single token and only if projects_all_heads is true. `call.heads` serves as scratch
-  // memory: first for the keys of all heads, then for the values of all heads.
+  // Like `append`, but for a single token and in one product for all heads (projects_all_heads). `call.heads` serves as
+  // scratch memory: first for the keys of all heads, then for the values of all heads.
   template <class Call, class Cache>
   static constexpr void append_one(const Call& call, Cache& cache) noexcept {
     constexpr std::size_t rows = S.kv_heads * S.head_width;
@@ -471,9 +469,9 @@ struct MultiHeadSteps {
     cache.length += 1;
   }
 
-  // append_keys appends a panel of projected keys to head `g` of the cache. With a rotary embedding, append_keys
-  // rotates the keys first. append_values appends a panel of projected values, and updates cache.not_finite_end if
-  // UpdatesFinite is true. The panel holds the tokens `range` of the call.
+  // append_keys stores a panel of new keys in head `g` of the cache, after it has applied the rotary embedding, if any.
+  // append_values stores a panel of new values. If UpdatesFinite is true, append_values also updates
+  // cache.not_finite_end. The panel holds the tokens `range` of the call.
   template <Tiling P, std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
                                     Cache& cache) noexcept {
@@ -499,8 +497,7 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of a single query in Heads consecutive query heads of a group. `first` is the first of these
-  // heads.
+  // Computes the attention of a single query in Heads query heads of a group: head `first` and the following heads.
   template <bool Projected, std::size_t Heads, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_heads(const Call& call, const Queries& bound, const GroupKeys<View>& group,
                                      std::size_t first, Scratch& scratch) noexcept {
@@ -532,8 +529,8 @@ struct MultiHeadSteps {
     return call.heads + p * S.concat_width() * q.width();
   }
 
-  // Projects the queries of head `h` for `count` panels from panel `first` on. The projected queries are stored in the
-  // memory that the output of the head will overwrite.
+  // Projects the queries of head `h` for `count` panels from panel `first` on. The queries are stored where the output
+  // of the head will later overwrite them.
   template <Tiling P, std::size_t Packs, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
@@ -578,8 +575,9 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of all active queries in one query head. The function handles one query block after another:
-  // it projects the queries or takes the result of project_queries, rotates the queries, and computes their attention.
+  // Computes the attention of all active queries in one query head, one query block after another. For each block, the
+  // function projects the queries (or copies the result of project_queries), rotates them, and computes their
+  // attention.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_head(const Call& call, const Queries& bound, const Head<View>& head,
                                     Scratch& scratch) noexcept {

@@ -16,7 +16,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The keys and values that the queries of one query head attend to, in panels. `View` is a view of floats, of pairs
+// The keys and values of one query head, in panels. `View` is a view of floats, of pairs of bfloat16 numbers
 // (PairPanels), or of the elements of a cache (detail/memory/cache_panels.hpp).
 template <class View = const float*>
 struct Head {
@@ -30,7 +30,7 @@ struct Head {
 template <class View>
 Head(View, View, bool, std::size_t, float, bool) -> Head<View>;
 
-// The queries of one panel, and the memory that the attention of these queries in one head needs.
+// The queries of one panel, and the memory for their attention in one head.
 struct QueryBlock {
   const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale, or its pairs
   Range queries;       // indices of the queries
@@ -40,12 +40,12 @@ struct QueryBlock {
   bool words = false;  // whether keys and values are words (detail/attention/block_floats.hpp)
 };
 
-// The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The number of
-// queries and the number of keys of the shape are not parameters. Shapes that differ only in these two numbers can
-// therefore use the same kernels.
+// The types and sizes for which the kernels of a query block are compiled. The queries fill Packs packs. The numbers of
+// queries and keys of a shape are not among these sizes, so shapes that differ only in these numbers use the same
+// kernels.
 //
-// If Widened is true, the kernels read the keys and values of a single key block, which `widen` has converted to floats
-// (detail/memory/cache_panels.hpp). Otherwise, the kernels read the arrays of all keys and values.
+// If Widened is true, the kernels get an array with the keys or values of one key block only, converted to floats by
+// `widen` (detail/memory/cache_panels.hpp). Otherwise, the kernels get the array of all keys or values.
 template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
           std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false, bool UsesPairs = false>
 struct QueryBlockForm {
@@ -60,7 +60,8 @@ struct QueryBlockForm {
   static constexpr bool uses_block_floats = BlockFloats;  // detail/attention/block_floats.hpp
   static constexpr bool uses_pairs = UsesPairs;           // detail/attention/bfloat16_attention.hpp
 
-  // How many features of a key one step of a score adds, and how many keys one step of a weighted sum adds.
+  // How many numbers one step of a kernel adds: two if pairs of bfloat16 numbers take the place of floats, otherwise
+  // one. A score adds features of a key. A weighted sum adds values of keys.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
   static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
   static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
@@ -68,13 +69,13 @@ struct QueryBlockForm {
   template <std::size_t Rows, std::size_t TilePacks>
   using Kernel = MicroKernel<Pack, Rows, TilePacks, Operation>;
 
-  // Returns the steps of a weighted sum that add the keys `keys`. `keys` begins at a multiple of `step`.
+  // Converts a range of keys into a range of steps of the weighted sum. `keys` begins at a multiple of `step`.
   static constexpr Range steps_of(Range keys) noexcept {
     return uses_pairs ? Range{keys.begin / step, (keys.end + step - 1) / step} : keys;
   }
 
-  // Returns the number of the key at which the arrays of keys and values begin. The current key block begins at key
-  // `begin`.
+  // Returns which key comes first in the arrays of keys and values that the kernels read. The current key block begins
+  // at key `begin`.
   static constexpr std::size_t first_key(std::size_t begin) noexcept { return Widened ? begin : 0; }
 };
 

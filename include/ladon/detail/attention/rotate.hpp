@@ -2,7 +2,7 @@
 // Applies the rotary position embedding to the features of one head, for the tokens of one panel. position.hpp defines
 // the pairs and the angles.
 //
-//     (x, y) of a pair becomes (x cos - y sin, x sin + y cos)
+// The two features (x, y) of a pair become (x cos - y sin, x sin + y cos).
 //
 //     panel  [head width][Width], rotated in place
 //

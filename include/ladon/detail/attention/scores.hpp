@@ -2,6 +2,7 @@
 // Computes the scores of one query block and a range of keys: S^T[key][query] = exponent(K Q^T), with the mask applied.
 // Also updates the running maximum of each query.
 //
+// The arrays and their shapes:
 //     keys    K^T [panels][head width][key width]    the micro-kernel broadcasts keys, so each row of S^T is a key
 //     query   Q^T [head width][query width]          scaled by ScoreFunction::query_scale
 //     scores  S^T [keys of the range][query width]
@@ -24,9 +25,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The running maxima of a tile's queries. Each query has Chains independent maxima, and `store` combines these maxima
-// into one. With a single maximum per query, each max instruction of a tile of one pack would wait for the previous max
-// instruction.
+// The maxima of the scores so far, for the queries of a tile. Each query has Chains separate maxima, which `store`
+// combines at the end. With only one maximum per query, each max instruction would wait for the previous one.
 template <class Pack, std::size_t Packs, std::size_t Chains>
 struct TileMaximum {
   Pack largest[Chains][Packs];
@@ -52,7 +52,7 @@ struct TileMaximum {
   }
 };
 
-// Converts the products of a tile into exponents, in place.
+// Converts products q . k of a tile into exponents of two, in place, if scores have a softcap.
 //
 // `cap` is a separate function. If `cap` were inlined, the constants of tanh would occupy registers that the
 // accumulators need. Attention of 128 tokens with 384 features in 12 heads reaches 90.0% of peak FMA throughput with
@@ -69,11 +69,11 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   }
 }
 
-// A tile of scores. The tile has the keys from `key` to `key` + Rows - 1, and the packs of queries from FirstPack on.
-// Keys from `end` on do not belong to the key block, so their scores are not stored.
+// A tile of scores: the keys `key` to `key` + Rows - 1, and the packs of queries from number FirstPack on. The key
+// block ends before key `end`, so scores of key `end` and later keys are not stored.
 //
-// `lanes` is the mask, bound to the queries and keys of the tile (mask/policy.hpp). may_see() returns which queries may
-// see a key. add() adds the mask's number to a score.
+// `lanes` is the mask, bound to the queries and keys of the tile (mask/policy.hpp). may_see() says which queries may
+// see a key. add() adds the number that the mask has for a score, if any.
 template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, class Lanes>
 struct ScoreTile {
   using Pack = typename Form::Pack;
@@ -86,8 +86,8 @@ struct ScoreTile {
   std::size_t end;
   float* scores;  // address of the tile's first score
 
-  // `query` points to the queries. If the tile computes with integers, `query` is a block_floats::Queries.
-  // `running` has the maxima of the queries.
+  // `query` is a pointer to the queries, or a block_floats::Queries if the tile computes with integers. `running` has
+  // the maximum of each query so far.
   template <class Query>
   LADON_INLINE constexpr void compute(const float* keys, const Query& query, bool unmasked,
                                       Pack* running) const noexcept {
@@ -110,9 +110,8 @@ struct ScoreTile {
   }
 
  private:
-  // Adds K Q^T to `products`. `products` is an argument and not a return value, because g++ keeps a returned object in
-  // memory. With a return value, attention of 16 tokens with 32 features in 4 heads would need 1.9% more instructions
-  // on a Cortex-M55.
+  // Adds K Q^T to `products`. The result is not a return value, because g++ keeps a returned object in memory. With a
+  // return value, attention of 16 tokens with 32 features in 4 heads would need 1.9% more instructions on a Cortex-M55.
   LADON_INLINE static constexpr void multiply(Products& products, const float* keys, const float* query) noexcept {
     products.template accumulate<width>(Form::head_steps, WeightMatrix<float, 1, Form::key_width>{keys},
                                         query + FirstPack * Pack::lanes);
@@ -121,7 +120,8 @@ struct ScoreTile {
                                               const block_floats::Queries<Form::head_width>& query) noexcept {
     multiply(products, keys, query.floats());
   }
-  // Like `compute`, at run time. The loops stay loops, because without an FPU, unrolled loops are hardly faster.
+  // The version of `compute` with integers, at run time. Its loops are not unrolled: without an FPU, unrolled loops are
+  // hardly faster.
   template <class Query>
   LADON_INLINE void compute_with_integers(const float* keys, const Query& query, bool unmasked,
                                           Pack* running) const noexcept {
@@ -152,7 +152,8 @@ struct ScoreTile {
     });
     cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
   }
-  // Returns the score of row `r` and pack `v`, including the number that the mask adds to the score.
+  // Returns the scores of key `key` + r and the queries of pack `v`. The numbers of the mask are already added to the
+  // scores. `hide` replaces the scores of hidden keys later.
   LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
     if constexpr (Function::capped) {
       return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));
@@ -173,19 +174,17 @@ struct ScoreTile {
   }
 };
 
-// The number of rows of a short last tile. If at most `last_rows` keys of a key block are left, the last tile is short.
-// A tile computes all its rows, including rows without a key. With 99 keys, a last tile of full size would compute 11
-// rows for 3 keys. The short tile reduces the time of twelve encoder layers of 99 tokens with 64 features by 1% (Zen 4,
-// AVX-512, int8 weights).
+// If at most `last_rows` keys of a key block are left, the last tile has only `last_rows` rows. A full tile would also
+// compute rows without a key. With 99 keys, it would compute 11 rows for the last 3 keys. The short tile reduces the
+// time of twelve encoder layers of 99 tokens with 64 features by 1% (Zen 4, AVX-512, int8 weights).
 inline constexpr std::size_t last_rows = 4;
 
-// Computes the scores of the keys `scored.keys` and updates `maximum`. `keys` begins at Form::first_key. Every query
-// sees every key in `unmasked`, so may_see() is not called for these keys.
+// Computes the scores of the keys `scored.keys` and updates `maximum`. `keys` points to key number Form::first_key.
+// Every query sees every key in `unmasked`, so may_see() is not called for these keys.
 //
-// If Halves is true, the caller guarantees that no query of the first pack may see a key of `scored.keys` at or after
-// `first_pack_end`. If the second half of a panel of keys begins at `first_pack_end` or later, the function computes no
-// scores of this half for the first pack. Under a causal mask, this saves a quarter of the products of the panel on the
-// diagonal.
+// If Halves is true, the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of
+// keys lies completely behind `first_pack_end`, the function skips the scores of the first pack for this half. Under a
+// causal mask, this saves a quarter of the products of the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                    Range LADON_ARGUMENT unmasked, const BoundMask& mask,
@@ -194,7 +193,8 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
   const Range range = scored.keys;
-  // The queries: a pointer to floats, or an object with the integers of the queries (block_floats::Queries).
+  // The type of the queries: a pointer to floats, or an object that holds the queries as integers
+  // (block_floats::Queries).
   using Query = std::conditional_t<Form::uses_block_floats, block_floats::Queries<Form::head_width>, const float*>;
   const Query query = [&] {
     if constexpr (Form::uses_block_floats)

@@ -4,15 +4,16 @@
 // sums of the lanes are added only once, at the end. detail/attention/attend.hpp computes the attention of several
 // queries.
 //
+// The arrays and their shapes:
 //     query   [heads][head width]        scores  [heads][keys], scratch        out  [heads][value width]
 //
-// The heads of a group share keys and values. A kernel for several heads reads each pack of keys or values once, and
-// multiplies the pack by the numbers of each head. The order of addition in a head does not depend on the number of
-// heads. The output is therefore bit-identical to the output of kernels for one head.
+// The heads of a group share keys and values. A kernel for several heads loads each pack of keys or values once, and
+// uses the pack for all these heads. The order of addition within a head does not depend on the number of heads, so the
+// output is bit-identical to the output of kernels for one head.
 //
-// Weights and weighted values are added in blocks of keys. The sum of a block starts at 0. The finished sum of a block
-// is added to the sum of the lane. If one sum ran over all keys of a lane, its rounding errors would grow with the
-// number of keys (detail/attention/weighted_sum.hpp).
+// Sums over keys are computed in blocks of keys. The sum of a block starts at 0, and the finished sum is added to the
+// total of the lane. If one sum ran over all keys of a lane, its rounding errors would grow with the number of keys
+// (detail/attention/weighted_sum.hpp).
 //
 // If the array of keys or of values is too large for the L1 cache, some targets read the array in several streams. A
 // stream is a contiguous part of an array (detail/linear/matrix_vector.hpp).
@@ -50,10 +51,10 @@ struct SingleQueries {
 template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 
-// Computes the products q . k of the queries of Heads heads and Packs packs of keys, in each of Streams panels. Each
-// panel begins `distance` elements after the previous panel. product[h * Streams * Packs + i] receives the products of
-// head h and pack i. Each product is computed as Sums partial sums. Four or more independent sums hide the latency of a
-// multiply-add.
+// Computes the products q . k of one query in each of Heads heads. The function reads Streams panels, and Packs packs
+// of keys in each panel. Each panel begins `distance` elements after the previous panel. product[h * Streams * Packs +
+// i] receives the products of head h and pack i. Each product is the sum of Sums partial sums: four or more independent
+// sums hide the latency of a multiply-add.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
           std::size_t HeadWidth, class Element>
 LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
@@ -103,8 +104,8 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
   }
 }
 
-// Applies the mask to the scores of one panel of keys. The panel begins at key `base`. Hidden keys get the score -inf.
-// Returns, for each lane, the maximum of `largest` and the scores in this lane.
+// Applies the mask to the scores of the panel of keys that begins at key `base`. Hidden keys get the score -inf.
+// Returns, for each lane, the maximum of `largest` and of all scores of the lane.
 template <class Pack, Tiling K, class BoundMask>
 LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, Pack largest) noexcept {
@@ -120,17 +121,17 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// Returns how many packs of keys, streams or rows a kernel computes at the same time. Each pack, stream or row needs
-// `sums` packs of sums for each of `heads` heads. With one head, the result is `most`. With several heads, `most` is
-// halved until all sums fit into registers (single_query_sums in detail/target).
+// Returns how many items (packs of keys, streams or rows) a kernel computes at the same time. Each item needs `sums`
+// packs of sums for each of `heads` heads. With one head, the result is `most`. With several heads, `most` is halved
+// until all sums fit into registers (single_query_sums in detail/target).
 constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
   while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
   return most;
 }
 
-// Computes the scores of the panels from the first visible key to the last visible key. Hidden keys get the score -inf.
-// The scores of each head begin with the score of the first key of the first panel. The panels are read in Streams
-// streams. Raises each lane of `largest[h]` to the maximum of the scores of head h in this lane.
+// Computes the scores of all keys in the panels from the first to the last visible key. Hidden keys get the score -inf.
+// In `scores`, the first score of a head belongs to the first key of the first panel. The panels are read in Streams
+// streams. Raises each lane of `largest[h]` to the largest score of head h in this lane.
 template <class Function, class Pack, Tiling K, std::size_t Keys, std::size_t HeadWidth, std::size_t Streams,
           std::size_t Heads, class View, class BoundMask>
 LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>& queries, const KeyRanges& ranges,
@@ -138,8 +139,8 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>
   constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
-  // Computes the scores of N panels, one panel of each stream. The first panel is `panel`. Each further panel comes
-  // `distance` panels after the previous panel. Each product is computed as Sums partial sums.
+  // Computes the scores of N panels, each from a different stream. The panels have the numbers `panel` + i *
+  // `distance`, with i = 0 .. N - 1. Each product is the sum of Sums partial sums.
   const auto score_panels = [&]<std::size_t N, std::size_t Sums>(std::size_t panel,
                                                                  std::size_t distance) LADON_INLINE_LAMBDA {
     constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(K.packs, Heads, N * Sums);
@@ -175,8 +176,8 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>
   }
 }
 
-// The softmax of a single query. `shift` is the number that is subtracted from each score: the maximum, or 0 if the
-// maximum is -inf. Each lane of `total` has a partial sum of the weights.
+// The softmax of a single query. `shift` is subtracted from each score. `shift` is the maximum of the scores, or 0 if
+// this maximum is -inf. Each lane of `total` has a partial sum of the weights.
 template <class Score, class Pack>
 struct SingleQuerySoftmax {
   float shift;
@@ -186,8 +187,8 @@ struct SingleQuerySoftmax {
     const float maximum = reduce_max(largest);
     shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  // Replaces each score s by the weight 2^(s - shift). If Mark is true, a score of -inf is replaced by -1 instead of 0,
-  // which marks the key as hidden.
+  // Replaces each score s by the weight 2^(s - shift). If Mark is true, a hidden key (score -inf) gets -1 instead of
+  // the weight 0, so that later code can skip the key.
   template <bool Mark>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -217,9 +218,9 @@ struct SingleQuerySoftmax {
 };
 
 // Adds the products value[row][key] * p[h][key] to sum[row * Heads + h], for all keys of whole panels and each head h.
-// The weights of a head begin `stride` floats after the weights of the previous head. The function reads Streams
-// streams. Each stream has `panels` consecutive panels, and begins `distance` panels after the previous stream. If
-// Selected is true, keys with a negative weight, which marks hidden keys, are skipped.
+// In `p`, the weights of each head begin `stride` floats after those of the previous head. The panels form Streams
+// streams of `panels` panels each, and each stream begins `distance` panels after the previous stream. If Selected is
+// true, hidden keys are skipped: their weight is -1.
 //
 // With an int8 cache, each weight p[h][key] is first multiplied by the scale of the value of this key.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected,
@@ -263,10 +264,10 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
   }
 }
 
-// Adds the products value[row][key] * p[h][key] to sum[h * Rows + row], for Rows rows from `first_row` on, the keys
-// `keys` and each head h. `keys` begins at the first key of a pack. p[h][0] is the weight of the key `start`. The
-// weights of a head begin `stride` floats after the weights of the previous head. Keys outside `visible` are skipped.
-// If Selected is true, keys with a negative weight, which marks hidden keys, are skipped, too.
+// Adds the products value[row][key] * p[h][key] to sum[h * Rows + row - first_row]. This is done for each head h, each
+// key of `keys`, and Rows rows from row `first_row` on. `keys` begins at the first key of a pack. In `p`, the first
+// weight belongs to key `start`. The weights of each head begin `stride` floats after those of the previous head. Keys
+// outside `visible` are skipped. If Selected is true, hidden keys are skipped, too: their weight is -1.
 template <class Pack, std::size_t Heads, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected,
           class View, std::size_t Sums>
 LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t first_row, const float* p,
@@ -307,12 +308,12 @@ LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t fi
   }
 }
 
-// Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys), for each head h.
-// p[h][0] is the weight of the first key of the panel that contains the first visible key.
+// Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys), for each head h. The
+// first weight in `p` belongs to the first key of the first panel that has a visible key.
 //
-// With several streams, weighted_sum_of_streams adds most of the panels that have only visible keys. add_weighted_keys
-// adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
-// does not depend on Selected. The value of a hidden key therefore changes no bit of `out`, even if the value is
+// With several streams, weighted_sum_of_streams adds panels that lie completely in the visible range. add_weighted_keys
+// adds all keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
+// does not depend on Selected. A hidden value therefore has no influence on the bits of `out`, even if the value is
 // infinite or NaN.
 template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
           std::size_t Heads, class View>
@@ -339,8 +340,7 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
       for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = stream_sum[i] + block_sum[i];
     }
   }
-  // Adds the keys that the streams have not added to the sums of Rows rows. sum[h * Rows + r] is the sum of head h and
-  // row `row` + r.
+  // Adds the keys that no stream has added, for Rows rows. sum[h * Rows + r] is the sum of head h and row `row` + r.
   const auto add_rest = [&]<std::size_t Rows>(std::size_t row, auto& sum) LADON_INLINE_LAMBDA {
     if constexpr (streamed) {
       add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start,
@@ -362,7 +362,7 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
       }
     }
   };
-  // Returns the sum of the streams for one row and one head, or 0 if there is only one stream.
+  // Returns what the streams have added for one row and one head, or 0 if all keys form one stream.
   const auto begin = [&](std::size_t row, std::size_t h) LADON_INLINE_LAMBDA {
     return streamed ? stream_sum[streamed ? row * Heads + h : 0] : Pack::broadcast(0.0f);
   };
@@ -398,9 +398,9 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
   });
 }
 
-// Computes the output of a single query in each of several heads. capture[h] captures the weights of head h. If a value
-// may be infinite or NaN and the mask hides keys, Selected must be true. Hidden keys are then skipped, because 0 times
-// an infinite or NaN value would be NaN.
+// Computes the output of a single query in each of several heads. capture[h] captures the weights of head h. Selected
+// must be true if the mask hides keys and a value may be infinite or NaN. Hidden keys are then skipped, because 0 times
+// such a value would be NaN.
 template <bool Selected, Shape S, class Score, class Pack, Tiling K, class View, std::size_t Heads, class BoundMask,
           class Capture>
 constexpr void attend_values(const SingleQueries<View, Heads>& queries, const BoundMask& mask,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The online softmax (Milakov and Gimelshein, arXiv 1805.02867). The scores are [keys][queries], and each query has one
-// lane. The keys are processed in key blocks, one after another. If a score of a key block exceeds a query's maximum so
-// far, the sums of the earlier key blocks are multiplied by a correction.
+// lane. The keys are processed in key blocks, one after another. If a new key block raises the maximum score of a
+// query, the query's sums over the earlier key blocks are multiplied by a correction.
 //
 // If a query sees no key, its maximum stays -inf. The kernels then subtract 0 instead of the maximum, so that every
 // weight is 2^-inf = 0. The sum of the weights is then 0, and is replaced by 1 before the division.
@@ -25,8 +25,8 @@ struct RunningSoftmax {
   Pack sum[Packs];
   Pack correction[Packs];  // factors that convert the sums of the earlier key blocks to the new maximum
 
-  // The maximum and the sum include `sink` (score.hpp), which has no value vector. A sink of -inf has no effect, so the
-  // caller passes -inf if the score policy has no sinks.
+  // The maximum and the sum start with the attention sink of the head, `sink` (score.hpp). The caller passes -inf if
+  // there is no sink: -inf changes neither the maximum nor the sum.
   constexpr explicit RunningSoftmax(float sink) noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
@@ -35,8 +35,9 @@ struct RunningSoftmax {
     }
   }
 
-  // Begins a key block. `maximum` already includes the scores of this key block. `before` is the maximum of the earlier
-  // key blocks. If Only is true, there is no other key block and no sink, so there are no earlier sums to correct.
+  // Begins a key block. `maximum` includes the scores of this key block, and `before` is the maximum of the earlier key
+  // blocks. The sums of the earlier key blocks are corrected to the new maximum. If Only is true, there is a single key
+  // block and no sink, so there is nothing to correct.
   //
   // Without LADON_UNROLL, g++ would replace the loop, which copies a few floats, by a call of memcpy. On RISC-V,
   // attention of 16 tokens with 32 features in 4 heads would then need 1.7% more instructions.
@@ -55,10 +56,9 @@ struct RunningSoftmax {
     }
   }
 
-  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to the sum. The
-  // exponentials of `Chains` packs are computed side by side, to hide latency. The function first sums the weights of
-  // the key block from 0. The function then adds this sum to `sum`, the sum of the earlier key blocks. One running sum
-  // over all keys would be less accurate (weighted_sum.hpp).
+  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to `sum`. To
+  // hide latency, the exponentials of `Chains` packs are computed side by side. The weights of the key block are first
+  // summed from 0, and then added to `sum`. One running sum over all keys would be less accurate (weighted_sum.hpp).
   //
   // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
   // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with
@@ -84,9 +84,9 @@ struct RunningSoftmax {
     to_exponentials<Width, Chains>(scores, keys);
   }
 
-  // Like `exponentials`, but for one key, and adds the weights to `total` instead of `sum`. The weighted sum calls
-  // exponentials_of_key between the steps of a tile. The tile needs the registers, so the function reads `shift_` from
-  // memory for each key instead of keeping it in a register.
+  // Like `exponentials`, but for one key, and adds the weights to `total` instead of `sum`. A tile of the weighted sum
+  // calls the function between its steps, and needs all registers. The function therefore reads `shift_` from memory
+  // for each key.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
     exponentials_together<Width, 1>(scores, opaque(&shift_[0]), total);
@@ -100,9 +100,9 @@ struct RunningSoftmax {
     for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift_[v], total[v]);
   }
 
-  // The next three functions replace scores [keys][Width] by weights, rounded to bfloat16 and stored as pairs of
-  // neighbouring keys [(keys + 1) / 2][Width] (detail/attention/bfloat16_attention.hpp). The functions add the rounded
-  // weights to a sum.
+  // The next three functions replace the scores [keys][Width] by weights that are rounded to bfloat16. Two neighbouring
+  // keys form a pair, so the weights are pairs [(keys + 1) / 2][Width] (detail/attention/bfloat16_attention.hpp). The
+  // functions also add the rounded weights to a sum.
   //
   // weights_of_pair computes the weights of two keys and all packs.
   template <std::size_t Width>
@@ -148,8 +148,8 @@ struct RunningSoftmax {
     return one / select(of == Pack::broadcast(0.0f), one, of);
   }
 
-  // Sets `after`, the factors that multiply the weighted sums after a key block. After the last key block, a factor is
-  // 1 / sum. After every other key block, a factor is 1.
+  // Sets `after`: the factors by which the weighted sums are multiplied when they are stored. For the last key block, a
+  // factor is 1 / (sum of the weights). For every other key block, a factor is 1.
   LADON_INLINE constexpr void multipliers(bool last, Pack (&after)[Packs]) const noexcept {
     for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? reciprocal_sum(v) : Pack::broadcast(1.0f);
   }

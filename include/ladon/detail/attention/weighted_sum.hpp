@@ -2,7 +2,8 @@
 // Adds the weighted values of the keys of one key block, for the queries of one query block:
 //     O^T[value][query] += sum over keys of V^T[value][key] * P^T[key][query]
 //
-//     values  V^T [panels][value width][key width]    the micro-kernel broadcasts each value; from Form::first_key on
+// The arrays and their shapes:
+//     values  V^T [panels][value width][key width]    begins at key Form::first_key; the micro-kernel broadcasts values
 //     p       P^T [keys of the block][query width]    the weights
 //     out     O^T [value width][query width]          multiplied by factors before and after the addition (Rescale)
 //
@@ -26,8 +27,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Factors of the weighted sums: (earlier sum * before + sum of the key block) * after. The first key block has no
-// earlier sum.
+// The factors of the weighted sums. After a key block, a stored sum is (earlier sum * before + sum of the key block) *
+// after. If `first` is true, there is no earlier sum.
 template <class Pack, std::size_t Packs>
 struct Rescale {
   bool first;
@@ -35,18 +36,18 @@ struct Rescale {
   const Pack (&after)[Packs];
 };
 
-// Pass NoInterleavedWork as `work` to weighted_sum_tile if the tile should do no other work between its steps.
+// A type for the argument `work` of weighted_sum_tile. With this type, nothing is computed between the steps of the
+// tile.
 struct NoInterleavedWork {
   static constexpr std::size_t keys_ahead = 0;
   constexpr void last_pack(std::size_t, std::size_t) noexcept {}
   constexpr void end() noexcept {}
 };
 
-// Pass InterleavedExponentials as `work` to weighted_sum_tile if the tile should compute the exponentials of the scores
-// between its steps. The exponentials of a key are the weights of the key. The weights of a key are computed
-// `keys_ahead` steps before the tile uses these weights. The sums of the weights are complete only after the last
-// exponential, so only `end` stores these sums in softmax.sum and sets `after`. detail/target/avx512.hpp has the
-// measurements.
+// A type for the argument `work` of weighted_sum_tile. Between the steps of the tile, the object computes the weights,
+// which are the exponentials of the scores. The weights of a key are computed `keys_ahead` steps before the tile uses
+// them. After the last key, `end` stores the sums of the weights in softmax.sum and sets `after`.
+// detail/target/avx512.hpp has the measurements.
 template <class Form>
 struct InterleavedExponentials {
   using Pack = typename Form::Pack;
@@ -83,10 +84,10 @@ struct InterleavedExponentials {
   }
 };
 
-// Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. The values of
-// the keys `range` are added for all packs of queries. The values of the keys from `range.end` to `last_pack_end` - 1
-// are added for the last pack only. `work` is called between the steps of the tile. If the kernels compute with pairs
-// of bfloat16 numbers, `range` and `last_pack_end` count pairs of keys instead of keys (QueryBlockForm::steps_of).
+// Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. The keys
+// `range` count for all packs of queries. The keys from `range.end` to `last_pack_end` - 1 count for the last pack
+// only. `work` is called between the steps of the tile. With pairs of bfloat16 numbers, `range` and `last_pack_end`
+// count pairs instead of keys (QueryBlockForm::steps_of).
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
@@ -160,11 +161,12 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
   });
 }
 
-// Computes the weighted sum of a key block from scores. The first tile computes the exponentials between its steps, and
-// replaces the scores by the weights. The first tile has the fewest rows of all tiles, because a tile of few rows
-// leaves registers free for the exponentials.
+// Computes the weighted sum of a key block from its scores. The exponentials are computed between the steps of the
+// first tile, and replace the scores. The first tile has the fewest rows of all tiles, which leaves registers for the
+// exponentials.
 //
-// If Halves is true, the values of the keys from `range.end` to `last_pack_end` - 1 are added for the last pack only.
+// If Halves is true, the last pack of queries also sees the keys from `range.end` to `last_pack_end` - 1. No other pack
+// of queries sees these keys.
 //
 // weighted_sum_of_scores is a separate function. If the function were inlined, g++ would spill the accumulators of the
 // first tile. Attention of 512 tokens with 256 features in 8 heads reaches 91.3% of peak FMA throughput with the
@@ -189,11 +191,11 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
   }
 }
 
-// Computes the weighted sum if a value may be infinite or NaN and a key is hidden from some query. A weight of 0 times
-// an infinite or NaN value would be NaN. A lane therefore adds a key's value only if the lane's query may see the key.
-// This case is rare, so the function is written for small size. The function computes one row and one pack at a time,
-// and calls the mask again for each row and pack. The keys are added in the same order as in weighted_sum. With pairs
-// of bfloat16 numbers, a lane may see only one key of a pair. The value of the hidden key is then replaced by 0.
+// Computes the weighted sum if a value may be infinite or NaN and a key is hidden from some query. The weight 0 of the
+// hidden key times such a value would be NaN. A lane therefore adds a value only if its query may see the key. This
+// case is rare, so the function is small instead of fast: it computes one row and one pack at a time, and asks the mask
+// again each time. The keys are added in the same order as in weighted_sum. With pairs of bfloat16 numbers, a hidden
+// value in a pair is replaced by 0.
 template <class Form, class BoundMask>
 LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,
@@ -230,8 +232,8 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
   }
 }
 
-// Returns whether all values of the first `keys` keys are finite. The product x * 0 is 0 for a finite x, and NaN for an
-// infinite or NaN x. The function tests whether the sum of these products is 0.
+// Returns whether all values of the first `keys` keys are finite. Adds x * 0 for each value x. The sum is 0 if all
+// values are finite. An infinite or NaN value makes the sum NaN.
 template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth>
 constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);

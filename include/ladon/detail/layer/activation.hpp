@@ -43,8 +43,8 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
 // gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The
 // comment at the top of this file defines u.
 //
-// `bounded` is the larger of x and -10. So z is at most 126, and exp2_of_nonpositive can compute 2^z. If x is less than
-// -10, the result is about -1e-37, and the exact result lies between -1e-37 and zero.
+// `bounded` is the larger of x and -10. Then z is at most 126, as exp2_of_nonpositive requires. For x below -10, the
+// result is about -1e-37 instead of a number between -1e-37 and zero.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
@@ -53,7 +53,7 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return bounded / (Pack::broadcast(1.0f) + exp2_of_nonpositive(z));
 }
 
-// If x is -88.73 or less, e^-x overflows to infinity. The result is then 0, and the exact result lies between -2.6e-37
+// For x <= -88.73, e^-x overflows to infinity, so the result is 0. The exact result would be a number between -2.6e-37
 // and zero.
 //
 // `bounded` is the larger of x and -105. Without this bound, x = -inf would give -inf / inf = NaN.

@@ -23,8 +23,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The part of the workspace that all threads share:
-//     tokens    the memory that an encoder layer needs for the decoder's tokens
+// The part of a decoder's workspace that all threads share:
+//     tokens    the decoder's tokens, with the same arrays as in an encoder layer
 //     memory    the encoder's output, in panels
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct DecoderShared {
@@ -34,8 +34,8 @@ struct DecoderShared {
   [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;
 };
 
-// The part of the workspace that each thread has for itself: the scratch memory of an encoder layer, and the scratch
-// memory of the attention to the encoder's output. For a text that grows, AttentionScratch is CachedScratch
+// The part of a decoder's workspace that each thread has for itself: `tokens` for all steps with the decoder's tokens,
+// and `memory` for the attention to the encoder's output. For a text that grows, AttentionScratch is CachedScratch
 // (detail/memory/workspace.hpp).
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32,
           template <Shape, class> class AttentionScratch = HeadScratch>
@@ -53,8 +53,8 @@ struct DecoderLengths {
   Lengths memory;
 };
 
-// The steps of one decoder layer. `shared` is the part of the workspace for the decoder's tokens, and shared.x holds
-// these tokens.
+// The steps of one decoder layer. In these functions, `shared` holds the arrays of the decoder's tokens: shared.x has
+// the tokens.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {
@@ -80,9 +80,9 @@ struct DecoderSteps {
     Self::query_input(shared.sublayer_input(), active, shared.input, part);
   }
 
-  // Computes all steps after self_input. The steps are the phases `first` to `first` + 3 of a call (threads.hpp). The
-  // function computes only the phases and shares that `part` selects. `captures` has one capture for self-attention and
-  // one for the attention to the memory (DecoderLayer::Captures).
+  // Computes all steps after self_input. The steps are the phases `first` to `first` + 3 of a call (threads.hpp).
+  // `part` says what to compute: all steps, or one thread's share of one phase. `captures` receives the attention
+  // weights of self-attention and of the attention to the memory (DecoderLayer::Captures).
   template <class Options, class DecoderShared, class Scratch, class Captures, class Part>
   static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options,
                             DecoderShared& shared, Scratch& scratch, const Captures& captures, Part part,
@@ -145,8 +145,8 @@ struct DecoderSteps {
     for_panels<q, Self::last_q, S.queries, Scratch::panels>(active, run, part);
   }
 
-  // Computes all steps after self_input for the new tokens of a text that grows. Like `run`, the function computes only
-  // the phases and shares that `part` selects.
+  // Computes all steps after self_input for the new tokens of a text that grows. `part` has the same meaning as in
+  // `run`.
   //
   // `cache` holds the keys and values of the earlier tokens. The function appends the keys and values of the new
   // tokens. `memory` holds the projected keys and values of the encoder's output. lengths.queries is the number of new
@@ -178,16 +178,16 @@ struct DecoderSteps {
   }
 
  private:
-  // Returns the position of a token for the masks of the attention to the memory, counted in tokens of the encoder's
-  // output. `token` is the number of the token in the text. The last token that the cache can hold has the position of
+  // Some masks depend on positions, and need the position of a query among the tokens of the encoder's output. Returns
+  // this position for token number `token` of the text. The last token that the cache has room for gets the position of
   // the last token of the encoder's output, as in a run with S.keys queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }
 
-  // heads_from and input_from return an input of a product: a view of panels that begins at panel `first`. heads_from
-  // returns the output of all heads. input_from returns the input of the next sublayer. If the product takes quantised
-  // or bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
+  // heads_from and input_from return the input of a product, from panel `first` on. heads_from returns the output of
+  // all heads. input_from returns the input of the next sublayer. If the product needs quantised or bfloat16 panels,
+  // the functions first convert `count` panels (detail/memory/linear_input.hpp).
   template <Tiling P, std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)

@@ -5,13 +5,14 @@
 //     post-LN    x = norm1(x + attention(x));     x = norm2(x + feed_forward(x))
 //     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
 //
+// The arrays and their shapes:
 //     x         [panels][model][width]          tokens, updated in place
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after the output projection
 //     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
 //     hidden    [panels][chunk][width]          hidden features of the feed-forward network
 //
-// Special cases: the last panel may have fewer tokens and another layout than the other panels. for_panels handles this
-// case. Lanes without a token are computed and ignored.
+// Special cases: the last panel may have fewer tokens and another layout than the other panels. for_panels calls the
+// steps separately for this panel. Lanes without a token are computed and ignored.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -26,8 +27,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The panels of a layer, which all threads share: the tokens `x`, the output `heads` of all heads, and, in pre-LN only,
-// `normed`. first_token.hpp adds the memory that only encoders need.
+// The arrays of a layer that all threads share: the tokens `x`, the output `heads` of all heads, and, in pre-LN only,
+// `normed`. EncoderShared in first_token.hpp adds memory for stacks of encoder layers.
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct LayerPanels {
   using L = detail::PanelLayout<S, Target>;
@@ -36,9 +37,9 @@ struct LayerPanels {
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
   [[no_unique_address]] std::conditional_t<Config.norm == NormOrder::pre, Normed, Nothing> normed;
-  // Memory for the converted input of a product (detail/memory/linear_input.hpp). Three products use the memory one
-  // after another: the projections of attention, the output projection, and the first product of the feed-forward
-  // network.
+  // Memory for an input that is quantised or rounded to bfloat16 (detail/memory/linear_input.hpp). Three products use
+  // the memory one after another: the projections of attention, the output projection, and the first product of the
+  // feed-forward network.
   [[no_unique_address]] QueryInput<S, Target, Precision> input;
 
   // Returns the array that holds the input of the next sublayer: `normed` in pre-LN, x in post-LN.
@@ -51,16 +52,17 @@ struct LayerPanels {
   }
 };
 
-// The part of the workspace that each thread has for itself: the scratch memory of attention, and the hidden features
-// of the feed-forward network. One call of the feed-forward network handles at most `panels` panels, and computes
+// The part of an encoder's workspace that each thread has for itself: the scratch memory of attention, and the hidden
+// features of the feed-forward network. The feed-forward network takes at most `panels` panels at a time. It computes
 // `plan.chunk` hidden features of each panel at a time (feed_forward.hpp).
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32,
           class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
   static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
-  // How many panels of hidden features fit into the scratch memory of the keys. The number is 0 if the target never
-  // stores hidden features in this memory, or if a cache holds the keys.
+  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention. The number is 0
+  // if the target never stores hidden features there. It is also 0 if a cache holds the keys: AttentionScratch then has
+  // no member `keys`.
   static constexpr std::size_t panels_in_keys = [] {
     if constexpr (detail::target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
       return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * L::queries.width());
@@ -123,8 +125,8 @@ struct EncoderSteps {
   }
 
   // Computes the layer's steps after the attention of the heads: output projection, norms and feed-forward network. The
-  // input is shared.heads, for the first `active` tokens. All steps are computed for a group of panels before the next
-  // group begins, so that the panels of the group stay in the cache.
+  // input is shared.heads, for the first `active` tokens. A few panels go through all steps before the next panels
+  // begin, so that they stay in the CPU's cache.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
@@ -145,9 +147,9 @@ struct EncoderSteps {
   }
 
   // Computes the attention of all heads for the `tokens` new tokens of a text that grows, and stores the result in
-  // shared.heads. `cache` holds the keys and values of the earlier tokens. The function appends the keys and values of
-  // the new tokens. In a whole call, the function also adds `tokens` to the length of the cache. In a call with phases
-  // (threads.hpp), Attention::count_tokens does so in a later phase.
+  // shared.heads. `cache` holds the keys and values of the earlier tokens, and receives those of the new tokens. A call
+  // by one thread also adds `tokens` to cache.length. With several threads (threads.hpp), Attention::count_tokens does
+  // so in the next phase.
   template <class Options, class Cache, class Scratch, class CaptureOf, class Part>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache, Shared& shared,
                                Scratch& scratch, CaptureOf capture_of, Part part) noexcept {

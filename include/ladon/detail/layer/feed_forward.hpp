@@ -5,25 +5,26 @@
 //
 // Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202, defines the gated network.
 //
+// The arrays and their shapes:
 //     in       [panels][Model][width]   tokens, or their norms, as the input of a product
 //     hidden   [panels][Chunk][width]   scratch: the hidden features of one chunk
 //     sums     [panels][Model][width]   scratch: W2 times the earlier chunks of `hidden`; unused with a single chunk
 //     out      [panels][Model][width]   residual, updated in place; `in` and `out` may be the same array
 //
-// W1 and W2 hold most of a layer's weights and are often too large for the L1 and L2 caches. Reading all weights again
-// for each panel is too slow. One pass over the weights therefore multiplies a few panels.
+// W1 and W2 hold most of a layer's weights, and are often too large for the L1 and L2 caches. Reading all weights again
+// for each panel would be too slow. Each weight that is read is therefore used for a few panels.
 //
-// `hidden` has room for the hidden features of about one panel. If one pass over the weights multiplies several panels,
-// each panel gets a part of `hidden`. The hidden features are therefore computed in chunks of feed_forward / panels
-// features, rounded up. The product of W2 and each chunk is added to `sums`, in the same order as with a single chunk.
+// `hidden` has room for the hidden features of about one panel. With several panels at a time, each panel gets a part
+// of `hidden`. The hidden features are therefore computed in chunks of feed_forward / panels features, rounded up. The
+// product of W2 and each chunk is added to `sums`. The order of additions is the same as with a single chunk.
 //
 // With int8 weights, `in` is quantised (detail/memory/linear_input.hpp), and `hidden` is quantised before the second
-// product. A quantised token has one scale for all its hidden features, so there is a single chunk. On
-// microcontrollers, one pass over int8 weights multiplies several panels if the hidden features of these panels fit
-// into the memory of the keys (EncoderScratch).
+// product. All hidden features of a token are quantised with one scale, so they must be in a single chunk. `hidden`
+// then has room for one panel. On microcontrollers, several panels are still computed at a time if their hidden
+// features fit into the memory of the keys (EncoderScratch).
 //
-// Special cases: the last chunk may have fewer than Chunk features. `run` handles this chunk. The matrix products
-// handle rows that do not fill a tile. Lanes without a token are computed and ignored.
+// Special cases: the last chunk may have fewer than Chunk features; `run` computes it separately. Lanes without a token
+// are computed and ignored.
 //
 // detail/memory/panels.hpp defines tiles.
 #pragma once
@@ -44,13 +45,13 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// The number of panels and the size of the chunks of a layer. If W1 and W2 together exceed
-// target::Current::second_cache_bytes, one pass over the weights multiplies up to feed_forward_panels panels (four).
+// How many panels a layer computes at a time, and how many hidden features a chunk has. If W1 and W2 together exceed
+// target::Current::second_cache_bytes, up to feed_forward_panels panels (four) use each weight that is read.
 // detail/target/defaults.hpp has the measurements.
 //
 // In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
 // - The weights are int8. The hidden features of a token are quantised together, so all hidden features must be in one
-//   chunk. On microcontrollers, EncoderScratch::panels replaces the single panel of the plan.
+//   chunk. On microcontrollers, EncoderScratch::panels is used instead of the plan's number of panels.
 // - The target has no vectors. Such a target is usually a microcontroller without a cache.
 // - There is a single token.
 // - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, which would be
@@ -108,8 +109,7 @@ struct FeedForward {
   }
 
  private:
-  // Computes Count hidden features for every panel, and stores these features in `hidden`. `first` is the number of the
-  // first of these features.
+  // Computes Count hidden features of every panel, from feature number `first` on, and stores them in `hidden`.
   template <std::size_t Count, class Layer, class In>
   constexpr void first_linear(const Layer& w, In in, std::size_t first) const noexcept {
     const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
@@ -126,12 +126,11 @@ struct FeedForward {
     }
   }
 
-  // Whether the hidden features are activated after the product and not by its epilogue. This is the case if a panel
-  // has several tokens, but fewer than a register has lanes. The epilogue would then use only a part of each register.
-  // activate_all uses full registers.
+  // Whether activate_all applies the activation after the product. Otherwise, the epilogue of the product applies it.
+  // If a panel has several tokens, but fewer than a register has lanes, only activate_all can fill whole registers.
   static constexpr bool activates_later = T.width() > 1 && T.width() < Simd::lanes;
 
-  // Activates the first Size floats of `hidden`.
+  // Applies the activation to the first Size floats of `hidden`.
   template <std::size_t Size>
   constexpr void activate_all() const noexcept {
     using Wide = typename Simd::template Pack<Simd::lanes>;
@@ -145,8 +144,8 @@ struct FeedForward {
     }
   }
 
-  // Multiplies Count columns of W2 by `hidden`. `start` returns the initial value of each sum. `epilogue` stores each
-  // finished sum (detail/linear/epilogue.hpp).
+  // Multiplies Count columns of W2 by `hidden`. Each sum starts at start(...), which is the bias, or the sum over the
+  // earlier chunks. `epilogue` stores each finished sum (detail/linear/epilogue.hpp).
   template <std::size_t Count, class Rows, class HiddenInput, class Epilogue, class Start>
   constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue,
                                [[maybe_unused]] Start start) const noexcept {

@@ -4,8 +4,8 @@
 // from all tokens, or attends to the tokens themselves (skips_keys). All other products of the last layer are
 // matrix-vector products for token 0, and attention uses the kernels for a single query. The steps are:
 //     take           copies row 0 of x, and in pre-LN row 0 of norm(x), from the panels
-//     attend         the attention of one query to all tokens: one row of the heads
-//     after_heads    all further steps of the layer, for one row
+//     attend         computes the attention of one query to all tokens
+//     after_heads    computes all further steps of the layer, for one row
 //
 // Without these steps, the last layer would compute a whole panel of up to 32 tokens. For the 12 layers of KWT-1 (99
 // tokens, 64 features, 1 head), the steps reduce the time to 98.2% with float32 weights and to 97.8% with int8 weights
@@ -22,7 +22,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Returns the shape S with a single query.
+// Returns a shape that differs from S only in having a single query.
 template <Shape S>
 constexpr Shape one_query() noexcept {
   Shape shape = S;
@@ -30,9 +30,9 @@ constexpr Shape one_query() noexcept {
   return shape;
 }
 
-// Whether a stack of the shape S has the steps for token 0 alone. A shape with fewer queries than keys is used with a
-// cache, and a stack of such a shape does not have these steps. The steps use the scratch memory of one panel of
-// queries. The queries and scores of all heads that are computed at the same time must fit into this memory.
+// Whether a stack of the shape S can compute token 0 alone in its last layer. Shapes with fewer queries than keys are
+// excluded, because they are used with a cache. The steps use scratch memory for one panel of queries. The queries and
+// scores of all heads that are computed at the same time must fit into this memory.
 template <Shape S, class Target>
 inline constexpr bool has_first_token = [] {
   if (!Target::takes_first_token || LADON_DETERMINISTIC || S.queries == 1 || S.queries != S.keys) return false;
@@ -51,8 +51,8 @@ struct FirstToken {
   [[no_unique_address]] detail::LinearInput<Precision, Target, 1, Config.feed_forward, row> hidden_input;
 };
 
-// The part of an encoder's workspace that all threads share. A single layer does not use `first`, but has the workspace
-// of a stack, so that the workspace of a stack also serves its layers.
+// The part of an encoder's workspace that all threads share. Only a stack of layers uses `first`. A single layer has
+// the same workspace type, so that one workspace can serve a stack and its layers.
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct EncoderShared : LayerPanels<S, Config, Target, Precision> {
   struct NoFirst {};
@@ -73,7 +73,8 @@ struct FirstTokenSteps {
   using One = EncoderSteps<one, Config, Layer, Score, Position, Target, Simd>;
   using Shared = EncoderShared<S, Config, Target, typename All::Precision>;
 
-  // Whether FirstTokenSteps can compute the last layer. In constant evaluation, the last layer is computed in panels.
+  // Whether FirstTokenSteps can compute the last layer. In constant evaluation, EncoderSteps computes the last layer
+  // instead.
   static constexpr bool exist = has_first_token<S, Target> && Simd::lanes > 1;
 
   // Whether the last layer computes the attention of token 0 without keys and values. For the query q of a head, the
@@ -93,7 +94,7 @@ struct FirstTokenSteps {
                                      std::is_same_v<decltype(std::declval<Layer>().attention.value(0).bias), NoBias> &&
                                      !Position::rotates && (S.model <= 256);
 
-  // The scratch memory of the feed-forward network, in the form that EncoderSteps::after_heads expects.
+  // The scratch memory of the feed-forward network for token 0, with the members that EncoderSteps::after_heads uses.
   template <class HiddenInput>
   struct HiddenScratch {
     static constexpr std::size_t panels = 1;
@@ -102,11 +103,11 @@ struct FirstTokenSteps {
     constexpr float* hidden() const noexcept { return memory; }
   };
 
-  // Returns the memory of token 0. Call the function only if `exist` is true.
+  // Returns the rows of token 0 in the workspace. Precondition: `exist` is true.
   static constexpr auto& shared_of(Shared& shared) noexcept { return shared.first.shared; }
 
-  // Copies token 0 from the panels of `shared` into rows, and converts the input of the query's projection. If several
-  // threads share the panels, only the thread that has the first panel copies.
+  // Copies token 0 from the panels of `shared` into rows, and converts the input of the query's projection. With
+  // several threads, only the thread that has the first panel does so.
   template <class Part>
   static constexpr void take(std::size_t tokens, Shared& shared, Part part) noexcept {
     if constexpr (exist) {
@@ -120,8 +121,8 @@ struct FirstTokenSteps {
     }
   }
 
-  // Computes the attention of all heads of a layer. If `first` is true, computes only the attention of token 0. Both
-  // cases use the same code to project keys and values, so the machine code contains the projections once.
+  // Computes the attention of all heads of a layer: for all queries, or only for token 0 if `first` is true. Both cases
+  // share one copy of the code that projects keys and values, so the machine code is smaller.
   template <class Options, class CaptureOf, class Part>
   static constexpr void attend(bool first, const Layer& w, Lengths lengths, const Options& options, Shared& shared,
                                EncoderScratch<S, Config, Target, typename All::Precision>& scratch,
@@ -139,7 +140,7 @@ struct FirstTokenSteps {
     All::Attention::template for_groups<!exist>(call, in, scratch.attention, part, attend_group, rounds);
   }
 
-  // Computes the steps of the layer after the attention of the heads.
+  // Computes the steps of the layer after the attention of the heads, for token 0.
   template <class Scratch, class Part>
   static constexpr void after_heads(const Layer& w, Shared& shared, Scratch& scratch, Part part) noexcept {
     HiddenScratch<decltype(shared.first.hidden_input)> hidden{scratch.hidden(), shared.first.hidden_input};

@@ -2,6 +2,7 @@
 // The LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) of one panel, with one token t in each lane:
 //     out[i][t] = (in[i][t] - mean[t]) / sqrt(variance[t] + epsilon) * weight[i] + bias[i]
 //
+// The arrays and their shapes:
 //     in, out         [Features][T.width()]; `in` and `out` may be the same array
 //     weight, bias    [Features]; without a bias, bias[i] is 0
 //     mean, scale     [Packs] packs in registers, one number per token; scale is 1 / sqrt(variance + epsilon)
@@ -10,14 +11,13 @@
 // from the deviations from the mean. The formula (mean of squares) - mean^2 would be less accurate, because the
 // subtraction cancels digits.
 //
-// A panel (detail/memory/panels.hpp) holds whole packs, so every load and store is a whole pack. `Packs` is the number
-// of packs that the panel's tokens fill. Special case: the last panel of a shape may have fewer tokens than the other
-// panels, so its tokens may fill fewer packs. Lanes without a token are computed and ignored.
+// A panel (detail/memory/panels.hpp) consists of whole packs, so the kernel needs no partial loads and stores. `Packs`
+// is the number of packs that the panel's tokens fill: the last panel of a shape may have fewer tokens than the other
+// panels. Lanes without a token are computed and ignored.
 //
-// All loops are in one function, normalize_panel. The alternative, an always-inline function for each loop, was
-// rejected: g++ 12 then makes different inlining decisions in the whole layer. Seven encoder layers on AVX-512 consist
-// of 45 functions, and the alternative changed the machine code of 24 of these functions. The speed of the alternative
-// was not measured.
+// All loops are in one function, normalize_panel. An always-inline function for each loop was rejected. It would change
+// the inlining decisions of g++ 12 in the whole layer: in seven encoder layers on AVX-512, the machine code of 24 of 45
+// functions changed. The speed was not measured.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

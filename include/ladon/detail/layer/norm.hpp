@@ -3,6 +3,7 @@
 //     several tokens    layer_norm.hpp or rms_norm.hpp, one token in each lane
 //     a single token    norm_single_token.hpp, one feature in each lane
 //
+// The arrays and their shapes:
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //
 // Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). If the features of a single

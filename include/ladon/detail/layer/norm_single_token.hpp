@@ -2,6 +2,7 @@
 // LayerNorm and RMSNorm of a single token, with one feature in each lane. layer_norm.hpp and rms_norm.hpp have the
 // formulas.
 //
+// The arrays and their shapes:
 //     in, out, weight, bias    [Features]; `in` and `out` may be the same array
 //
 // Special cases: the last Features % lanes features do not fill a pack. sum_of and for_features read these features
@@ -31,8 +32,8 @@ LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   return reduce_add(sum);
 }
 
-// Writes out[i] = f(in[i], load) for all features, one pack after another. `f` may call load(w) for an array `w`
-// [Features]. load(w) returns the pack of `w` for the features that the current pack of `in` holds.
+// Writes out[i] = f(in[i], load) for all features, one pack at a time. `load` is a function that `f` may call: load(w)
+// returns the elements of the array `w` [Features] for the same features.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;

@@ -2,15 +2,16 @@
 // The RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel, with one token t in each lane:
 //     out[i][t] = in[i][t] / sqrt(mean of squares[t] + epsilon) * weight[i]
 //
+// The arrays and their shapes:
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //     weight     [Features]
 //     scale      [Packs] packs in registers, one number per token: 1 / sqrt(mean of squares + epsilon)
 //
 // All features of a token are in the same lane, so no sum crosses lanes.
 //
-// A panel (detail/memory/panels.hpp) holds whole packs, so every load and store is a whole pack. `Packs` is the number
-// of packs that the panel's tokens fill. Special case: the last panel of a shape may have fewer tokens than the other
-// panels, so its tokens may fill fewer packs. Lanes without a token are computed and ignored.
+// A panel (detail/memory/panels.hpp) consists of whole packs, so the kernel needs no partial loads and stores. `Packs`
+// is the number of packs that the panel's tokens fill: the last panel of a shape may have fewer tokens than the other
+// panels. Lanes without a token are computed and ignored.
 //
 // All loops are in one function, normalize_panel. layer_norm.hpp gives the reason.
 //

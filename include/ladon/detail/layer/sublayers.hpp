@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of encoder and decoder layers other than attention: output projection, residual connections, norms and
+// All parts of encoder and decoder layers except attention: output projection, residual connections, norms and
 // feed-forward network. Each call handles a few panels.
 //
+// The arrays and their shapes:
 //     x         [panels][model][width]          residual, updated in place
 //     normed    [panels][model][width]          input of the next sublayer; in post-LN, normed and x are the same array
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
 //     hidden    [panels][chunk][width]          scratch memory of the feed-forward network
 //
 // Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The last panel may have
-// another layout than the other panels. for_panels explains the layout P of the panels and the number Packs.
+// another layout than the other panels, so each function gets the layout P of its panels. for_panels describes P and
+// Packs.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -31,9 +33,9 @@ struct Sublayers {
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
   using NormOf = LayerNormOf<S, Config>;
 
-  // Computes x += output(heads), then normed = norm(x). `output` has the weights of the output projection. `heads` is a
-  // view of the input of the output projection. In post-LN, `norm` belongs to this sublayer. In pre-LN, `norm` belongs
-  // to the next sublayer.
+  // Adds the attention to the residual: x += output(heads). Then computes the input of the next sublayer: normed =
+  // norm(x). `output` has the weights of the output projection, and `heads` is a view of its input. In post-LN, `norm`
+  // is the norm after attention. In pre-LN, `norm` is the norm before the next sublayer.
   template <Tiling P, std::size_t Packs, class Output, class Heads>
   static constexpr void add_attention(const Output& output, Heads heads, std::size_t panels, float* x,
                                       const NormOf& norm, float* normed) noexcept {

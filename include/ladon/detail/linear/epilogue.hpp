@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An epilogue is the last step of a matrix product. For each finished sum, the epilogue sets out = combine(out,
-// transform(sum)). detail/memory/panels.hpp defines packs.
+// transform(sum)). For example, `transform` is an activation, and `combine` adds to a residual.
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A transform that leaves the sum unchanged. A transform is a function that the epilogue applies to a sum before the
-// sum is stored. Activations are also transforms (detail/layer/activation.hpp).
+// A transform is a function that the epilogue applies to a sum before the sum is stored. This transform leaves the sum
+// unchanged. Activations are also transforms (detail/layer/activation.hpp).
 struct Unchanged {
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& sum) const noexcept {
@@ -18,8 +19,8 @@ struct Unchanged {
   }
 };
 // A transform that multiplies the sum by `factor`. For queries, `factor` is the scale of the scores, so that the scores
-// need no scaling later. For keys and values, `factor` is 1. Both cases use one type. Projections of queries, keys and
-// values that have the same sizes therefore compile to one function.
+// need no scaling later. For keys and values, `factor` is 1. With this common type, projections of queries, keys and
+// values that have the same sizes compile to one function.
 struct ScaledBy {
   float factor = 1.0f;
   template <class Pack>
@@ -42,8 +43,8 @@ struct Epilogue {
   std::size_t panel_stride;
   Transform transform{};
 
-  // Stores the sums of row `row` for the tokens of pack `pack` of panel `panel`. If there is a single token, Width is
-  // 1, and lane i of `sum` belongs to row `row` + i.
+  // Stores the sums of row `row` for one pack of tokens: pack number `pack` of panel `panel`. If there is a single
+  // token, Width is 1, and lane i of `sum` belongs to row `row` + i.
   template <class Pack>
   LADON_INLINE constexpr void operator()(std::size_t panel, std::size_t row, std::size_t pack,
                                          const Pack& sum) const noexcept {
@@ -60,8 +61,8 @@ struct Epilogue {
 };
 
 // Splits an epilogue into a factor and an epilogue without this factor. The kernels for int8 weights multiply the scale
-// and the bias of each row by the factor. Without the split, the epilogue would multiply each result by the factor. In
-// deterministic builds, the epilogue keeps the factor, because the order of the multiplications changes the roundings.
+// and the bias of each row by the factor, which is cheaper than multiplying each result. Deterministic builds do not
+// split the epilogue, because the order of the multiplications changes the rounding.
 template <class Epilogue>
 struct SplitEpilogue {
   Epilogue epilogue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of a product whose panels hold groups: quantised panels (detail/memory/int8_panels.hpp) or bfloat16 panels
-// (detail/memory/bfloat16_panels.hpp). detail/simd/group_dot.hpp defines groups.
+// The loop of a product with quantised panels (detail/memory/int8_panels.hpp) or bfloat16 panels
+// (detail/memory/bfloat16_panels.hpp). In such panels, a 32-bit lane holds a group: several consecutive features of one
+// token (detail/simd/group_dot.hpp).
 //
 // A step is the work for one group of features. A step adds the products of these features to all sums of a tile:
 //     sum[r][v] += products of the weights of row r and the features of pack v
@@ -18,8 +19,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Reads the weights of a tile in place. group<Last>(r, k) returns the Group weights of row r from feature Group * k on,
-// as one 32-bit integer. If Last is true, fewer than Group features are left, and the missing weights are 0.
+// Reads the weights of a tile in place. group<Last>(r, k) returns `Group` weights of row r as one 32-bit integer, from
+// feature Group * k on. Last is true for an incomplete group at the end of the row: the missing weights are 0.
 template <class Weight, std::size_t Group, std::size_t Inner, std::size_t RowStride>
 struct GroupsInPlace {
   static constexpr std::size_t whole = Inner / Group;
@@ -33,7 +34,8 @@ struct GroupsInPlace {
     const Weight* const weight = data + r * RowStride + Group * k;
     return Last ? simd::group_of<Group>(weight, Inner % Group) : simd::load_group<Group>(weight);
   }
-  // Returns the results of group(r, k) and group(r, k + 1) as one 64-bit integer. Precondition: both groups are whole.
+  // Returns group(r, k) in the lower half and group(r, k + 1) in the upper half of 64 bits. Precondition: both groups
+  // are complete.
   LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
     return simd::load_two_groups<Group>(address(r, k));
   }
@@ -41,9 +43,9 @@ struct GroupsInPlace {
   LADON_INLINE constexpr const Weight* address(std::size_t r, std::size_t k) const noexcept {
     return data + r * RowStride + Group * k;
   }
-  // Prefetches the rows of the next tile. Each tile has `rows` rows. The next tile need not exist, because any address
-  // may be prefetched. Short rows usually fit into the L1 and L2 caches and are not prefetched (prefetched_row_floats,
-  // detail/target/x86.hpp).
+  // Prefetches the rows of the next tile, which follow the `rows` rows of this tile. The next tile need not exist,
+  // because any address may be prefetched. Short rows are not prefetched, because their weights usually fit into the L1
+  // and L2 caches (prefetched_row_floats, detail/target/x86.hpp).
   LADON_INLINE constexpr void prefetch_next(std::size_t rows) const noexcept {
     if constexpr (RowStride >= target::Current::prefetched_row_floats) {
       if (std::is_constant_evaluated()) return;
@@ -67,12 +69,13 @@ LADON_INLINE constexpr void group_step(const Groups& groups, std::size_t k, cons
   }
 }
 
-// Whether one register holds the weights of several steps, and each step multiplies by one lane of this register.
+// Whether one instruction multiplies features by a single lane of a register of weights. If so, a register holds the
+// weights of several steps.
 template <class Dot>
 inline constexpr bool multiplies_by_lane = requires { Dot::steps; };
 
-// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile. The features of these steps stay in registers. The
-// weights of each row are loaded once for all these steps.
+// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile. One load reads the weights of a row for all these
+// steps. The features of the steps stay in registers.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void group_steps_by_lane(const Groups& groups, std::size_t k, const Element* panel,
@@ -92,12 +95,12 @@ LADON_INLINE void group_steps_by_lane(const Groups& groups, std::size_t k, const
   }
 }
 
-// Whether an instruction multiplies the weights of two rows by the features of two tokens: SMMLA or BFMMLA of Arm.
+// Whether one instruction multiplies the weights of two rows by the features of two tokens: SMMLA or BFMMLA of Arm.
 template <class Dot>
 inline constexpr bool multiplies_matrices = requires(typename Dot::Sums& sum) { Dot::exchange_halves(sum, sum); };
 
-// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile, as group_steps_by_lane does. The caller must call
-// exchange_halves before the first and after the last call of this function for a tile.
+// Like group_steps_by_lane, but with an instruction for two rows and two tokens. This instruction needs another order
+// of the sums: the caller calls exchange_halves before the first and after the last call of this function for a tile.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void group_steps_by_matrix(const Groups& groups, std::size_t k, const Element* panel,
@@ -152,10 +155,9 @@ LADON_INLINE constexpr void accumulate_groups(const Groups& groups, const Elemen
   }
 }
 
-// Like accumulate_groups from step 0, but also prefetches at most one cache line per step. `next` has the weights of
-// the next tile. A tile of one pack prefetches its own rows, target::Current::prefetch_distance_floats floats ahead.
-// All other tiles prefetch the rows of the next tile. MicroKernel::accumulate_and_prefetch does the same for float
-// panels.
+// Like accumulate_groups from step 0, but also prefetches at most one cache line of weights per step. A tile of one
+// pack prefetches its own rows, target::Current::prefetch_distance_floats floats ahead. All other tiles prefetch the
+// rows of the next tile, `next`. MicroKernel::accumulate_and_prefetch does the same for float panels.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, class Sums, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void accumulate_groups_and_prefetch(const Groups& groups, const Element* panel, Sums (&sum)[Rows][Packs],

@@ -16,7 +16,7 @@
 
 namespace ladon::inline LADON_ABI::detail::one_lane {
 
-// Adds the products of the Features features (1 or 2) from `x` on to the sums.
+// Adds the products of 1 or 2 features of each token to `sum`. `x` points to the first feature.
 template <std::size_t Features, std::size_t RowStride, std::size_t Rows, std::size_t Packs>
 LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sum)[Rows][Packs]) noexcept {
   LADON_UNROLL
@@ -32,8 +32,7 @@ LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32
   }
 }
 
-// Computes a tile of Rows rows for all panels. A panel has room for Width tokens. The tile computes the first Packs
-// tokens.
+// Computes Rows rows of the product for the first Packs tokens of all panels. A panel has room for Width tokens.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_row, Int8PanelsView<std::int16_t> in,

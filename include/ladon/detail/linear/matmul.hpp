@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a weight matrix and any number of panels of tokens (detail/memory/panels.hpp). For each panel, row and
-// pack, the product calls epilogue(panel, row, pack, sum). Lane i of `sum` is (W * panel + bias) in this row, for token
-// i of this pack.
+// The product of a weight matrix W and any number of panels of tokens (detail/memory/panels.hpp). Results come in
+// packs: for each panel, row and pack of tokens, the product calls epilogue(panel, row, pack, sum). Lane i of `sum` is
+// the result of this row for token i of this pack, including the bias.
 //
+// The arguments of the product:
 //     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases
 //     in        the panels: a PanelsView [panels][inner][width], or a BFloat16PanelsView
 //     epilogue  stores the sums (detail/linear/epilogue.hpp)
 //
-// The outer loop runs over tiles of rows, and the inner loop over panels. A tile (detail/target/tiling.hpp) needs only
-// a few rows of W. These rows stay in the L1 cache while the tile multiplies all panels.
+// The outer loop runs over tiles of a few rows of W, and the inner loop over panels. The rows of a tile
+// (detail/target/tiling.hpp) stay in the L1 cache while the tile multiplies all panels.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -35,13 +36,14 @@ struct Nothing {};
 template <class Matrix>
 inline constexpr bool is_bfloat16 = std::is_same_v<typename Matrix::Element, BFloat16>;
 
-// Whether a tile prefetches weights, of its own rows or of the next tile, while it computes its last panel.
+// Whether a tile prefetches weights while it computes its last panel: its own rows, or the rows of the next tile. Only
+// long rows are prefetched.
 template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
-// How many rows of weights a tile has. The target's tiling determines the number, with two exceptions:
-// - If rows are a multiple of aliasing_bytes apart, their elements of one column compete for the same set of the L1
+// How many rows of weights a tile has: the number of the target's tiling, with two exceptions:
+// - If rows are a multiple of aliasing_bytes apart, the elements of one column compete for the same set of the L1
 //   cache. A tile then has at most most_aliasing_rows rows.
 // - If the input is a BFloat16PanelsView, a tile has at most bfloat16_tile_sums packs of sums.
 template <Tiling T, std::size_t Packs, class Matrix, class In = PanelsView>
@@ -55,9 +57,9 @@ inline constexpr std::size_t tile_rows = [] {
   return aliases && rows > most ? most : rows;
 }();
 
-// How many panels one pass over the weights multiplies. If all panels fit into the L2 cache, or if the target has no
-// vectors, one pass multiplies all panels. Otherwise, one pass multiplies a group of panels. Each pass reads all
-// weights again, from the L2 cache or from memory, so a group has at least fewest_grouped_panels panels.
+// How many panels use a weight each time the weight is read. If all panels fit into the L2 cache, or if the target has
+// no vectors, all panels use it. Otherwise, the weights are read again for each group of panels, from the L2 cache or
+// from memory. A group therefore has at least fewest_grouped_panels panels.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -68,7 +70,7 @@ inline constexpr std::size_t panels_at_a_time = [] {
   return group < Current::fewest_grouped_panels ? Current::fewest_grouped_panels : group;
 }();
 
-// How many steps of the inner index share a register. The product is folded if the number is greater than 1
+// How many steps of the inner index share a register. If the number is greater than 1, the product is called folded
 // (linear/micro_kernel_folded.hpp). A product is folded only under the following conditions:
 // - A pack of the panel is narrower than a register.
 // - The rows of the weights are contiguous, or the panel has three packs.
@@ -94,7 +96,7 @@ inline constexpr std::size_t folded_steps = [] {
 //             this product does not prefetch them.
 enum class Reading { first, again };
 
-// A start value for the sums of a product: the bias of the row.
+// A start value for the sums of a product: each sum starts at the bias of its row.
 struct StartAtBias {
   template <class Pack, class Biases>
   LADON_INLINE constexpr Pack operator()(std::size_t, std::size_t, std::size_t, std::size_t row_of_tile,
@@ -102,8 +104,8 @@ struct StartAtBias {
     return Pack::broadcast(tile_bias[row_of_tile]);
   }
 };
-// A start value for the sums of a product: the corresponding element of `sums`. `sums` holds the product over the
-// earlier part of the inner index, and has the layout of the output: [panels][rows][Width].
+// A start value for the sums of a product: each sum starts at an element of `sums`. `sums` holds the product over the
+// earlier part of the inner index, in the layout of the output: [panels][rows][Width].
 template <std::size_t Width>
 struct Accumulate {
   const float* sums;
@@ -115,8 +117,8 @@ struct Accumulate {
   }
 };
 
-// Computes the folded product of a single panel. Without folding, the tokens of the panel would leave lanes of a
-// register idle (linear/micro_kernel_folded.hpp).
+// Computes the product of a single panel that is narrower than a register, or one and a half registers wide. Folding
+// puts several steps into each register, so that no lanes are idle (linear/micro_kernel_folded.hpp).
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class Epilogue, class Start>
 LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue,
@@ -195,7 +197,7 @@ LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, 
           tile.template accumulate<T.width()>(Inner, rows, panel);
         }
 #if defined(LADON_TILE_HELIUM)
-        // Copies `epilogue`. Without the copy, g++ 12 at -O2 would read the members of `epilogue` again after each
+        // A copy of `epilogue`, because g++ 12 at -O2 would otherwise read the members of `epilogue` again after each
         // store.
         const Epilogue store = epilogue;
 #else
@@ -215,12 +217,13 @@ LADON_NOINLINE constexpr void matmul_separate(Weights LADON_ARGUMENT w, In in, s
 }
 
 #if defined(LADON_SMALL)
-// Whether matmul_small computes the product: all tiles have equally many rows, and weights and input are floats.
+// Whether matmul_small can compute the product: weights and input are floats, and the rows divide into tiles of equal
+// size.
 template <Tiling T, std::size_t Packs, std::size_t Rows, class Matrix, class In>
 inline constexpr bool has_small_matmul = std::is_same_v<typename Matrix::Element, float> &&
                                          std::is_same_v<In, PanelsView> && Rows % tile_rows<T, Packs, Matrix> == 0;
-// Computes the product in code for size. The number of rows is an argument, so the projections of attention with
-// different numbers of rows share one function.
+// Computes the product, compiled for small code. The number of rows is an argument, so projections with different
+// numbers of rows share one function.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Inner, class Matrix, class Biases, class Epilogue>
 LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsView in, std::size_t panels,
                                            Epilogue epilogue, std::size_t rows) noexcept {
@@ -238,11 +241,10 @@ LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsV
 }
 #endif
 
-// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. One of these functions computes
-// the product:
+// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. The function chooses among:
 //     matrix_vector     if there is a single token
 //     matmul_small      in code for size, if has_small_matmul is true
-//     matmul_separate   if W has at least separate_function_weights weights; g++ spills sums if it inlines the product
+//     matmul_separate   for large W (separate_function_weights): g++ would spill sums if it inlined the product
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls epilogue(panel,
-// row, pack, result). The result is computed from these values:
+// row, pack, result) for each result:
 //     integer   sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
 //     scale     scale of the token * scale of the row
 //     result    integer * scale + bias[row]            one fma
 //
+// The arguments of the product:
 //     weight    int8 [rows][inner], without any alignment
 //     q         quantised panels (detail/memory/int8_panels.hpp)
 //
@@ -32,10 +33,10 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Converts the int8 weights of a tile to 16 bits, once for all panels. The converted weights lie on the stack, in
-// groups of two, and one load broadcasts a group. The converted weights take 2 * Rows * Inner bytes of the stack. A
-// tile has at most 8 rows, or 16 rows on AVX-512, of at most most_widened_features features. most_widened_features is
-// twice the limit in detail/linear/widened_rows.hpp, because a converted weight takes 4 bytes there.
+// Converts the int8 weights of a tile to 16 bits on the stack, once for all panels. Two weights form a group, which one
+// load broadcasts. The converted weights take 2 * Rows * Inner bytes. Rows with more than most_widened_features weights
+// are not converted. This limits the stack, because a tile has at most 8 rows, or 16 rows on AVX-512. In
+// detail/linear/widened_rows.hpp, the limit is half as large, because a converted weight takes 4 bytes there.
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct GroupsIn16Bits {
@@ -55,8 +56,7 @@ struct GroupsIn16Bits {
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
-  // Prefetches nothing, because the next tile reads its int8 weights only once, in the constructor, and not in each
-  // step.
+  // Prefetches nothing. The steps of a product read the converted weights: only the constructor reads int8 weights.
   LADON_INLINE constexpr void prefetch_next(std::size_t) const noexcept {}
   LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
     std::int64_t result;
@@ -72,12 +72,12 @@ inline constexpr std::size_t int8_tile_rows = [] {
   return rows < most ? rows : most;
 }();
 
-// Starts the sums of a tile at 0, or at -zero * row_sum if the panels hold q + zero. With the start -zero * row_sum,
-// the sum of the products of q + zero equals the sum of the products of q.
+// Sets the start values of a tile's sums. If the panels hold q, a sum starts at 0. If the panels hold q + zero, a sum
+// starts at -zero * row_sum, which cancels the additional products zero * weight.
 //
-// An alternative would be to subtract zero * row_sum at the end of the tile. The term would then occupy registers
-// during the epilogue. In some tiles of 12 rows and 2 packs, g++ 12 would copy eight accumulators in each step, instead
-// of at most one.
+// The alternative, subtracting zero * row_sum at the end of the tile, was rejected: the term would occupy registers at
+// the end. In some tiles of 12 rows and 2 packs, g++ 12 would then copy eight accumulators in each step, instead of at
+// most one.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
                                        std::size_t first_row, Sums (&sum)[Rows][Packs]) noexcept {
@@ -94,12 +94,14 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
   }
 }
 
-// How many lanes a register of a folded int8 product has: twice as many as a pack of the panel.
+// How many lanes a register of a folded int8 product has: two for each token of a pack, if the target has such a
+// register.
 template <class Simd, Tiling T>
 inline constexpr std::size_t folded_lanes = 2 * T.lanes <= Simd::lanes ? 2 * T.lanes : Simd::lanes;
 
-// Whether an int8 product is folded. In a folded product, a register has two 32-bit lanes, with a group each, for every
-// token (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change the result.
+// Whether an int8 product is folded. In a folded product, a register has two 32-bit lanes for every token. Each lane
+// holds a group of features (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change
+// the result.
 template <class Simd, Tiling T, class Element>
 inline constexpr bool folds_int8 = [] {
   using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
@@ -107,7 +109,7 @@ inline constexpr bool folds_int8 = [] {
   return has_half_packs && simd::Fold<Wide, 2>::exists && simd::adds_folded<simd::GroupDot<Element, Wide>>;
 }();
 
-// Computes the sums of a folded tile from 0. The caller adds the start values (start_sums). `panel` is
+// Computes the sums of a folded tile, which start at 0. The caller adds the values of start_sums. `panel` is
 // [groups][width][group]. Lanes 2 i and 2 i + 1 of a folded sum belong to token i of a pack.
 template <class Simd, Tiling T, std::size_t Rows, std::size_t Packs, class Groups, class Element, class Sums>
 LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, Sums (&folded)[Rows][Packs]) noexcept {
@@ -130,8 +132,8 @@ LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, 
   for (; k + 2 <= Groups::whole; k += 2) {
     add(panel + k * row, [&](std::size_t r) LADON_INLINE_LAMBDA { return groups.two_groups(r, k); });
   }
-  // At most one whole group and one incomplete group are left. Full loads would read beyond the panel, so `rest`
-  // receives a copy of these groups, followed by zeros.
+  // Fewer than two complete groups are left, and possibly an incomplete one. Full loads would read beyond the panel.
+  // `rest` therefore receives a copy of these groups, followed by zeros.
   constexpr bool has_whole = Groups::whole % 2 == 1;
   constexpr std::size_t rest_groups = (has_whole ? 1 : 0) + (Groups::has_last ? 1 : 0);
   if constexpr (rest_groups > 0) {
@@ -145,9 +147,8 @@ LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, 
   }
 }
 
-// Converts the sums of a tile to results. The scales and the bias of a row are read before the epilogue stores a result
-// of the row. Otherwise, the compiler would read both again after each store, because it must assume that a store
-// changes the scales and the bias.
+// Converts the sums of a tile to results. All scales and biases of a row are read before the first result of the row is
+// stored. Otherwise, the compiler would read them again after each store, because a store might change them.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs,
           class Epilogue>
 LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
@@ -252,16 +253,15 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   }
 }
 
-// Returns the zero point that the panel of a single token has added to the token's quantised features. Returns 0 if
-// panels of this Element hold quantised features without the zero point.
+// Returns the zero point of a single token, if its panel holds q + zero. Returns 0 if panels of this Element hold q.
 template <class Element>
 LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) noexcept {
   if constexpr (simd::adds_zero<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);
   return 0;
 }
 
-// How many streams the product of a single token reads. A stream consists of consecutive rows. A small matrix is read
-// as one stream (detail/linear/matrix_vector.hpp).
+// How many streams a single token's product reads at the same time. A stream consists of consecutive rows. A small
+// matrix is one stream (detail/linear/matrix_vector.hpp).
 template <std::size_t Lanes, std::size_t Rows, std::size_t Inner>
 inline constexpr std::size_t int8_streams =
     Rows * Inner > target::Current::single_stream_bytes&& Rows >= target::Current::streams* Lanes

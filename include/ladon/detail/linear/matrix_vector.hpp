@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the matrix product of a single token, W * in + bias. W is a matrix [rows][inner]. Each element of W is used
-// only once, so W is read in the order of its memory. The contents of the lanes depend on this order:
-//     rows of W are contiguous      each lane sums different steps of one row; the lanes are added at the end
-//     columns of W are contiguous   each lane sums a different row; this is the weight layout (in, out)
+// only once, so W is read in the order of its memory. What the lanes of a register hold depends on this order:
+//     rows of W are contiguous      each lane sums different elements of one row; the lanes are added at the end
+//     columns of W are contiguous   each lane sums a different row
 //
+// The arguments of the product:
 //     in                         [inner] floats, or [inner] bfloat16 numbers
 //     epilogue(0, row, 0, pack)  stores the results of the rows from `row` on; each lane of `pack` belongs to one row
 //
@@ -29,8 +30,8 @@ constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = s
   return target::Current::streams > 1 && elements * element_bytes > target::Current::single_stream_bytes;
 }
 
-// The operations of a dot product of one row of weights and the features of a token. This template is for features that
-// are floats. Each lane of a pack takes one feature.
+// The operations of a dot product of a row of weights and a token's features. This template is for float features: each
+// lane of a pack takes one feature.
 template <class Pack, class Feature>
 struct DotStep {
   static constexpr std::size_t features = Pack::lanes;
@@ -48,7 +49,7 @@ struct DotStep {
     sum = fma(simd::load_partial_as_float<Pack>(row, count), x, sum);
   }
 };
-// The specialisation for bfloat16 weights and bfloat16 features. Each lane of a pack takes two features.
+// The operations for bfloat16 weights and bfloat16 features: each lane of a pack takes two features.
 template <class Pack>
 struct DotStep<Pack, BFloat16> {
   using Dot = simd::GroupDot<BFloat16, Pack>;
@@ -67,9 +68,9 @@ struct DotStep<Pack, BFloat16> {
   }
 };
 
-// Computes the dot products of `in` [Inner] and Rows rows. Writes one pack of partial sums for each row to `product`.
-// The caller adds the lanes. The rows start at `first`, and each row begins Distance elements after the previous row.
-// All rows are computed at the same time. Each row has Sums independent packs of sums, to hide the latency of a
+// Computes the dot products of `in` [Inner] and Rows rows of weights, all rows at the same time. The rows start at
+// `first`, and each row begins Distance elements after the previous row. `product` receives one pack for each row. The
+// caller adds the lanes of each pack. Each row has Sums independent packs of sums, to hide the latency of a
 // multiply-add.
 template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element,
           class Feature>
@@ -100,8 +101,8 @@ LADON_INLINE constexpr void dot_products(const Element* first, const Feature* in
   for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
 }
 
-// Returns the dot product of one row and `in`. The function is used for the last rows of a matrix, if these rows do not
-// fill the narrowest pack.
+// Returns the dot product of one row and `in`. Used for the last rows of a matrix, if they do not fill the narrowest
+// pack.
 template <class Wide, std::size_t Inner, class Element, class Feature>
 LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) noexcept {
   using Step = DotStep<Wide, Feature>;
@@ -113,9 +114,9 @@ LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) 
   return total;
 }
 
-// Computes one pack of rows in each of Streams streams. Each stream begins StreamRows rows after the previous stream.
-// RowsTogether rows of each stream are computed at the same time. Calls store(row, pack) for each pack of products.
-// `row` is counted from the first row of `w`.
+// Computes the products of Pack::lanes rows in each of Streams streams. Each stream begins StreamRows rows after the
+// previous stream. RowsTogether rows of each stream are computed at the same time. Calls store(row, pack) for each
+// stream; `row` is counted from the first row of `w`.
 template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
           std::size_t Inner, class Matrix, class Feature, class Store>
 LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store store) noexcept {
@@ -140,18 +141,18 @@ LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store stor
   for (std::size_t s = 0; s < Streams; ++s) store(s * StreamRows, Pack::add_rows(products[s]));
 }
 
-// Computes Packs packs of products, if the columns of W are contiguous. The memory of W is then an array M, which is W
-// transposed: M has Inner rows, and one column for each product. The function reads Streams rows of M at the same time:
-// rows k, run + k, 2 run + k, ... with run = Inner / Streams.
+// Computes Packs packs of products, if the columns of W are contiguous. In memory, W is then a matrix M of Inner rows,
+// with one column for each product. The function reads Streams rows of M at the same time: rows k, run + k, 2 run + k
+// and so on, with run = Inner / Streams.
 //
-// With one stream, the sums stay in registers. With several streams, the sums of many columns of M stay in the L1
-// cache. Registers would have room for the sums of only a few columns. Each row of M would then be read in short
-// pieces, and memory delivers short pieces more slowly.
+// With one stream, the sums stay in registers. With several streams, the sums are an array in the L1 cache. Registers
+// would hold the sums of only a few columns, so each row of M would be read in short pieces, which memory delivers more
+// slowly.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
   Pack sums[Packs];
-  // Adds `Rows` rows of M to the sums: rows k, run + k, 2 run + k, ...
+  // Adds the products of `Rows` rows of M to the sums: rows k, run + k, 2 run + k and so on.
   const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
     Pack x[Rows];
     LADON_UNROLL
@@ -177,8 +178,8 @@ LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store st
   for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
 }
 
-// Computes the rows from First on, Packs packs of Lanes lanes at a time. If fewer than Packs * Lanes rows are left,
-// calls itself with fewer packs or narrower packs. First is a template argument, so that only the needed sizes are
+// Computes the rows of W from number First to the end, Packs packs of Lanes rows at a time. If fewer rows are left, the
+// function calls itself with fewer or narrower packs. First is a template argument, so only the needed sizes are
 // compiled.
 template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
           class Matrix, class Feature, class Store>
@@ -205,7 +206,7 @@ LADON_INLINE constexpr void consecutive_rows(Matrix w, const Feature* in, Store 
   }
 }
 
-// Returns how many rows of W are read in several streams. These rows are the first rows of W.
+// Returns how many rows of W, from the first row on, are read in several streams.
 template <std::size_t Lanes, std::size_t Rows, std::size_t Inner, class Matrix>
 constexpr std::size_t streamed_row_count() noexcept {
   using target::Current;

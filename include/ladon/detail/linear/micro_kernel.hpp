@@ -4,10 +4,11 @@
 // for one value of k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
 //
+// The arguments of the product:
 //     a      a WeightMatrix; the micro-kernel reads a(r, k) in place and broadcasts it
 //     panel  [inner][Width] floats; the micro-kernel reads Packs packs of each row
 //
-// If fewer than Rows rows or Packs packs are left, the caller instantiates a smaller tile for the rest.
+// If fewer than Rows rows or Packs packs are left, the caller uses a smaller tile.
 //
 // The operation of a step is a template argument. MultiplyAdd multiplies floats, as above. PairProducts multiplies
 // pairs of bfloat16 numbers (detail/simd/bfloat16_pairs.hpp). One step then handles two values of k.
@@ -24,9 +25,9 @@
 #include <ladon/detail/simd/bfloat16_pairs.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
-// With LADON_SUMS_WITHOUT_LOOPS, the functions of a tile name each sum instead of looping over the sums. g++ 12 keeps
-// the sums of unrolled loops in memory on Helium. LADON_SUM_LAMBDA is the attribute of lambdas that compute with one
-// sum: on Helium, they are always inlined. Code for size keeps the loops and has no attribute.
+// On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled. With
+// LADON_SUMS_WITHOUT_LOOPS, the functions of a tile therefore name each sum. LADON_SUM_LAMBDA is the attribute of
+// lambdas that compute one sum: on Helium, they must be inlined. Code for size keeps the loops and has no attribute.
 #if defined(LADON_TILE_HELIUM) && !defined(LADON_SMALL)
 #define LADON_SUMS_WITHOUT_LOOPS 1
 #define LADON_SUM_LAMBDA LADON_INLINE_LAMBDA
@@ -38,9 +39,9 @@ namespace ladon::inline LADON_ABI::detail {
 
 inline constexpr std::size_t cache_line = target::Current::cache_line_floats;
 
-// Returns the address to prefetch at step k. `row` is the row of weights that step k reads. The address lies
-// prefetch_distance_floats floats ahead of element k of `row`. If the row ends before this element, the address lies in
-// `next_row`, the row of the next tile. The next tile need not exist, because any address may be prefetched.
+// Returns the address to prefetch while step k reads element k of `row`: the element prefetch_distance_floats floats
+// ahead. If the row ends before that, the address lies in `next_row`, the row of the next tile. The next tile need not
+// exist, because any address may be prefetched.
 template <class Element>
 LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std::size_t inner,
                                          const Element* next_row) noexcept {
@@ -65,7 +66,7 @@ template <class Pack, std::size_t Rows, std::size_t Packs, class Operation = Mul
 struct MicroKernel {
   Pack sum[Rows][Packs];
 
-  // Starts each sum at start(row, pack).
+  // Sets each sum to start(row, pack).
   template <class Start>
   LADON_INLINE constexpr explicit MicroKernel(Start start) noexcept {
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
@@ -79,22 +80,22 @@ struct MicroKernel {
 #endif
   }
 
-  // Adds steps 0 .. inner - 1 to the sums.
+  // Adds the products of steps 0 to inner - 1 to the sums.
   template <std::size_t Width, class Matrix>
   LADON_INLINE constexpr void accumulate(std::size_t inner, Matrix a, const float* panel) noexcept {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Adds steps 0 .. inner - 1 to the sums and prefetches at most one cache line per step. `next` points to the weights
-  // of the next tile. If rows are contiguous, a tile of one pack prefetches its own rows, prefetch_distance_floats
-  // floats ahead. All other tiles prefetch the rows (or columns) of the next tile.
+  // Like `accumulate`, but also prefetches at most one cache line of weights per step. If rows are contiguous, a tile
+  // of one pack prefetches its own rows, prefetch_distance_floats floats ahead. All other tiles prefetch the rows or
+  // columns of `next`, the weights of the next tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
   }
 
-  // Adds steps 0 .. inner - 1 to the sums, and calls before_step(k) before step k. before_step(k) may still write the
-  // panel's rows from k on.
+  // Like `accumulate`, but calls before_step(k) before step k. before_step(k) may still write row k of the panel and
+  // later rows.
   template <std::size_t Width, class Matrix, class BeforeStep>
   LADON_INLINE constexpr void accumulate_interleaved(std::size_t inner, Matrix a, const float* panel,
                                                      BeforeStep before_step) noexcept {
@@ -104,7 +105,7 @@ struct MicroKernel {
     }
   }
 
-  // Adds steps 0 .. inner - 1 to the sums of the tile's last pack only.
+  // Like `accumulate`, but only for the last pack of the tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE constexpr void accumulate_last_pack(std::size_t inner, Matrix a, const float* panel) noexcept {
     accumulate_last_pack_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
@@ -118,9 +119,9 @@ struct MicroKernel {
 #else
       false;
 #endif
-  // Adds the steps of whole panels of `a` to the sums, at most `inner` steps. Returns how many steps were added. The
-  // matrix `a` is divided into panels of KeyWidth columns. Each panel begins PanelStride floats after the previous
-  // panel.
+  // Like `accumulate`, but reads the weights from panels of KeyWidth columns. Each panel begins PanelStride floats
+  // after the previous panel. Adds the steps of whole panels to the sums, at most `inner` steps. Returns how many steps
+  // were added.
   template <std::size_t PanelStride, std::size_t KeyWidth>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {
@@ -148,7 +149,7 @@ struct MicroKernel {
 
  private:
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
-  // Calls f(row, pack) for each sum, without a loop.
+  // Calls f(row, pack) for each sum. The calls are written one by one, without a loop.
   template <class F>
   static LADON_INLINE constexpr void for_each_sum(F f) noexcept {
     [&]<std::size_t... I>(std::index_sequence<I...>)
@@ -178,8 +179,8 @@ struct MicroKernel {
       }
     }
 #endif
-    // `opaque` hides the number of steps from the compiler. If g++ 12 knew the number, g++ 12 would copy each
-    // accumulator of vdpbf16ps in each iteration, and spill some accumulators.
+    // `opaque` hides the number of steps from g++ 12. With a known number, g++ 12 would copy each accumulator of
+    // vdpbf16ps in each iteration, and spill some accumulators.
     if constexpr (std::is_same_v<Operation, PairProducts>) inner = opaque(inner);
     if constexpr (target::Current::steps_per_iteration(Pack::lanes, Packs) == 2) {
 #if defined(__GNUC__)
@@ -216,7 +217,7 @@ struct MicroKernel {
     for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width, Packs - 1>(k, a, panel);
   }
 
-  // Adds step k to the sums of the packs from First on.
+  // Adds the products of step k to the sums of all packs from number First on.
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width, std::size_t First = 0>
   LADON_INLINE constexpr void add(std::size_t k, const float* a, const float* panel) noexcept {
     if constexpr (reloads_packs && First == 0) {
@@ -242,8 +243,8 @@ struct MicroKernel {
 #endif
   }
 
-  // A wide tile may have too many packs to keep a row of the panel in registers. Only `resident` packs of the row then
-  // stay in registers. Each row of the tile loads the remaining packs again.
+  // Registers have no room for a whole row of the panel if a tile has many packs. Only the first `resident` packs of
+  // the row then stay in registers. Each row of the tile loads the other packs again.
   static constexpr std::size_t resident = target::Current::resident_packs;
   static constexpr bool reloads_packs = Packs > resident&& requires(const float* from) { Pack::load_aligned(from); };
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// FoldedMicroKernel computes a tile of a panel that does not fill whole registers. There are two cases:
-// - The panel is half or a quarter of a register wide. Steps is then 2 or 4, and the tile has one pack.
-// - The panel is one and a half registers wide. Steps is then 2, and the tile has three packs of half a register each.
+// FoldedMicroKernel computes a tile whose panel would leave lanes of registers idle:
+//     half or a quarter of a register wide   Steps is 2 or 4, and the tile has one pack
+//     one and a half registers wide          Steps is 2, and the tile has three packs of half a register each
 //
-// MicroKernel (micro_kernel.hpp) would use only a part of each register. FoldedMicroKernel uses all lanes: each folded
-// pack holds Steps steps of the inner index k. Lane i * Steps + j of each sum belongs to token i of the pack and to the
-// steps k with k % Steps == j:
+// Each register takes Steps steps of the inner index k at once. Lane i * Steps + j of each sum belongs to token i of
+// the pack, and to the steps k with k % Steps == j:
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //
 // At the end, the Steps partial sums of each token are added.
 //
-// The tile reads Steps weights of a row of `a` at once, in place. The tile loads Steps rows of the panel and reorders
-// the lanes (detail/simd/fold.hpp).
+// One load reads Steps weights of a row of `a`, in place. Steps rows of the panel are loaded, and their lanes are
+// reordered (detail/simd/fold.hpp).
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -24,7 +23,7 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // The micro-kernel of a folded product. `Wide` is the target's widest pack. A `Wide` register holds Steps steps of the
-// inner index for Wide::lanes / Steps tokens. A panel has Packs such groups of tokens.
+// inner index, for Wide::lanes / Steps tokens. The tile has Packs such registers for each row.
 template <class Wide, std::size_t Rows, std::size_t Packs, std::size_t Steps>
 class FoldedMicroKernel {
   using Fold = simd::Fold<Wide, Steps>;
@@ -40,10 +39,10 @@ class FoldedMicroKernel {
     }
   }
 
-  // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and are contiguous. If Prefetch is true
-  // and the rows of `a` are contiguous, the function prefetches these rows, prefetch_distance_floats floats ahead. Near
-  // the end of the rows, the function prefetches the rows of `next`, the weights of the next tile. If the columns of
-  // `a` are contiguous, the function prefetches the columns of `next`.
+  // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and are contiguous. With Prefetch, the
+  // function also prefetches weights. `next` has the weights of the next tile. If the rows of `a` are contiguous, the
+  // function prefetches weights of `a`, prefetch_distance_floats floats ahead. Near the end of the rows, it prefetches
+  // the rows of `next`. If the columns of `a` are contiguous, it prefetches the columns of `next`.
   template <bool Prefetch, class Matrix>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Prefetch>(inner, a.data, panel, next.data);
@@ -92,11 +91,11 @@ class FoldedMicroKernel {
     }
   }
 
-  // Prefetches weights before Steps steps are computed. `step` is the number of the first of these steps, counted from
-  // the beginning of a cache line of weights. The calls for all steps of one cache line together prefetch one cache
-  // line of each row of `a`. `ahead` is the address of the prefetched line in the first row. Three packs prefetch into
-  // the L1 cache, and one pack into the L2 cache (detail/target/x86.hpp has the measurement). If the columns of `a` are
-  // contiguous, the function prefetches the columns of `next` instead.
+  // Prefetches weights before Steps steps are computed. `step` is the position of the first of these steps in a cache
+  // line of weights. Together, the calls for one cache line prefetch one cache line of each row of `a`. `ahead` points
+  // to the prefetched line of the first row. A tile of three packs prefetches into the L1 cache, and a tile of one pack
+  // into the L2 cache (detail/target/x86.hpp has the measurement). If the columns of `a` are contiguous, the function
+  // prefetches the columns of `next` instead.
   template <std::size_t RowStride, std::size_t InnerStride>
   static LADON_INLINE void prefetch(const float* ahead, const float* next, std::size_t step) noexcept {
     if constexpr (InnerStride != 1) {
@@ -109,7 +108,7 @@ class FoldedMicroKernel {
     }
   }
 
-  // Adds Steps steps to the sums. `panel` points to the rows of the panel that belong to these steps.
+  // Adds the next Steps steps to the sums. `panel` points to the panel's rows for these steps.
   template <std::size_t RowStride, std::size_t InnerStride>
   LADON_INLINE void add(const float* a, const float* panel) noexcept {
     Wide b[Packs];

@@ -4,10 +4,9 @@
 // exact, so the results are bit-identical to the results of float32 weights with equal values. For a single token,
 // detail/linear/matrix_vector.hpp converts the weights in registers.
 //
-// If a row has at most target::Current::widened_features features, the tile converts its weights once for all panels.
-// If a row has more features, the tile converts the weights of widened_features features at a time, and repeats the
-// conversion for each panel. The converted weights take at most 4 * Rows * (widened_features + cache_line) bytes of the
-// stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
+// Rows of at most target::Current::widened_features features are converted once for all panels. Longer rows are
+// converted in pieces of widened_features features, again for each panel. The converted weights take at most 4 * Rows *
+// (widened_features + cache_line) bytes of the stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -22,14 +21,14 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Memory for the converted weights of Rows rows and at most `features` features.
+// Memory for the converted weights of Rows rows. If rows are long, the memory holds only `features` features at a time.
 template <std::size_t Rows, std::size_t Inner>
 struct WidenedRows {
   static constexpr std::size_t features =
       Inner < target::Current::widened_features ? Inner : target::Current::widened_features;
   static constexpr bool whole = features == Inner;
-  // A stride that is a multiple of aliasing_bytes gets cache_line more floats. Otherwise, the rows would compete for
-  // one set of the L1 cache.
+  // If rows were a multiple of aliasing_bytes apart, they would compete for one set of the L1 cache. Such rows are
+  // therefore stored cache_line floats further apart.
   static constexpr std::size_t stride =
       features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line : features;
   using Matrix = WeightMatrix<float, stride, 1>;
@@ -49,10 +48,10 @@ struct WidenedRows {
   constexpr Matrix matrix() const noexcept { return {weight}; }
 };
 
-// Calls step(first, count, weights) for each range of at most rows.features features. Before each call, converts the
-// weights of the range from `from` into `rows`. `weights` is `rows` as a matrix, with the converted weights of the
-// `count` features from `first` on. If `converted` is true, an earlier call of for_widened has converted the weights of
-// this tile. If `rows` holds all features, the function then skips the conversion.
+// Converts the weights of a tile, `from`, into `rows`, at most rows.features features at a time. After each conversion,
+// calls step(first, count, weights): `weights` has the converted weights of `count` features from `first` on. If
+// `converted` is true, an earlier call has converted the same tile. If `rows` also has room for all features, the
+// conversion is skipped.
 template <class Wide, std::size_t Rows, std::size_t Inner, class From, class Step>
 LADON_INLINE constexpr void for_widened(WidenedRows<Rows, Inner>& rows, From from, bool converted, Step step) noexcept {
   for (std::size_t first = 0; first < Inner; first += rows.features) {

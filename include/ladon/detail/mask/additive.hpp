@@ -2,9 +2,9 @@
 // Masks that add a number to each score. The array `values` has a number for each pair of query and key.
 //
 // The kernels compute the softmax with powers of two, so the kernels multiply scores and the numbers of a mask by
-// log2(e) (score.hpp). Only -inf hides a key. A finite number stays finite after the multiplication, because Hugging
-// Face uses the lowest finite float instead of -inf. If this float became -inf, it would hide the key. If all numbers
-// of a query are the lowest float, the output of the query is the mean of the value vectors.
+// log2(e) (score.hpp). Only -inf hides a key. A finite number must stay finite after the multiplication: Hugging Face
+// uses the lowest finite float instead of -inf, and if that became -inf, the key would be hidden. If all numbers of a
+// query are the lowest float, the output of the query is the mean of the value vectors.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -29,8 +29,8 @@ LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   return select(value == masked, masked, finite);
 }
 
-// Memory for the numbers that an additive mask adds to one block of scores: [keys][Width], with one query in each lane.
-// The numbers are multiplied by log2(e) (to_exponent).
+// Memory for the numbers that an additive mask adds to one block of scores, multiplied by log2(e): [keys][Width], with
+// one query in each lane.
 template <std::size_t KeyWidth, std::size_t Width>
 struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
@@ -48,8 +48,8 @@ struct AdditiveLanes {
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
     return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));
   }
-  // Returns the score plus the mask's number. The sum is clamped to the finite floats, so that the sum of two finite
-  // numbers is finite. A score that is already -inf, because the product q . k overflowed, stays -inf.
+  // Returns the score plus the mask's number, limited to finite floats, so that two finite numbers never give an
+  // infinite sum. A score of -inf (the product q . k has overflowed) stays -inf.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
     using Limits = std::numeric_limits<float>;
     const Pack at_least = max(Pack::broadcast(Limits::lowest()), score + at(v, key));
@@ -82,9 +82,8 @@ struct BoundAdditive {
 
  private:
   // Writes the elements of `values` for the queries and keys of `block` to `out` [KeyWidth][Width], multiplied by
-  // log2(e), because the softmax computes powers of two. `values` has one query in each row, and `out` has one query in
-  // each lane. The function therefore transposes squares of Pack::lanes x Pack::lanes elements in registers. Keys
-  // beyond the last active key get -inf.
+  // log2(e). `values` has one query in each row, and `out` has one query in each lane, so squares of Pack::lanes x
+  // Pack::lanes elements are transposed in registers. Keys beyond the last active key get -inf.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
@@ -106,9 +105,9 @@ struct BoundAdditive {
   }
 
   // Transposes one square of Pack::lanes x Pack::lanes elements of `values`, multiplies the elements by log2(e), and
-  // writes the square to `out`. `rows` points to the first row of the square. If `rows` is null, all elements of
-  // the square are 0. Only the first `used` rows and the first `active` columns exist. Missing rows become 0, and
-  // missing columns are not written.
+  // writes the square to `out`. `rows` points to the first row of the square. If `rows` is null, all elements count as
+  // 0. At the end of `values`, only the first `used` rows and the first `active` columns exist: missing rows become 0,
+  // and missing columns are not written.
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
                                         float* out) const noexcept {

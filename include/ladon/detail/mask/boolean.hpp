@@ -33,8 +33,8 @@ struct ByteRows {
   }
   // Returns a byte whose bit i is 1 if from[i] is not 0.
   //
-  // The variable `packed` contains the eight bytes. In `set`, the top bit of byte i is 1 if byte i of `packed` is not
-  // 0, and all other bits are 0. One multiplication then moves the eight top bits next to each other.
+  // `packed` contains the eight bytes. In `set`, the top bit of byte i is 1 if byte i of `packed` is not 0, and all
+  // other bits are 0. One multiplication then collects the eight top bits in one byte.
   static constexpr std::uint32_t bits_of_eight(const std::uint8_t* from) noexcept {
     std::uint64_t packed = 0;
     for (std::size_t i = 0; i < 8; ++i) packed |= std::uint64_t(from[i]) << 8 * i;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks with a bit or a byte for each pair of query and key.
 //
-// In the caller's memory, each query has a row of the mask. The kernels process one key at a time, and need the bits of
-// all queries of a panel for this key. Squares of bits are therefore transposed. After the transposition, each key has
-// one word, with a bit for each query of the panel.
+// The caller's array has a row for each query. The kernels process one key at a time, and need the bits of a whole
+// panel of queries for this key. Squares of bits are therefore transposed. Each key then has one word, with a bit for
+// each query of the panel.
 //
 // detail/memory/panels.hpp defines panels, packs and key blocks.
 #pragma once
@@ -68,9 +68,9 @@ template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
   static constexpr bool adds_to_scores = false;
-  // If this constant were true, the kernels would also call key_ranges() for the first half of a panel of queries
-  // (mask/policy.hpp). The constant is false, because the range of the first half is seldom shorter than the range of
-  // the whole panel. BitRows::visible returns whole words of 32 keys, and ByteRows::visible returns all active keys.
+  // If true, the kernels would also ask key_ranges() for the keys of the first half of a panel's queries
+  // (mask/policy.hpp). That seldom helps here: BitRows::visible returns whole words of 32 keys, and ByteRows::visible
+  // returns all active keys, so the range of half a panel is hardly ever shorter.
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;
@@ -86,7 +86,7 @@ struct BoundPairs {
   }
 
  private:
-  // Writes word[0] to word[N - 1] (KeyWords). word[k] belongs to key number block.keys.begin + k.
+  // Fills `word` for the keys of a block: word[k] has the bits of key number block.keys.begin + k (KeyWords).
   template <std::size_t Width, std::size_t N>
   LADON_NOINLINE constexpr void transpose(const ScoreBlock& block, std::uint32_t (&word)[N]) const noexcept {
     if constexpr (Width == 1) {

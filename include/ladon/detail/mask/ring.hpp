@@ -13,10 +13,9 @@ struct Window;
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The bound mask (mask/policy.hpp) of Window<Left> for a cache that is a ring. The cache stores token number p of the
-// text in slot p % `slots`. Query i is token number `past` + i. may_see compares positions relative to query 0.
-// Positions relative to query 0 stay small, so floats represent them exactly. The text may therefore grow without
-// limit.
+// The bound mask (mask/policy.hpp) of Window<Left> for a cache that is a ring. Token number p of the text is stored in
+// slot p % `slots` of the cache. Query i is token number `past` + i. may_see compares positions relative to query 0:
+// such numbers stay small, so floats represent them exactly, and the text may grow without limit.
 template <std::size_t Left>
 struct BoundRing : BoundByPosition<BoundRing<Left>> {
   static constexpr bool hides_keys = true;

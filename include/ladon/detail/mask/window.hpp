@@ -39,14 +39,14 @@ struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   }
 
  private:
-  // Returns, for each query, whether the key lies at or before the right end of the query's window. `position` is the
-  // index of the key minus `offset`.
+  // Returns true in the lanes of queries whose window does not end before the key. `position` is the index of the key
+  // minus `offset`.
   template <class Pack>
   static LADON_INLINE constexpr typename Pack::Mask not_after(const Pack& query, std::ptrdiff_t position) noexcept {
     return Pack::broadcast(static_cast<float>(position - static_cast<std::ptrdiff_t>(Right))) <= query;
   }
-  // Returns, for each query, whether the key lies at or after the left end of the query's window. `position` is the
-  // index of the key minus `offset`.
+  // Returns true in the lanes of queries whose window does not begin after the key. `position` is the index of the key
+  // minus `offset`.
   template <class Pack>
   static LADON_INLINE constexpr typename Pack::Mask not_before(const Pack& query, std::ptrdiff_t position) noexcept {
     return query <= Pack::broadcast(static_cast<float>(position + static_cast<std::ptrdiff_t>(Left)));

@@ -3,8 +3,8 @@
 // (detail/simd/bfloat16_dot.hpp). Two features of a token share a 32-bit lane:
 //     data   [panels][(features + 1) / 2][width][2]    0 for a feature that is missing from the last pair
 //
-// Each feature is rounded to the nearest bfloat16, and to the even bfloat16 if two are equally near. The relative error
-// is at most 2^-8. Infinity and NaN stay infinity and NaN. At run time, subnormal features count as 0.
+// Each feature is rounded to the nearest bfloat16, ties to even, so its relative error is at most 2^-8. Infinity and
+// NaN stay infinity and NaN. At run time, subnormal features count as 0.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A view of bfloat16 panels. Each panel begins `stride` bfloat16 numbers after the previous panel.
+// A view of panels of bfloat16 numbers. Each panel begins `stride` numbers after the previous panel.
 struct BFloat16PanelsView {
   const BFloat16* data;
   std::size_t stride;

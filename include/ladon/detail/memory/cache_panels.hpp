@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys or the values of one head in a cache (key_value_cache.hpp), in panels (detail/memory/panels.hpp). The
-// elements are float32, bfloat16 or int8 numbers.
+// The keys or the values of one head in a cache (key_value_cache.hpp), stored in panels (detail/memory/panels.hpp) of
+// float32, bfloat16 or int8 numbers.
 //
 // Kernels read the panels of a head through a view:
 //     const float*       float32
 //     const BFloat16*    bfloat16
 //     Int8Tokens         int8: the integers, and the scale of each token
 //
-// The functions at the end of this file take any of these views. Kernels that read a cache call these functions, and
-// therefore work with every precision.
+// Kernels that read a cache call the functions at the end of this file. These functions accept any of the views, so the
+// kernels work with every precision.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -32,9 +32,8 @@ struct Int8Tokens {
   const float* scale;       // [tokens]
 };
 
-// Returns the largest magnitude of the features of a token, or a NaN or infinity if a feature is NaN or infinite. The
-// function compares the bits of floats as integers, because compilers vectorise the maximum of integers, but not the
-// maximum of floats.
+// Returns the largest magnitude among the features of a token. If a feature is NaN or infinite, the result is also NaN
+// or infinite. The floats are compared as integers, because compilers do not vectorise a maximum of floats.
 template <std::size_t Features>
 constexpr float largest_feature(const float* features, std::size_t distance) noexcept {
   std::uint32_t largest = 0;
@@ -45,16 +44,18 @@ constexpr float largest_feature(const float* features, std::size_t distance) noe
   return ladon::bit_cast<float>(largest);
 }
 
-// Returns the integer nearest to x, or the even integer if two are equally near. Precondition: |x| < 127.5. The sum of
-// x and 1.5 * 2^23 is rounded to an integer, because consecutive floats near 1.5 * 2^23 differ by 1.
+// Returns the integer nearest to x, ties to even. Precondition: |x| < 127.5. Floats near 1.5 * 2^23 are integers, so
+// adding this number rounds x to an integer.
 constexpr std::int8_t nearest_int8(float x) noexcept {
   constexpr float shift = 12582912;
   return static_cast<std::int8_t>(static_cast<std::int32_t>((x + shift) - shift));
 }
 
-// Storage for Tokens tokens with Features features. `view` returns the view of the tokens. `store` replaces the token
-// in `slot` by a token whose features are `distance` floats apart, and rounds the features to the precision of the
-// storage. `finite` returns whether the features of the token in `slot` are finite.
+// Storage for Tokens tokens with Features features each:
+//     view     returns a view of all tokens
+//     store    puts a token into `slot`, rounded to the precision of the storage; `distance` is the number of floats
+//              from one feature of the token to the next
+//     finite   returns whether all features of the token in `slot` are finite
 template <std::size_t Tokens, std::size_t Features, Tiling T, CachePrecision P>
 struct CachePanels : Panels<Tokens, Features, T> {
   static_assert(P == CachePrecision::float32);
@@ -107,8 +108,8 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
   constexpr bool finite(std::size_t slot) const noexcept { return scale[slot] * 0.0f == 0.0f; }
 };
 
-// `elements` returns the address of the first element of a view. `skip` returns a view without the first `tokens`
-// tokens, which have Features features and must fill whole panels.
+// `elements` returns the address of the first number of a view. `skip` returns a view that begins `tokens` tokens
+// later, at the first token of a panel.
 template <std::size_t Features, class Element>
 LADON_INLINE constexpr const Element* skip(const Element* view, std::size_t tokens) noexcept {
   return view + tokens * Features;
@@ -123,8 +124,8 @@ LADON_INLINE constexpr const Element* elements(const Element* view) noexcept {
 }
 LADON_INLINE constexpr const std::int8_t* elements(const Int8Tokens& view) noexcept { return view.data; }
 
-// Multiplies `x`, whose lanes belong to the tokens from `token` on, by the scales of the tokens. Only an int8 view has
-// scales.
+// Multiplies each lane of `x` by the scale of its token: lane i belongs to token number `token` + i. Without scales
+// (float32 and bfloat16), returns `x`.
 template <class Pack, class Element>
 LADON_INLINE constexpr Pack times_scale(const Pack& x, const Element*, std::size_t) noexcept {
   return x;
@@ -134,8 +135,8 @@ LADON_INLINE constexpr Pack times_scale(const Pack& x, const Int8Tokens& view, s
   return x * Pack::load(view.scale + token);
 }
 
-// Converts the tokens `range` of a view into floats [panels][Features][Width] at `to`. `range` begins at the first
-// token of a panel. The last panel is converted as a whole.
+// Converts the tokens `range` of a view to floats [panels][Features][Width], and stores them at `to`. `range` begins at
+// the first token of a panel. The last panel is converted as a whole, even if `range` ends within it.
 template <class Pack, std::size_t Width, std::size_t Features, class View>
 LADON_NOINLINE constexpr void widen(const View& view, Range range, float* to) noexcept {
   for (std::size_t base = range.begin; base < range.end; base += Width) {

@@ -41,8 +41,8 @@ inline std::ptrdiff_t bytes_between(const void* a, const void* b) noexcept {
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a));
 }
 
-// Checks the arrays of a call that `caller` made. `owned` are the objects that hold the library's data during the call:
-// the workspace or its members, and the cache.
+// Checks the arrays of a call. `caller` is the place of the call in the user's source code. `owned` are the objects
+// that hold the library's data during the call: the workspace or its members, and the cache.
 template <class... Owned>
 LADON_INLINE constexpr void expect_memory([[maybe_unused]] Caller caller, [[maybe_unused]] const CallMemory& call,
                                           [[maybe_unused]] const Owned&... owned) noexcept {
@@ -60,7 +60,7 @@ LADON_INLINE constexpr void expect_memory([[maybe_unused]] Caller caller, [[mayb
                   {{"bytes from the input to y", bytes_between(input.data, call.y.data)}});
   }
   const auto expect_apart = [&]<class T>(const T& object) {
-    // Without `opaque`, the compiler could assume that a reference is aligned, and remove the check of the alignment.
+    // The compiler assumes that a reference is aligned, and would remove the following check. `opaque` prevents this.
     const void* const address = opaque(static_cast<const void*>(&object));
     LADON_EXPECTS(reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0,
                   "ladon: a workspace or cache is not aligned to 64 bytes", caller,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a call that one thread computes: the whole call, or one share of one phase. threads.hpp explains phases
-// and shares. The parts of a phase are panels, or heads of keys and values (parts_of_phase in
-// detail/memory/panels.hpp).
+// What one thread computes in a call: the whole call, or one share of one phase. threads.hpp explains phases and
+// shares. A phase consists of parts: panels, or heads of keys and values (parts_of_phase in detail/memory/panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,16 +12,16 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The whole call. `has` returns true for every phase. `of` returns all parts of a phase. WholeCall has no data, so the
-// compiler removes every test of a phase or a part.
+// The whole call, by one thread. `has` returns true for every phase. `of` returns all parts of a phase. Both are known
+// to the compiler, so a call by one thread contains no tests of phases.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }
   static constexpr Range of(std::size_t parts) noexcept { return {0, parts}; }
 };
 
-// One share of one phase of a call. `has` returns true for this phase only. `of` returns the range of the phase's parts
-// that this share computes.
+// One thread's share of one phase. `has` returns true for this phase only. `of` returns which of the phase's parts the
+// thread computes.
 struct PartOfCall {
   static constexpr bool whole = false;
   std::size_t phase;
@@ -31,7 +30,7 @@ struct PartOfCall {
   constexpr Range of(std::size_t parts) const noexcept { return share.of(parts); }
 };
 
-// Returns one share of phase `phase` of a call with `phases` phases. A phase that does not exist breaks a precondition.
+// Returns one share of phase `phase`. Precondition: `phase` < `phases`, the number of phases of the call.
 LADON_INLINE constexpr PartOfCall part_of_call([[maybe_unused]] Caller caller, std::size_t phase,
                                                [[maybe_unused]] std::size_t phases, Share share) noexcept {
   LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", caller, {{"phase", phase}, {"phases", phases}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantised panels are the input of int8 products. Each token has a scale and a zero point, which are computed at run
-// time from the token's largest and smallest feature:
+// time from its largest feature (`high`) and its smallest feature (`low`):
 //     levels = 255                           127 with 7 bits
 //     scale  = (high - low) / levels         high = max(0, features), low = min(0, features)
 //     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
@@ -8,22 +8,22 @@
 //
 // The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
 // one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
-// Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. In panels of
-// std::int8_t, `zero` is 128 less than the formula above gives, so that q + zero fits into a signed byte. G features of
-// a token share a 32-bit lane (detail/simd/group_dot.hpp).
+// Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. For std::int8_t,
+// `zero` is 128 less than in the formula above, so that q + zero fits into a signed byte. G features of a token share a
+// 32-bit lane (detail/simd/group_dot.hpp).
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][token_numbers][width]              the scales, then the zeros if the panels hold q + zero
 //
-// At run time, microcontrollers store the integers in other orders than `data` above. detail/simd/int8_dsp.hpp,
-// int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp describe these orders. On Helium, `tokens` holds the
-// integer z of int8_helium.hpp instead of zero.
+// At run time, microcontrollers store the integers in other orders than `data` above: see detail/simd/int8_dsp.hpp,
+// int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp. On Helium, `tokens` holds the integer z of
+// int8_helium.hpp instead of `zero`.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0, except on a microcontroller, where they can have any value. If the scale of a token would be less
-// than 2^-126, the token gets the scale 0, and every q of the token is 0.
+// this token are 0. On microcontrollers, they may have any value. A token whose scale would be less than 2^-126 gets
+// the scale 0, and all its q are 0.
 //
-// If the template parameter Rotated is true, the features are rotated before their range is computed and before they
-// are quantised (rotation.hpp).
+// If the template parameter Rotated is true, the features are first rotated (rotation.hpp). The scale and the integers
+// are those of the rotated features.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -39,7 +39,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// How many floats a quantised token has besides its features: the scale, and possibly the zero point.
+// How many floats a quantised token has besides its features: the scale, and the zero point if features are q + zero.
 template <class Element>
 inline constexpr std::size_t token_numbers = simd::adds_zero<Element> ? 2 : 1;
 
@@ -69,27 +69,29 @@ struct Int8PanelsView {
 };
 
 // Finds the lowest and the highest feature of each token of a pack, and whether all features of the token are finite.
-// Four independent ranges hide the latency of min, max and fma.
+// To hide the latency of min, max and fma, the features are divided among four independent ranges.
 template <class Pack>
 class FeatureRanges {
  public:
-  // Adds a feature of each token to range `i` of the four ranges.
+  // Extends range `i` of the four ranges, so that it contains feature `x` of each token. Also checks whether `x` is
+  // finite.
   LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
     extend(i, x);
     check(x, i);
   }
-  // Adds a feature like `add`, but does not check whether the feature is finite.
+  // Like `add`, but does not check whether `x` is finite.
   LADON_INLINE constexpr void extend(std::size_t i, const Pack& x) noexcept {
     Pack* const range = ranges_[i];
     range[0] = min(x, range[0]);
     range[1] = max(x, range[1]);
   }
-  // Checks whether a feature of each token is finite.
+  // Checks whether `x` is finite, for each token.
   LADON_INLINE constexpr void check(const Pack& x, std::size_t i = 0) noexcept {
     ranges_[i][2] = fma(x, zeros(), ranges_[i][2]);
   }
-  // low() returns the lowest feature of each token, but at most 0. high() returns the highest feature of each token,
-  // but at least 0. nan_if_not_finite() returns 0 if all features of a token are finite, otherwise NaN.
+  // low() returns the lowest feature of each token, or 0 if all features are positive. high() returns the highest
+  // feature, or 0 if all features are negative. nan_if_not_finite() returns NaN for a token with an infinite or NaN
+  // feature, otherwise 0.
   LADON_INLINE constexpr Pack low() const noexcept { return min(min(at(0, 0), at(1, 0)), min(at(2, 0), at(3, 0))); }
   LADON_INLINE constexpr Pack high() const noexcept { return max(max(at(0, 1), at(1, 1)), max(at(2, 1), at(3, 1))); }
   LADON_INLINE constexpr Pack nan_if_not_finite() const noexcept {
@@ -117,7 +119,8 @@ struct PackFeatures {
 
   const float* features;
 
-  // Calls visit(i, packs) for each whole block. The packs hold the features i .. i + block - 1, rotated if Rotated.
+  // Calls visit(i, packs) for each whole block of features. The packs hold the features i .. i + block - 1 of several
+  // tokens. If Rotated is true, the features are rotated.
   template <class Visit>
   LADON_INLINE constexpr void for_whole_blocks(const Visit& visit) const noexcept {
     for (std::size_t i = 0; i < whole; i += block) {
@@ -138,8 +141,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   using From = PackFeatures<Pack, Features, Width, Rotated>;
   FeatureRanges<Pack> ranges;
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
-    // The first rotated feature is the sum of the block. The sum is finite only if all features are finite, so one
-    // check finds an infinite or NaN feature anywhere in the block.
+    // The first feature of a rotated block is the sum of the eight original features. The sum is finite only if all
+    // these features are finite, so one check is enough.
     if constexpr (Rotated) ranges.check(packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {
@@ -170,8 +173,8 @@ LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float
   const auto token = token_scale<ActivationBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
-  // Only token.most needs a clamp: the rounded product is never below token.least (quantised_feature in
-  // detail/simd/token_scale.hpp gives the reason).
+  // The product needs only the upper limit, token.most. quantised_feature in detail/simd/token_scale.hpp gives the
+  // reason.
   const auto integer = [&](const Pack& x)
                            LADON_INLINE_LAMBDA { return min(select(usable, x, zeros) * token.reciprocal, token.most); };
   Pack group[Dot::group];
@@ -192,8 +195,8 @@ LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float
   if constexpr (simd::adds_zero<Element>) zero.store(tokens + Width);
 }
 
-// Quantises a single token. Each lane of a pack holds one feature. The last loop, which rounds the features, uses
-// single floats, because compilers vectorise this loop. The result equals the result of quantise_pack.
+// Quantises a single token, with one feature in each lane of a pack. The result equals the result of quantise_pack. The
+// loop that rounds the features uses single floats, because compilers vectorise it.
 template <class Simd, std::size_t Features, int ActivationBits, bool Rotated, class Element>
 LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* tokens) noexcept {
   if constexpr (Rotated) {
@@ -213,9 +216,9 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = simd::least_feature<Element>() - low;
   const auto added = simd::adds_zero<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // Without -ffp-contract=off, scale_of_range may compute `low` by an fma, which rounds once. The products below are
-  // rounded before the addition, so the integer of a product may be less than `low`. The loop therefore needs the lower
-  // limit.
+  // Without -ffp-contract=off, scale_of_range may compute `low` by an fma, which does not round the product. The
+  // product `scaled` is rounded, so without a lower limit, q may be less than `low`. The loop therefore also limits q
+  // to `low`.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

@@ -8,10 +8,10 @@
 //
 // A LinearInput makes these views from panels of floats:
 //     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
-//     view(panels)                     returns a view of all panels; precondition: `convert` has converted the panels
-//                                      that the caller will read through the view
+//     view(panels)                     returns a view of all panels; the caller may read only panels that `convert` has
+//                                      converted
 //
-// A LinearInput whose view is a PanelsView is empty. Its functions `convert` and `view` only return a view of the
+// For a PanelsView, nothing is converted: the LinearInput is empty, and `convert` and `view` return a view of the
 // floats in `panels`.
 //
 // detail/memory/panels.hpp defines panels and packs.
@@ -27,7 +27,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Memory for the converted inputs of Tokens tokens with at most MostFeatures features each.
+// Memory for the converted input of a product: Tokens tokens with at most MostFeatures features each.
 template <class Precision, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct LinearInput;
 
@@ -86,9 +86,8 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
   LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept { return {data, tokens, stride}; }
 };
 
-// Converts the first `active` tokens of `panels` [panels][Features][width], and stores the result in `input`. Converts
-// only the panels that belong to `part`. If Input::converts is false, which means that products take the floats in
-// `panels`, the function does nothing.
+// Converts the first `active` tokens of `panels` [panels][Features][width] into `input`, but only the panels that
+// belong to `part`. If products take the floats in `panels` (Input::converts is false), the function does nothing.
 template <class Simd, Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class Input,
           class Part = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {

@@ -11,9 +11,9 @@
 // on AVX-512: 99 tokens are three panels of 32 tokens, and a last panel of 3 tokens in 4 lanes. The function
 // last_tiling (detail/simd/vectors.hpp) chooses the layout of the last panel.
 //
-// In folded kernels, a token can have several lanes. If a panel is narrower than a register, or one and a half
-// registers wide, these kernels keep partial sums in the lanes that would otherwise be idle
-// (detail/linear/micro_kernel_folded.hpp). At the end, the kernels add the partial sums of each token.
+// A panel that is narrower than a register, or one and a half registers wide, would leave lanes idle. Folded kernels
+// (detail/linear/micro_kernel_folded.hpp) therefore use several lanes for each token. The lanes hold partial sums,
+// which are added at the end.
 //
 // Terms of the kernels:
 //     pack          a vector of floats, usually one vector register; an element is a lane (detail/simd/pack_array.hpp)
@@ -52,13 +52,13 @@ struct PanelsView {
   }
 };
 
-// How many keys a key block has: 256, unless LADON_KEY_BLOCK has another value. The kernels compute the scores of a key
-// block, convert the scores into weights and add the weighted values. Then the next key block begins. With a smaller
-// key block, attention to many keys needs a smaller workspace.
+// How many keys a key block has: 256, unless LADON_KEY_BLOCK has another value. The attention kernels compute the
+// scores, the weights and the weighted values of one key block, and then begin the next key block. A smaller key block
+// makes the workspace smaller.
 //
-// The size of a key block hardly changes the throughput of attention. For key blocks of 64 to 1024 keys, attention of
-// 1024 tokens with 512 features in 8 heads varies by at most one percentage point of peak FMA throughput (Zen 5). The
-// size was therefore chosen for little memory.
+// The size of a key block has little influence on the speed, so it was chosen for little memory. For key blocks of 64
+// to 1024 keys, attention of 1024 tokens with 512 features in 8 heads varies by at most one percentage point of peak
+// FMA throughput (Zen 5).
 inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
@@ -68,24 +68,24 @@ template <Shape S, class Target>
 struct PanelLayout {
   static constexpr Tiling queries = tiling<Target>(S.queries, S.model);
   static constexpr Tiling keys = tiling<Target>(S.keys, S.model);
-  // The layouts of two last panels: the last panel of queries, and the last panel of the tokens from which keys and
-  // values are projected. Projected keys and values are stored in panels of the layout `keys` only.
+  // The layouts of the last panel: last_queries for queries, and last_keys for the tokens from which keys and values
+  // are projected. Projected keys and values themselves always have the layout `keys`.
   static constexpr Tiling last_queries = last_tiling<Target>(S.queries, S.model);
   static constexpr Tiling last_keys = last_tiling<Target>(S.keys, S.model);
-  // `block` is the number of keys in a key block of this shape. A key block consists of whole panels. A key block has
-  // at most detail::key_block keys, or all keys if the shape has fewer keys.
+  // `block` is the number of keys in a key block of this shape: whole panels with at most detail::key_block keys. If
+  // the shape has fewer keys, `block` is all keys.
   //
-  // In a deterministic build, or if panels of keys have one lane, the key blocks of a single query are as large as the
-  // key blocks of several queries. In all other cases, one key block holds all keys of a single query (`all_at_once`,
-  // detail/attention/single_query.hpp).
+  // With a single query, one key block holds all keys (`all_at_once`, detail/attention/single_query.hpp). There are two
+  // exceptions: a deterministic build, and panels of keys with one lane. In both cases, key blocks are as large as for
+  // several queries.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
-  // How many query heads of a group are computed at the same time (detail/attention/single_query.hpp). Each of these
-  // heads has its own query and its own scores in the workspace, and its own sums on the stack. At most 256 sums per
-  // lane keep the stack of the call below 40 KB, and the sums in the L1 cache.
+  // How many query heads of a group are computed at the same time, with a single query
+  // (detail/attention/single_query.hpp). Each of these heads has its own query, scores and sums. There are at most 256
+  // sums per lane, so the stack of the call stays below 40 KB, and the sums stay in the L1 cache.
   static constexpr std::size_t allowed_heads = 256 / S.value_width;
   static constexpr std::size_t most_heads_together = !all_at_once || allowed_heads == 0 ? 1
                                                      : allowed_heads < target::Current::single_query_heads
@@ -93,15 +93,14 @@ struct PanelLayout {
                                                          : target::Current::single_query_heads;
   static constexpr std::size_t heads_together =
       S.heads_per_group() < most_heads_together ? S.heads_per_group() : most_heads_together;
-  // `widened_block` is the number of keys in a key block whose keys and values come from a bfloat16 or int8 cache, and
-  // are converted to floats. For a single query, one panel of keys suffices, because only the capture of scores and
-  // constant evaluation use a key block of floats. In all other cases, the kernels convert the keys and values of a
-  // single query in registers.
+  // `widened_block` is the number of keys that are converted to floats at a time, if keys and values come from a
+  // bfloat16 or int8 cache. Normally, this is a key block. For a single query, the kernels convert in registers, so one
+  // panel is enough: only the capture of scores and constant evaluation use it.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 
-// Returns how many parts a phase of a call has. A call by several threads consists of phases, and the threads divide
-// the parts of a phase among themselves (threads.hpp). With more threads than parts, some threads would have no work.
+// Returns how many parts a phase of a call has. The threads of a call divide the parts among themselves (threads.hpp),
+// so with more threads than parts, some threads have no work.
 //
 // Odd phases compute attention, so their parts are the heads of keys and values. Even phases convert the input or
 // compute the output, so their parts are panels. In phase 0, a call may convert both queries and keys. The number of
@@ -116,13 +115,13 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 
 }  // namespace detail
 
-// Calls f.operator()<P, Packs>(first, count) for groups of panels. A group has the `count` panels from `first` on. The
-// panels of a group have the layout P, and the tokens of each panel fill Packs packs. T is the layout of the full
-// panels. In memory, every panel begins where a panel of the layout T would begin.
+// Calls f.operator()<P, Packs>(first, count) for groups of panels. A group has `count` panels, from panel `first` on,
+// with the layout P. The tokens of each panel fill Packs packs. T is the layout of the full panels, and also sets the
+// distance from panel to panel in memory.
 //
-// The full panels come first, with P = T, in groups of at most Most panels. The last panel of the shape belongs to
-// these groups if its tokens fill all packs and its layout is T. Otherwise, the last panel is a separate group, with P
-// = Last. A panel is visited only if it holds one of the first `active` tokens and belongs to `part`.
+// The full panels come first, with P = T. A group has at most `Most` panels. If the last panel of the shape has another
+// layout (Last) or fewer packs, it is a separate group, with P = Last. Only the first `active` tokens are active.
+// Panels without an active token are skipped, and so are panels that do not belong to `part`.
 template <detail::Tiling T, detail::Tiling Last, std::size_t Tokens, std::size_t Most = all, class F,
           class Part = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
@@ -138,9 +137,9 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
         f.template operator()<T, T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // If the part is the whole call, `f` is called even if `count` is 0. A branch on `count` would change what g++
-      // inlines into `f`. Attention of 64 tokens with 128 features in 4 heads would lose one percentage point of peak
-      // FMA throughput.
+      // If the part is the whole call, `f` is called even if `count` is 0. With a branch on `count`, g++ would inline
+      // other functions into `f`, and attention of 64 tokens with 128 features in 4 heads would lose one percentage
+      // point of peak FMA throughput.
       if (Part::whole || first.begin < first.end) {
         f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
       }

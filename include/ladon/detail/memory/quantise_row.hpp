@@ -23,7 +23,7 @@ constexpr float largest_magnitude(const float* weights, std::size_t size, std::s
   return largest;
 }
 
-// Returns the integer nearest to x, or the even integer if two are equally near. Precondition: |x| < 2^22.
+// Returns the integer nearest to x, ties to even. Precondition: |x| < 2^22.
 constexpr std::int32_t nearest_integer(float x) noexcept {
   const auto truncated = static_cast<std::int32_t>(x);
   const float fraction = x - static_cast<float>(truncated);
@@ -34,7 +34,7 @@ constexpr std::int32_t nearest_integer(float x) noexcept {
   return truncated % 2 == 0 ? truncated : away;
 }
 
-// Returns the scale of a row from the largest magnitude of the row: largest / 127, or 1 if this quotient is 0 or
+// Returns the scale of a row whose largest magnitude is `largest`: largest / 127, or 1 if this quotient is 0 or
 // subnormal.
 constexpr float row_scale(float largest) noexcept {
   const float scale = largest / 127;
@@ -48,16 +48,15 @@ constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
 }
 
-// Computes one block of a row of W H (rotation.hpp). `weights` points to the block's first weight, and the weights are
-// `stride` floats apart.
+// Rotates one block of a row of weights (rotation.hpp). `weights` points to the block's first weight, and the weights
+// are `stride` floats apart.
 constexpr void load_rotated_block(const float* weights, std::size_t stride, float (&block)[rotated_block]) noexcept {
   for (std::size_t j = 0; j < rotated_block; ++j) block[j] = weights[j * stride];
   rotate_block(block);
 }
 
-// Returns the largest magnitude of a row of W H (rotation.hpp), or NaN if a number of this row is infinite or NaN. A
-// number of the row is infinite or NaN if a weight is infinite or NaN, or if the sum of eight weights exceeds the
-// largest float.
+// Returns the largest magnitude in a row of rotated weights (rotation.hpp). Returns NaN if a weight is infinite or NaN,
+// or if a sum in the rotation exceeds the range of floats.
 constexpr float largest_rotated_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
   float largest = 0;
   for (std::size_t i = 0; i < size; i += rotated_block) {
@@ -70,15 +69,15 @@ constexpr float largest_rotated_magnitude(const float* weights, std::size_t size
   return largest;
 }
 
-// Quantises a number of W H (rotation.hpp) to an int8 weight. The int8 weight has the opposite sign, because the scales
-// of rotated weights are negative.
+// Quantises a rotated weight (rotation.hpp) to an int8 weight of the opposite sign, because the stored scale is
+// negative (rotated_scale).
 constexpr std::int8_t rotated_weight(float rotated, float scale) noexcept {
   return static_cast<std::int8_t>(-quantised_weight(rotated, scale));
 }
-// Converts the result of row_scale into the scale that is stored for a row of rotated weights.
+// Returns the scale that is stored for a row of rotated weights. `scale` is the result of row_scale.
 constexpr float rotated_scale(float scale) noexcept { return scale * (-1.0f / rotated_block); }
 
-// Like quantise_row, but quantises the row of W H (rotation.hpp) instead of the row of W.
+// Like quantise_row, but rotates the weights first (rotation.hpp).
 constexpr float quantise_rotated_row(const float* weights, std::size_t size, std::size_t stride,
                                      std::int8_t* to) noexcept {
   const float scale = row_scale(largest_rotated_magnitude(weights, size, stride));
@@ -105,9 +104,9 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
   return sum;
 }
 
-// The next functions are for kernels in C. The functions take sizes at run time and are not inlined. If a compiler
-// inlined these functions, the program would have a copy for each size. The function NAME_quantise of a kernel with two
-// linear maps would then have 8.5 KB instead of 2 KB (g++ 12, x86-64, -O3).
+// The next functions are for kernels in C. Sizes are arguments and the functions are not inlined, so that a program
+// contains each function once. Inlined, NAME_quantise of a kernel with two linear maps would have 8.5 KB instead of 2
+// KB (g++ 12, x86-64, -O3).
 
 // Returns whether all `count` weights are finite.
 LADON_NOINLINE constexpr bool all_finite(const float* weights, std::size_t count) noexcept {
@@ -126,7 +125,7 @@ LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows,
     row_sum[r] = sum_of_row(weight, columns);
   }
 }
-// Like quantise_rows, but quantises the rows of W H (rotation.hpp) instead of the rows of W.
+// Like quantise_rows, but rotates the weights first (rotation.hpp).
 LADON_NOINLINE constexpr void quantise_rotated_rows(const float* from, std::size_t rows, std::size_t columns,
                                                     std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
   for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {

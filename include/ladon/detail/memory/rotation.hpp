@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotates vectors in blocks of eight numbers. The rotation spreads the few large numbers of a block over all numbers of
 // the block, so int8 numbers represent the vector more accurately.
-//     H x    H has the block H8 on its diagonal for each eight numbers of x
+//     H      the matrix of the rotation x -> H x: a block H8 on the diagonal for each eight numbers of x
 //     H8     the Hadamard matrix of 8 x 8 entries 1 and -1, in Sylvester's order: H8 is symmetric, and H8 H8 = 8 I
 //
-// H H = 8 I, so W x = (W H) (H x) / 8. The division by 8 is exact.
+// With W the weights and x the input of a product, W x = (W H) (H x) / 8, because H H = 8 I. The product is unchanged,
+// and the division by 8 is exact.
 //
-// The table compares sizes of blocks for all-MiniLM-L6-v2 with int8 weights. The cosine is between the sentence vectors
-// with int8 weights and with float32 weights, for 256 sentences (emulated in numpy). The time is the time of the six
-// layers divided by the time without rotation, for 8 / 32 / 128 tokens (Zen 4):
+// Larger blocks are more accurate but slower. The table is for all-MiniLM-L6-v2 with int8 weights. The cosine compares
+// the sentence vectors with those of float32 weights, for 256 sentences (emulated in numpy). The time is the time of
+// the six layers divided by the time without rotation, for 8 / 32 / 128 tokens (Zen 4):
 //     block             none     4        8                       16
 //     mean cosine       0.9986   0.9989   0.9993                  0.9995
 //     smallest cosine   0.9918   0.9941   0.9959                  0.9970

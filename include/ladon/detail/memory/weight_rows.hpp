@@ -11,8 +11,8 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // A view of a matrix: element (row, i) is data[row * RowStride + i * InnerStride]. `i` is the inner index of the
-// product. For weights, `i` is the input feature. Either RowStride or InnerStride is 1. The attention kernels also read
-// the panels of K^T and V^T as a WeightMatrix.
+// product: for weights, the number of the input feature. Either RowStride or InnerStride is 1. The attention kernels
+// also read the panels of K^T and V^T as a WeightMatrix.
 template <class ElementType, std::size_t RowStride, std::size_t InnerStride>
 struct WeightMatrix {
   using Element = ElementType;
@@ -30,8 +30,8 @@ struct WeightMatrix {
 struct BiasVector {
   const float* data;
 
-  // Returns the biases from row `first` on. `opaque` keeps the compiler from reading the biases before the tile starts.
-  // If the compiler read the biases earlier, the biases would occupy registers that the tile needs.
+  // Returns the biases from row `first` on. `opaque` prevents the compiler from reading the biases too early: they
+  // would occupy registers that the tile of the product needs.
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
   // Returns `sum` plus the biases of the rows from `row` on. Each lane of `sum` belongs to one row.
@@ -46,7 +46,7 @@ struct BiasVector {
   }
 };
 
-// Biases of 0. The type has no data member.
+// For linear maps without a bias: every bias is 0. The type has no data member.
 struct NoBias {
   LADON_INLINE constexpr NoBias from(std::size_t) const noexcept { return {}; }
   constexpr float operator[](std::size_t) const noexcept { return 0.0f; }
@@ -60,23 +60,22 @@ struct NoBias {
   }
 };
 
-// Rows of a weight matrix, and the biases of these rows.
+// Some rows of a weight matrix, and their biases.
 template <class Matrix, class Biases>
 struct WeightRows {
   Matrix weight;
   [[no_unique_address]] Biases bias;
 
-  // Returns these rows without the columns before `first`. The biases stay unchanged, because a bias belongs to a whole
-  // row.
+  // Returns the same rows, but from column `first` on. A bias belongs to a whole row, so the biases are the same.
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
 
-// The largest number of features that an int8 product may have. With so many features, the sum of the products still
-// fits into 32 bits: 65,536 * 255 * 128 is less than 2^31.
+// The largest number of features of an int8 product. The sum of so many products still fits into 32 bits: 65,536 * 255
+// * 128 is less than 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
-// Rows of int8 weights. Each row has a scale, a bias and the sum of its weights (`row_sum`). Only products of 8-bit
-// features read `row_sum`.
+// Some rows of int8 weights. Each row has a scale, a bias and the sum of its weights (`row_sum`). Products read
+// `row_sum` only if features have 8 bits.
 template <std::size_t RowStride, class Biases>
 struct Int8Rows {
   WeightMatrix<std::int8_t, RowStride, 1> weight;

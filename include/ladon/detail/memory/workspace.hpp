@@ -31,9 +31,9 @@ struct TeamWorkspace {
   Scratch scratch[Threads];
 };
 
-// The scratch memory of one thread. A thread computes one head after another, and every head overwrites the memory of
-// the previous head. With a single query, the thread computes HeadsTogether heads of a group at the same time
-// (PanelLayout::heads_together). `query` and `scores` then hold the numbers of all these heads.
+// The scratch memory of one thread for one head. A thread computes one head after another in the same memory. With a
+// single query, the thread computes HeadsTogether heads at the same time (PanelLayout::heads_together). `query` and
+// `scores` then have room for all these heads.
 template <Shape S, class Target, std::size_t HeadsTogether>
 struct ScratchOfHeads {
   using L = detail::PanelLayout<S, Target>;
@@ -51,8 +51,8 @@ using HeadScratch = ScratchOfHeads<S, Target, detail::PanelLayout<S, Target>::he
 // The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
 // for all keys and values.
 //
-// With a bfloat16 or int8 cache, the kernels for several queries convert the keys of a key block to floats in
-// `widened`. The values of the key block later overwrite the keys.
+// Kernels for several queries convert a bfloat16 or int8 cache to floats in `widened`, one key block at a time: first
+// the keys, and later in the same memory the values.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;
@@ -76,7 +76,8 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// Memory for the input of the projections of queries, and later for the input of the output projection.
+// Memory for the converted input of a product (detail/memory/linear_input.hpp). The projections of `x` use this memory
+// first, and later products use it again.
 template <Shape S, class Target, class Precision>
 using QueryInput =
     detail::LinearInput<Precision, Target, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
@@ -102,9 +103,9 @@ struct CrossShared {
   [[no_unique_address]] detail::LinearInput<Precision, Target, S.keys, S.key_model, L::keys> context_input;
 };
 
-// The workspace of project_keys: one context in panels. Keys are projected first. If values are projected from a second
-// context, the second context then overwrites the first. With a bfloat16 or int8 cache, `projected` holds one panel of
-// K^T or V^T before scatter() writes the panel into the cache.
+// The workspace of project_keys: the tokens of one context in panels. If keys and values have separate contexts, the
+// context of the values overwrites the context of the keys after the keys are projected. With a bfloat16 or int8 cache,
+// `projected` holds one panel of new keys or values before scatter() writes the panel into the cache.
 template <Shape S, class Target, class Precision = precision::Float32>
 struct KeyWorkspace {
   using L = detail::PanelLayout<S, Target>;

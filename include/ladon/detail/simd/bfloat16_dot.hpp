@@ -5,15 +5,16 @@
 //     vdpbf16ps   AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
 //     BFDOT       FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
 //
-// vdpbf16ps rounds each fma to the nearest float. BFDOT rounds both additions to odd: a sum that is not a float becomes
-// the neighbouring float whose last bit is 1. The error of a sum rounded to odd is less than 2^-23 of the sum. The
-// error of a sum rounded to nearest is at most 2^-24. Both instructions read subnormal numbers as 0, and return 0
-// instead of a subnormal sum. On processors with FEAT_EBF16, the program can set the bit EBF of the register FPCR.
-// BFDOT then rounds to the nearest float and keeps subnormal numbers, so the last bits of results differ.
+// How the sums are rounded:
+//     vdpbf16ps   Each fma is rounded to the nearest float: the error is at most 2^-24 of the sum.
+//     BFDOT       Each addition is rounded to odd: an inexact sum becomes the neighbouring float whose last bit is 1.
+//                 The error is less than 2^-23 of the sum.
+// Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. On processors with
+// FEAT_EBF16, a program can set the bit EBF of the register FPCR. BFDOT then rounds to the nearest float and keeps
+// subnormal numbers, so the last bits of results differ.
 //
-// group_dot.hpp documents the interface. In addition to this interface, GroupDot<BFloat16, Pack> has the type Row and
-// the function load_row for the product of a single token. A Row is a register of 2 * lanes consecutive features or
-// weights.
+// group_dot.hpp documents the interface. For the product of a single token, GroupDot<BFloat16, Pack> also has load_row,
+// which loads a Row: a register of 2 * lanes consecutive features or weights.
 #pragma once
 
 #include <cstddef>
@@ -73,9 +74,9 @@ struct GroupDot<BFloat16, Pack> {
 };
 
 #if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
-// BFloat16Register has the operations on a register of 2 * Lanes bfloat16 numbers. Only clang++ uses an intrinsic for
-// vdpbf16ps. For g++, GroupDot below writes vdpbf16ps in assembly. With the intrinsic, g++ 12 would copy accumulators
-// in the loop, as with vpdpbusd (quad_dot.hpp).
+// The operations on a register of 2 * Lanes bfloat16 numbers. For clang++, the product is the intrinsic of vdpbf16ps.
+// With the intrinsic, g++ 12 would copy accumulators in the loop, as with vpdpbusd (quad_dot.hpp), so for g++, GroupDot
+// below contains assembly.
 template <std::size_t Lanes>
 struct BFloat16Register;
 
@@ -191,9 +192,9 @@ struct GroupDot<BFloat16, XsimdPack<Lanes>> {
 #endif
 
 #if LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT
-// As in neon_dot.hpp, one load reads the weights of four steps. Tiles with an even number of rows use BFMMLA, which
+// One load reads the weights of four steps, as in neon_dot.hpp. Tiles with an even number of rows use BFMMLA, which
 // multiplies the weights of two rows by four features of two tokens. BFMMLA rounds like two consecutive BFDOT. Tiles
-// with an odd number of rows use BFDOT by lane.
+// with an odd number of rows use BFDOT, which multiplies by one lane of the weights.
 template <>
 struct GroupDot<BFloat16, XsimdPack<4>> {
   static constexpr std::size_t group = 2, steps = 4;
@@ -242,8 +243,8 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
     first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
     second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
   }
-  // Because the statement is volatile, compilers keep the loads between the BFMMLA instructions. add_matrix in
-  // neon_dot.hpp describes what happens otherwise.
+  // The assembly is volatile, so that compilers keep each load next to the BFMMLA that uses it. Otherwise, they would
+  // load all weights first and spill sums (add_matrix in neon_dot.hpp).
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));

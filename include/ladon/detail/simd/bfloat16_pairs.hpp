@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs of pairs of bfloat16 numbers. Each lane holds one pair instead of one float. The first number of a pair is in
-// the low half of the lane, and the second number is in the high half. Attention stores queries, keys, values and
-// weights as pairs (detail/attention/bfloat16_attention.hpp). The pairs are stored in arrays of floats, so the kernels
-// load and store pairs like floats. Only the functions of this file compute with pairs:
+// Packs of pairs of bfloat16 numbers. Each lane holds a pair instead of a float: the first number in the low half of
+// the lane, and the second number in the high half. Attention stores queries, keys, values and weights as pairs
+// (detail/attention/bfloat16_attention.hpp). Pairs lie in arrays of floats, so kernels load and store pairs like
+// floats. Only these functions look into pairs:
 //     to_pairs(first, second)     rounds two packs of floats to bfloat16, and returns the pairs (first[i], second[i])
 //     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 of x to bfloat16, and stores them as the pair to[i]
 //     add_products(sum, a, b)     adds two products to each lane: first number of a * first number of b, and the same
@@ -25,8 +25,7 @@ LADON_INLINE constexpr float to_pair(float first, float second) noexcept {
   const std::uint32_t low = to_bfloat16(first).bits, high = to_bfloat16(second).bits;
   return ladon::bit_cast<float>(high << 16 | low);
 }
-// only_first returns a pair with the second number replaced by 0. only_second returns a pair with the first number
-// replaced by 0.
+// only_first returns a pair with its second number replaced by 0. only_second replaces the first number by 0.
 LADON_INLINE constexpr float only_first(float pair) noexcept {
   return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffffu);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp2, exp, erf and tanh of packs (vector registers of floats), without branches and without libm. Each function
-// splits a power of two into two factors: 2^z = 2^n * 2^f with n = round(z) and f = z - n in [-1/2, 1/2]. A polynomial
-// computes 2^f. 2^n is a float whose exponent is n. On some targets, the exp2 of the softmax (exp2_of_nonpositive)
-// rounds z to a multiple of 1/8 instead. exp2_of_nonpositive then looks up the power of this multiple in a table
-// (exp2_table.hpp).
+// computes a power of two 2^z as 2^n * 2^f, with n = round(z) and f = z - n in [-1/2, 1/2]. A polynomial computes 2^f.
+// 2^n is a float whose exponent is n. The softmax calls exp2_of_nonpositive. On some targets, this function rounds z to
+// a multiple of 1/8 instead of an integer, and takes the power of the multiple from a table (exp2_table.hpp).
 //
 // The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
 // measures these errors if LADON_TEST_SLOW=1 is set.
@@ -15,9 +14,8 @@
 //   erf                      4        2.74      2.88
 //   tanh                     4        2.63      2.73
 //
-// A subnormal result is rounded only once, so its error is at most 0.95 times the spacing of subnormals. If a constant
-// expression calls these functions, g++ rejects an overflow and clang++ rejects a NaN. Both compilers do so for all
-// floating-point arithmetic in constant expressions.
+// A subnormal result is rounded only once: its error is at most 0.95 times the spacing of subnormals. In constant
+// expressions, g++ rejects an overflow and clang++ rejects a NaN, as in all floating-point arithmetic.
 //
 // If the argument is NaN, the result is NaN.
 //
@@ -36,15 +34,15 @@ namespace ladon::inline LADON_ABI::detail::simd {
 // rounding instruction. The low byte of the sum is n + 127, which is the biased exponent of 2^n.
 inline constexpr float rounding_magic = 0x1.8p23f + 127;
 
-// Calls f(0), f(1) ... f(N - 1). The calls are unrolled completely.
+// Calls f(0), f(1) ... f(N - 1), in a completely unrolled loop.
 template <std::size_t N, class F>
 LADON_INLINE constexpr void for_each_index(F f) noexcept {
   LADON_UNROLL
   for (std::size_t i = 0; i < N; ++i) f(i);
 }
 
-// Returns `constants`. If target::Current::loads_constants is true, the compiler cannot see the values of the
-// constants. The compiler then loads a constant from memory wherever a function uses the constant.
+// Returns `constants`. If target::Current::loads_constants is true, the values are hidden from the compiler: it then
+// loads each constant from memory where the constant is used, instead of keeping it in a register.
 template <std::size_t N>
 LADON_INLINE constexpr decltype(auto) load_constants(const float (&constants)[N]) noexcept {
   if constexpr (target::Current::loads_constants) {
@@ -54,8 +52,8 @@ LADON_INLINE constexpr decltype(auto) load_constants(const float (&constants)[N]
   }
 }
 
-// Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which needs the fewest instructions. Each instruction waits
-// for the result of the previous instruction. To hide this latency, callers compute several packs in a loop.
+// Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule. The rule needs the fewest instructions, but each instruction
+// waits for the result of the previous one. Callers hide this latency by computing several packs in a loop.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr Pack polynomial(const float (&coefficients)[N], const Pack& x) noexcept {
   auto&& c = load_constants(coefficients);
@@ -71,9 +69,8 @@ LADON_INLINE constexpr Pack polynomial(const float (&coefficients)[N], const Pac
 inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
                                           9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
 
-// Writes sum[i] = c[0] + c[1] x[i] + ... for N packs. Computes each step of Horner's rule for all packs before the next
-// step. The N packs do not depend on each other, so the processor works on other packs while one pack waits for a
-// result.
+// Computes sum[i] = c[0] + c[1] x[i] + ... for N packs. Each step of Horner's rule is computed for all packs before the
+// next step, so the processor works on other packs while one pack waits for a result.
 template <class Pack, std::size_t N, std::size_t Terms>
 LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], const Pack (&x)[N],
                                         Pack (&sum)[N]) noexcept {
@@ -86,9 +83,9 @@ LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], cons
   }
 }
 
-// Returns p * 2^n for an integer n in [-252, 254]. For some of these n, 2^n is too large or too small for a float. The
-// function therefore multiplies `p` by two powers of two whose product is 2^n. The first product is exact, so a
-// subnormal result is rounded only once.
+// Returns p * 2^n for an integer n in [-252, 254]. Because 2^n itself may be too large or too small for a float, `p` is
+// multiplied by two powers of two whose product is 2^n. The first product is exact, so a subnormal result is rounded
+// only once.
 template <class Pack>
 LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
@@ -108,7 +105,7 @@ LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
 
-// The constants of exp2_of_nonpositive that are not coefficients of its polynomial.
+// The constants of exp2_of_nonpositive (the version without the table), apart from the coefficients of its polynomial.
 inline constexpr float exp2_constants[] = {rounding_magic, -127, 1};
 
 // Coefficients of 2^f - 1 for f in [-1/16, 1/16]: a minimax (Remez) polynomial. The relative error of 2^f
@@ -119,29 +116,29 @@ inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.
 // integer k.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
-// Replaces each x by 2^x, for x <= 0. The softmax subtracts the largest score from all scores, and then calls this
-// function. NaN gives NaN. The result is also correct for 0 < x <= 127. For x > 127, the result is a wrong number and
-// not +inf.
+// Replaces each x by 2^x. The function is for x <= 0, because the softmax subtracts the largest score from all scores
+// before the call. NaN gives NaN. For 0 < x <= 127, the result is also correct. For larger x, the result is a wrong
+// number instead of +inf.
 //
-// The instructions for one pack form a dependency chain of 12 or 13 instructions. If the packs were computed one after
-// another, a processor that looks 100 instructions ahead would find too few independent chains. The function therefore
+// Each of the 12 or 13 instructions for a pack waits for the previous one. A processor looks about 100 instructions
+// ahead, so with one pack after another, it would find too few independent instructions. The function therefore
 // computes each step for all N packs before the next step.
 //
-// This version uses the table: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the result is
-// exactly 0. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
+// This version uses a table of powers: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the
+// result is exactly 0. For x = -inf, this also raises the floating-point flag "invalid operation".
 //
 // Cycles per pack of the version without the table of powers (AVX-512, Cascade Lake):
 //     one pack at a time                   10.5
 //     eight packs side by side             7.7
 //     limit of the two arithmetic ports    7.0
 //
-// The version with the table of powers has a shorter polynomial. Four of its instructions multiply. In the version
-// without the table (column "polynomial"), seven instructions multiply. The total number of instructions is nearly the
-// same. Fewer multiplications matter if the same loop computes a tile of a matrix product, because the tile occupies
-// the multipliers. Cycles per pack on Zen 5, which adds and multiplies in separate pipes:
-//   cycles per pack             table   polynomial
-//   loop of exponentials only     4.0       4.6
-//   loop that computes a tile     2.4       3.6
+// The version with the table has a shorter polynomial. One pack of exponentials takes 4 multiplications with the table,
+// and 7 without. The total number of instructions is nearly the same. A tile of a matrix product keeps the multipliers
+// busy, so fewer multiplications save time in a loop that computes a tile and exponentials. Cycles per pack of
+// exponentials on Zen 5, which adds and multiplies in separate pipes:
+//   cycles per pack                table   no table
+//   in a loop of exponentials only   4.0        4.6
+//   added to the loop of a tile      2.4        3.6
 template <class Pack, std::size_t N>
   requires(uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -161,9 +158,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
 // result is bit-identical to exp2(x).
 //
 // On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten this version from 12
-// to 10 instructions. On Zen 5, the shorter version would take 4.2 cycles per pack in a loop of exponentials only, and
-// 3.1 cycles in a loop that computes a tile. The version with the table takes 4.0 and 2.4 cycles in these loops, so
-// AVX-512 uses the table.
+// to 10 instructions. It would still be slower than the version with the table, which AVX-512 uses. On Zen 5, it would
+// take 4.2 instead of 4.0 cycles per pack in a loop of exponentials only, and 3.1 instead of 2.4 cycles in a loop that
+// computes a tile.
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -179,9 +176,10 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], one); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, this
-// function does not call exp2_of_nonpositive for an array of one pack, because g++ for a Cortex-M55 would keep the
-// array in memory. Attention of 16 tokens with 32 features in 4 heads would then take 6% more instructions.
+// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, the
+// function repeats their steps instead of calling exp2_of_nonpositive for an array of one pack. g++ for a Cortex-M55
+// would keep such an array in memory, and attention of 16 tokens with 32 features in 4 heads would take 6% more
+// instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {
@@ -221,14 +219,14 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
 
-// Returns erf(x). The result has the sign of x. The magnitude is 1 - 2^z with z = log2(erfc |x|). With n = round(z) and
-// f = z - n, let s = 2^n and m = 2^f - 1. Then 2^z = s (1 + m), and 1 - 2^z = -(s m + (s - 1)). No digits cancel in
-// this sum. For small x, s is 1, so the sum is -m and as accurate as the polynomial of m.
+// Returns erf(x). The result has the sign of x. Its magnitude is 1 - 2^z with z = log2(erfc |x|). With n = round(z), f
+// = z - n, s = 2^n and m = 2^f - 1, the power 2^z is s (1 + m), so the magnitude is -(s m + (s - 1)). No digits cancel
+// in this sum. For small x, s is 1, so the sum is -m and as accurate as the polynomial of m.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   // Coefficients of log2(erfc(a)) / a for a in [0, 4]: a minimax (Remez) polynomial of degree 8. The fit minimises the
-  // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. For larger a, a
-  // larger error of z is harmless. One polynomial therefore suffices for the whole interval.
+  // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. The larger `a` is,
+  // the less an error of z changes erf. One polynomial therefore suffices for the whole interval.
   constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
                                  -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
   const Pack magic = Pack::broadcast(rounding_magic);
@@ -242,9 +240,9 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
 }
 
-// Returns tanh(x). The result has the sign of x. The magnitude is d / (d + 2) with z = 2 |x| and d = e^z - 1. With n =
-// round(z / ln 2) and f = z - n ln 2, let s = 2^n and m = e^f - 1. Then e^z = s (1 + m), and d = s m + (s - 1). No
-// digits cancel in this sum. For small x, s is 1 and f is exactly z.
+// Returns tanh(x). The result has the sign of x. Its magnitude is d / (d + 2) with z = 2 |x| and d = e^z - 1. With n =
+// round(z / ln 2), f = z - n ln 2, s = 2^n and m = e^f - 1, the power e^z is s (1 + m), so d = s m + (s - 1). No digits
+// cancel in this sum. For small x, s is 1 and f is exactly z.
 template <class Pack>
 LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);

@@ -9,22 +9,21 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether the softmax computes 2^x with the table. The target must have an instruction that looks up one entry of the
-// table for every lane. The target must also have enough registers for the table and for the tile of a matrix product.
-// AVX2 has the instruction, but does not use the table. On AVX2, the loop of exponentials takes the same time with the
-// table as without the table.
+// Whether the softmax computes 2^x with the table. This requires an instruction that looks up one entry for every lane,
+// and enough registers for the table and a tile of a matrix product. AVX2 has the instruction, but its loop of
+// exponentials is not faster with the table.
 //
 // On a target with the table, packs of every width use the table, so that the results are bit-identical for all widths.
-// A deterministic build never uses the table, because its results must equal those of targets without the table.
+// A deterministic build never uses the table, because results must be equal on all targets, and some have no table.
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
 inline constexpr bool uses_exp2_table = true;
 #else
 inline constexpr bool uses_exp2_table = false;
 #endif
 
-// Entry j contains the bits of 2^(j/8), correctly rounded, minus j * 2^20. For k = 8 n + j, adding k * 2^20 to entry j
-// gives the bits of 2^(k/8), because 8 n * 2^20 = n * 2^23 adds n to the exponent. The table contains its eight entries
-// twice, because the register has sixteen lanes.
+// Entry j contains the bits of 2^(j/8), correctly rounded, minus j * 2^20. To get the bits of 2^(k/8) with k = 8 n + j,
+// add k * 2^20 to entry j: 8 n * 2^20 = n * 2^23 adds n to the exponent. The table contains its eight entries twice,
+// because the register has sixteen lanes.
 alignas(64) inline constexpr std::uint32_t exp2_eighths[16] = {
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7,
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fold has the operations of a folded tile (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A folded pack is a
-// vector register with the features of lanes / Steps tokens. For each token, the register holds the features of Steps
-// consecutive steps. A step is the work for one value of the inner index of a product. Lane i * Steps + j holds step j
-// of token i.
+// The operations of folded tiles (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A step is the work for one
+// value of the inner index of a product. A folded pack is a register with features of a few tokens for Steps
+// consecutive steps. Lane i * Steps + j holds step j of token i, so the number of tokens is lanes / Steps.
 //
 // Fold exists only for AVX, AVX2 and AVX-512, because add_steps needs a narrower register for its result. Fold also
 // requires __builtin_shufflevector, because shuffles would otherwise go through memory.
@@ -35,8 +34,7 @@ struct Fold<XsimdPack<N>, Steps> {
   using Pack = XsimdPack<N>;
   static constexpr std::size_t tokens = N / Steps;
 
-  // Returns the Steps floats at `from`, repeated over all lanes: lane i holds from[i % Steps]. The floats are the
-  // weights of one row for Steps consecutive steps.
+  // Returns the weights of one row for Steps consecutive steps, repeated over all lanes: lane i holds from[i % Steps].
   static LADON_INLINE Pack repeat(const float* from) noexcept {
     if constexpr (Steps == 2) {
       double two;
@@ -51,7 +49,8 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Returns the numbers from[0] and from[Stride], alternating over all lanes: the weights of one row for two steps.
+  // Returns the weights of one row for two steps, repeated over all lanes: from[0], from[Stride], from[0], from[Stride]
+  // and so on.
   template <std::size_t Stride>
   static LADON_INLINE Pack alternate(const float* from) noexcept {
     if constexpr (Stride == 1) return repeat(from);
@@ -63,30 +62,30 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Converts Steps rows of a panel into a folded pack. `rows` holds these rows one after another, as in memory: token i
-  // of row j is in lane j * tokens + i.
+  // Converts Steps rows of a panel into a folded pack. `rows` holds the rows as in memory: lane j * tokens + i is token
+  // i of row j.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Loads Steps rows of a panel of `tokens` tokens and converts the rows into one folded pack. The rows together fill a
-  // register. The elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
+  // Loads Steps rows of a panel, and converts the rows into a folded pack. A row has `tokens` elements, so the rows
+  // fill one register. The elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
     folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
   }
-  // Like the function above, for a panel that is one and a half registers wide. Two rows of this panel become three
-  // folded packs.
+  // Loads two rows of a panel that is one and a half registers wide, and converts them into three folded packs.
   static LADON_INLINE void load(const void* from, Pack (&folded)[3]) noexcept {
     static_assert(Steps == 2);
     const float* const rows = static_cast<const float*>(from);
-    // `a` is the first part of row 0. `b` is the rest of row 0 and the beginning of row 1. `c` is the rest of row 1.
+    // The two rows fill three registers: `a` is the first part of row 0, `b` is the rest of row 0 and the beginning of
+    // row 1, and `c` is the rest of row 1.
     const Pack a = Pack::load(rows), b = Pack::load(rows + N), c = Pack::load(rows + 2 * N);
     folded[0] = interleave_halves<0, 1>(a, b);
     folded[1] = interleave_halves<1, 0>(a, c);
     folded[2] = interleave_halves<0, 1>(b, c);
   }
 
-  // Returns the sum over the steps of each token: lane i is the sum of token i. The function transposes the folded pack
-  // back into rows, one row per step. The function then adds the upper half of the rows to the lower half until one row
-  // is left. The order of addition is 0 + 1 for two rows, and (0 + 2) + (1 + 3) for four rows.
+  // Adds the steps of each token: lane i of the result is the sum of token i. The folded pack is first transposed back
+  // into one row per step. Then the upper half of the rows is added to the lower half, until one row is left. The order
+  // of addition is 0 + 1 for two steps, and (0 + 2) + (1 + 3) for four steps.
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {
@@ -106,8 +105,8 @@ struct Fold<XsimdPack<N>, Steps> {
     }(LaneIndices<Pack>{});
   }
 
-  // Returns lanes of `a` and `b` in turn. Lane 2 i of the result is lane i of half HalfA of `a`. Lane 2 i + 1 of the
-  // result is lane i of half HalfB of `b`. Half 0 is the lower half of the lanes, and half 1 is the upper half.
+  // Interleaves half of the lanes of `a` with half of the lanes of `b`: lane 2 i of the result is lane i of half HalfA
+  // of `a`, and lane 2 i + 1 is lane i of half HalfB of `b`. Half 0 is the lower half, and half 1 is the upper half.
   template <std::size_t HalfA, std::size_t HalfB>
   static LADON_INLINE Pack interleave_halves(const Pack& a, const Pack& b) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {

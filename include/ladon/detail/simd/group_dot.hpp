@@ -19,8 +19,8 @@
 // At run time, microcontrollers do not use GroupDot. Their loops, and the order of their features, are in int8_dsp.hpp
 // (SMLAD), int8_helium.hpp (VMLADAVA), int8_thumb1.hpp (Cortex-M0+) and int8_quantise_one_lane.hpp (plain integers).
 //
-// If features are q + zero, a sum contains the additional term zero * (sum of the row's weights). To remove the term,
-// the sum starts at the result of IntegerSums::negative_products.
+// If features are q + zero, a sum contains the additional term zero * (sum of the row's weights). The sum therefore
+// starts at the negative of this term (IntegerSums::negative_products).
 #pragma once
 
 #include <bit>
@@ -39,14 +39,14 @@ namespace ladon::inline LADON_ABI::detail::simd {
 template <class Element>
 inline constexpr std::size_t group_features = sizeof(std::int32_t) / sizeof(Element);
 
-// Returns the bits of a weight. The sign bit of an int8 weight is repeated in the upper bits of the result.
+// Returns the bits of a weight. An int8 weight is extended to 32 bits with its sign.
 LADON_INLINE constexpr std::uint32_t weight_bits(std::int8_t weight) noexcept {
   return static_cast<std::uint32_t>(std::int32_t{weight});
 }
 LADON_INLINE constexpr std::uint32_t weight_bits(BFloat16 weight) noexcept { return weight.bits; }
 
-// Returns `count` weights as a 32-bit integer. Each weight takes 32 / Group bits, and the first weight takes the lowest
-// bits. The weights that are missing from a whole group are 0.
+// Packs `count` weights into a 32-bit integer, 32 / Group bits for each weight, beginning with the lowest bits. If
+// `count` is less than Group, the missing weights are 0.
 template <std::size_t Group, class Weight>
 LADON_INLINE constexpr std::int32_t group_of(const Weight* weight, std::size_t count = Group) noexcept {
   constexpr std::size_t bits = 32 / Group;
@@ -58,8 +58,7 @@ LADON_INLINE constexpr std::int32_t group_of(const Weight* weight, std::size_t c
   }
   return static_cast<std::int32_t>(result);
 }
-// Returns group_of<Group>(weight). If the weights fill 32 bits and the machine is little-endian, one load reads all
-// weights.
+// Returns group_of<Group>(weight), with a single load if the machine is little-endian and Group weights have 32 bits.
 template <std::size_t Group, class Weight>
 LADON_INLINE constexpr std::int32_t load_group(const Weight* weight) noexcept {
   if constexpr (Group * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
@@ -72,8 +71,8 @@ LADON_INLINE constexpr std::int32_t load_group(const Weight* weight) noexcept {
   return group_of<Group>(weight);
 }
 
-// Adding this constant to a float x with |x| < 2^21 rounds x to the nearest integer, and to the even integer if two are
-// equally near. The low 16 bits of the sum are the low 16 bits of this integer.
+// Adding this constant to a float x with |x| < 2^21 rounds x to the nearest integer, ties to even. The low 16 bits of
+// the sum are the low 16 bits of this integer.
 inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
 // Returns `first` in the lower half and `second` in the upper half of 64 bits.
@@ -93,30 +92,29 @@ LADON_INLINE std::int64_t load_two_groups(const std::int8_t* weight) noexcept {
   return two_groups(load_group<Group>(weight), load_group<Group>(weight + Group));
 }
 
-// Whether an implementation has the function add_folded (below).
+// Whether GroupDot for these types has the function add_folded (below).
 template <class Dot>
 inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 
-// The implementation for plain arrays. Every other implementation gives equal results. An implementation may store the
-// integers of a group in another order than [lanes][group], because only its own functions depend on the order.
+// The implementation for plain arrays. Every other implementation gives equal results. Another implementation may store
+// the integers of a group in another order than [lanes][group], because only functions of the same implementation read
+// the integers.
 //
-// The implementation for the widest register may also have a function for folded products
+// For the widest register of the target, GroupDot may also have a function for folded products
 // (detail/linear/matmul_int8.hpp):
 //     add_folded(sum, integers, weights)      adds two steps for lanes / 2 tokens. Lanes 2 i and 2 i + 1 of
 //                                             `integers` hold the groups of token i. `weights` has the weights of the
 //                                             two groups (load_two_groups)
 //
-// If the target has an instruction that multiplies by one lane of a register of weights, the implementation also has
-// these members:
-//     steps                                   for how many consecutive steps a register holds weights
-//     load_features(panel)                    loads the features of a step
-//     load_weights(weight)                    loads group * steps weights
+// If an instruction of the target multiplies by one lane of a register of weights, GroupDot also has these members:
+//     steps                                       the number of steps for which a register holds weights
+//     load_features(panel)                        loads the features of a step
+//     load_weights(weight)                        loads group * steps weights
 //     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
 //
-// Some targets also have an instruction that multiplies the weights of two rows by the features of two tokens. The
-// implementation then has the following members, too. A matrix is a register with the features of two tokens for two
-// steps, or with the weights of two rows for two steps. The first half of the register belongs to the first token or
-// row.
+// If an instruction of the target multiplies the weights of two rows by the features of two tokens, GroupDot also has
+// these members. A matrix is a register with the features of two tokens for two steps, or with the weights of two rows
+// for two steps. The first half of the register belongs to the first token or row.
 //     exchange_halves(a, b)                   exchanges the upper half of `a` and the lower half of `b`. If `a` and `b`
 //                                             are the sums of two rows, `a` then has the sums of tokens 0 and 1 for
 //                                             both rows, and `b` has the sums of tokens 2 and 3
@@ -124,7 +122,7 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 //                                             tokens 0 and 1, and `second` the matrix of tokens 2 and 3
 //     load_rows(row, next_row, first, second) loads the weights of four steps of two rows. `first` becomes the matrix
 //                                             of the first two steps, and `second` the matrix of the other two steps
-//     add_matrix(sum, features, weights)      adds two steps to a sum after exchange_halves
+//     add_matrix(sum, features, weights)      adds two steps to a sum that exchange_halves has changed
 template <class Element, class Pack>
 struct GroupDot {
   static constexpr std::size_t group = group_features<Element>;
@@ -146,8 +144,8 @@ struct GroupDot {
       sum.lane[i] += products;
     }
   }
-  // Adds the products x[i] * weight[i] to `sum`, for all i < group * lanes. Each implementation chooses which lane of
-  // `sum` receives a product.
+  // Adds the products x[i] * weight[i] to `sum`, for all i < group * lanes. The caller adds all lanes later, so each
+  // implementation may add a product to any lane.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLL
     for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += feature_value(x[i]) * weight[i];

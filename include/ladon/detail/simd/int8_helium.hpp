@@ -3,19 +3,20 @@
 // register. This file has the inner loops and the quantisation. detail/linear/cortex_m/int8_helium_tile.hpp computes
 // products with these functions.
 //
-// This file multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z, where q is the quantised
-// feature (detail/memory/int8_panels.hpp). The number z depends on the zero point `zero` of the token, so that s fits
-// into 8 bits with a sign:
+// VMLADAVA multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z instead of the quantised
+// feature q (detail/memory/int8_panels.hpp). The number z follows from the token's zero point, so that s fits into a
+// signed byte:
 //     8 bits of activations   z = zero - 128
 //     7 bits of activations   z = zero
 //
+// The arrays of a quantised panel:
 //     data     [packs][features / 16][4 tokens][16]   all packs of a panel have equally many bytes
 //     tokens   [2][width]                             scale as a float; z as an integer of 32 bits
 //
 // For a single token, `data` is [features], and `tokens` is [2].
 //
-// The memory beyond the last feature may hold any numbers, because the loops load a weight of 0 for each of these
-// numbers. In constant evaluation, panels hold q + zero in the order of group_dot.hpp.
+// The bytes after the last feature may have any values, because the loops multiply them by weights of 0. In constant
+// evaluation, panels hold q + zero in the order of group_dot.hpp.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -31,8 +32,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether int8 products use VMLADAVA. `Element` is the type of a quantised feature. `Simd` provides the packs
-// (vectors.hpp).
+// Whether int8 products use the instruction VMLADAVA. `Element` is the type of a quantised feature. `Simd` provides the
+// packs (vectors.hpp).
 #if LADON_HAS_HELIUM
 template <class Element, class Simd>
 inline constexpr bool uses_helium = std::is_same_v<Element, std::uint8_t> && std::is_base_of_v<HeliumVectors, Simd>;
@@ -45,7 +46,7 @@ inline constexpr bool uses_helium = false;
 
 namespace helium {
 
-// The number that is added to the zero point: z = zero + offset.
+// The difference between the number z of this file and the zero point of int8_panels.hpp: z = zero + offset.
 template <int ActivationBits>
 inline constexpr std::int32_t offset = ActivationBits == 8 ? -128 : 0;
 
@@ -59,10 +60,9 @@ LADON_INLINE void store_integers(int32x4_t integers, void* to) noexcept {
   *static_cast<InMemory*>(to) = integers;
 }
 
-// The lowest and the highest feature so far, as the bits of floats. If the bits of positive floats are read as signed
-// integers, a larger float gives a larger integer. If the bits of negative floats are read as unsigned integers, a
-// larger magnitude gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows an
-// infinity or a NaN.
+// The lowest and the highest feature so far, compared as integers. Among positive floats, read as signed integers, a
+// larger float has a larger integer. Among negative floats, read as unsigned integers, a larger magnitude has a larger
+// integer. An infinity or a NaN has the largest integer, so it ends up in `high` or `low`.
 struct Range {
   int32x4_t high = vdupq_n_s32(0);
   uint32x4_t low = vdupq_n_u32(0x80000000u);  // -0
@@ -72,8 +72,8 @@ struct Range {
     low = vmaxq_u32(low, vreinterpretq_u32_s32(bits));
   }
   // Extends the range by 8 * eights features of four tokens. The features of a token are `Width` floats apart.
-  // Precondition: eights > 0. g++ 12 stores the range in each iteration. The loop of g++ 12 takes 33 instructions for
-  // eight features, and the assembly takes 26.
+  // Precondition: eights > 0. g++ 12 would store the range in each iteration, and take 33 instructions for eight
+  // features. The assembly takes 26.
   template <std::size_t Width>
   LADON_INLINE void add_eights(const float* features, std::size_t eights) noexcept {
     asm("dls lr, %[eights]\n"
@@ -90,14 +90,14 @@ struct Range {
   }
 };
 
-// The arguments of quantise_blocks and quantise_rest for four tokens. `reciprocal` holds 1 / scale of each token. For
-// each token, `zero` holds the number z (s = q + z) twice, in 16 bits each.
+// For quantise_blocks and quantise_rest: `reciprocal` is 1 / scale of each of four tokens. `zero` is the number z of
+// each token (s = q + z), in both halves of the word.
 struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
 };
-// Sets `how` for four tokens, and writes the scale and z of each token to `scales` and `zeros`. The function is not
-// inlined. If the function were inlined, g++ 12 would spill its constants for each pack.
+// Computes the scale and z of four tokens, and writes them to `scales`, `zeros` and `how`. The function is not inlined,
+// because g++ 12 would spill its constants for each pack.
 template <int ActivationBits>
 LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zeros, Quantisation& how) noexcept {
   const HeliumPack high = pack_of(range.high), low = pack_of(vreinterpretq_s32_u32(range.low));
@@ -115,9 +115,9 @@ LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* ze
 //     q6, q7    the reciprocals, and z
 //     r12       round_to_low_bits
 //
-// vfmas computes x * reciprocal + round_to_low_bits with one rounding. The lowest 16 bits of the result are q. Without
-// the rounding of the product, q may differ by 1 from the q of other targets, and s = q + z may be -129. The
-// instructions vqmovnb and vqmovnt limit s to -128 .. 127.
+// vfmas computes x * reciprocal + round_to_low_bits with one rounding. The lowest 16 bits of the result are q. Other
+// targets round the product first, so their q may differ by 1. s = q + z may therefore be -129, and vqmovnb and vqmovnt
+// limit s to -128 .. 127.
 template <std::size_t Width>
 LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, const Quantisation& how,
                                     std::uint8_t* bytes) noexcept {
@@ -154,8 +154,8 @@ LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, cons
 #undef LADON_HELIUM_PAIR
 }
 
-// Quantises the last Count features of four tokens. Count is less than 16. The bytes after these features in the block
-// of 16 are not written.
+// Quantises the last Count features of four tokens. Count is less than 16. The remaining bytes of the block of 16 are
+// not written.
 template <std::size_t Count, std::size_t Width>
 LADON_NOINLINE void quantise_rest(const float* panel, const Quantisation& how, std::uint8_t* to) noexcept {
   const HeliumPack reciprocal = HeliumPack::load(how.reciprocal);
@@ -206,7 +206,7 @@ LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* to
   asm volatile("" ::: "memory");
 }
 
-// The arguments of sums_of_2x4. Only the rows change from tile to tile.
+// The arguments of sums_of_2x4. From tile to tile of a product, only `row0` and `row1` change.
 struct SumsArguments {
   const std::int8_t *row0, *row1;
   std::size_t gap;  // the bytes between the features of two packs
@@ -215,7 +215,7 @@ struct SumsArguments {
 
   LADON_INLINE SumsArguments(std::size_t inner, std::size_t pack_stride, const void* sums_end) noexcept
       : gap(pack_stride - 4 * ((inner + 15) / 16 * 16)), end(sums_end) {
-    // The loop replaces an initialiser, for which g++ 12 would call memset.
+    // g++ 12 would call memset for an initialiser of `zeros`, so a loop writes `zeros`.
     for (std::size_t i = 0; i < 8; i += 4) store_integers(vdupq_n_s32(0), zeros + i);
   }
 };
@@ -223,15 +223,16 @@ struct SumsArguments {
 // Computes the sums of two rows and all packs of four tokens:
 //     sums[pack][r][t] = sum over i of x[pack][i / 16][t][i % 16] * row[r][i]      i = 0 .. Inner - 1
 //
+// Registers of the loop:
 //     r0, r2, r4, r6      the sums of row 0
 //     r8, r10, r12, lr    the sums of row 1; VMLADAVA adds to registers with an even number only
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// For 16 features, this tile takes 14 instructions for 8 sums: 1.75 per sum. Two of the 14 instructions load weights.
-// If the weights of 32 features stay in registers, 12 instructions remain, and loading and storing the sums takes
-// another 2.5. The low-overhead loop (dls, le) was rejected, because it needs lr. A tile with this loop would have only
-// 6 sums, and would take 12 instructions: 2 per sum.
+// For 16 features, this loop takes 14 instructions: 1.75 for each of the 8 sums. Two of the 14 load weights. The loop
+// for short rows keeps the weights of 32 features in registers. It takes 12 instructions for 16 features, and another
+// 2.5 to load and store the sums. The low-overhead loop (dls, le) was rejected, because it occupies lr. A tile would
+// then have only 6 sums and take 12 instructions: 2 for each sum.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {
@@ -242,9 +243,9 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   "vldrb.u8 q3, [r1], #16\n\tvmladava.s8 r12, q1, q2\n\tvmladava.s8 r6, q0, q3\n\tvmladava.s8 lr, q1, q3\n\t"
 #define LADON_HELIUM_ALL(q, row) "vldrb.u8 " q ", [" row "], #16\n\t"
 #define LADON_HELIUM_SOME(q, row) "vpst\n\tvldrbt.u8 " q ", [" row "]\n\t"
-// LADON_HELIUM_TOKEN computes the products of one token's features and 32 weights of each row. If only 16 weights are
-// left, it computes the products of these 16 weights. `first` is the instruction for the first 16 weights: vmladav
-// starts a sum at 0, and vmladava adds to a sum. LADON_HELIUM_32 computes four tokens.
+// LADON_HELIUM_TOKEN computes the products of one token's features and 32 weights of each row, or 16 weights if no more
+// are left. `first` is the instruction for the first 16 weights: vmladav starts a sum at 0, and vmladava adds to a sum.
+// LADON_HELIUM_32 does so for four tokens.
 #define LADON_HELIUM_TOKEN(first, sum0, sum1, offset)      \
   "vldrb.u8 q4, [r1, #" offset "]\n\t" first " " sum0      \
   ", q0, q4\n\t"                                           \
@@ -263,8 +264,8 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // This loop is for rows of at most 64 weights. q0 - q3 hold 32 weights of each row during a pass over all packs. If
-    // a row has more than 32 weights, a second pass adds the products of the other weights.
+    // The loop for rows of at most 64 weights. During a pass over all packs, q0 - q3 hold 32 weights of each row. If a
+    // row has more than 32 weights, a second pass adds the products of the remaining weights.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"

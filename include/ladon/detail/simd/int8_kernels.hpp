@@ -15,13 +15,14 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether the target has a function quantise_panel, which writes the integers of a panel in an order that depends on
-// the target.
+// Whether the target has its own function quantise_panel, which stores the integers of a panel in the order that the
+// target's loops need.
 template <class Element, class Simd>
 inline constexpr bool quantises_panels =
     uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd> || uses_one_lane<Element, Simd>;
 
-// Whether each pass over int8 weights converts the weights to wider integers, or loads the weights into registers.
+// Whether each pass over int8 weights has a cost on this target, because it converts the weights to wider integers or
+// loads them into registers.
 template <class Element, class Simd>
 inline constexpr bool prepares_weights =
     uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd>;

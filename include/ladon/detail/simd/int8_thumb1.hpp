@@ -2,8 +2,8 @@
 // The quantisation of panels for int8 products on Cortex-M0+. detail/linear/cortex_m/int8_thumb1_tile.hpp computes the
 // products.
 //
-// A quantised panel holds q (detail/memory/int8_panels.hpp) in 32 bits: [features][width]. With 16 bits, the loop would
-// need an additional instruction for each multiply-add, because the processor multiplies only whole registers.
+// A quantised panel holds q (detail/memory/int8_panels.hpp) in 32 bits: [features][width]. The processor multiplies
+// only whole registers, so with 16 bits, each multiply-add would need an additional instruction.
 //
 // detail/memory/panels.hpp defines panels.
 #pragma once
@@ -28,23 +28,24 @@ inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std:
 
 namespace thumb1 {
 
-// Like simd::quantised_feature, but a separate function, because few features need floats.
+// Calls simd::quantised_feature, which computes with floats. Few features need this call, so the function is compiled
+// for size (LADON_COLD).
 LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, std::int32_t most) noexcept {
   return quantised_feature(x, reciprocal, most);
 }
 
-// The arguments of `quantised` for one token. `reciprocal` holds the upper 16 bits of the mantissa of 1 / scale.
-// `shift` is 284 - 8 minus the stored exponent of 1 / scale.
+// The arguments of `quantised` for one token. `reciprocal` is the upper 16 bits of the mantissa of 1 / scale. `shift`
+// is 284 - 8 - e, where e is the stored exponent of 1 / scale.
 struct Quantisation {
   std::uint32_t reciprocal;
   std::int32_t shift;
 };
 
-// Returns the integer q of a feature. `bits` holds the bits of the feature.
+// Returns the integer q of the feature whose bits are `bits`.
 //
-// The product of the upper 16 bits of both mantissas is too small by less than 2^-14 of the product. If the smallest
-// and the largest possible product are rounded to the same integer, this integer is q. Otherwise, for less than 1% of
-// the features, quantised_with_floats computes q.
+// The function multiplies only the upper 16 bits of both mantissas. The exact product is larger than the result by less
+// than 2^-14 of the result. If the result and this upper bound of the exact product are rounded to the same integer,
+// this integer is q. Otherwise, for less than 1% of the features, quantised_with_floats computes q.
 LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
                                     std::int32_t most) noexcept {
   const std::int32_t exponent = soft::exponent_of(bits);
@@ -53,7 +54,7 @@ LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how,
     if (exponent != 0 || bits << 1 == 0) return 0;
     return quantised_with_floats(ladon::bit_cast<float>(bits), reciprocal, most);
   }
-  // `magnitude` is 256 |q|, not yet rounded.
+  // `magnitude` is |q| before rounding, in units of 1/256.
   const std::uint32_t magnitude = ((soft::mantissa_of(bits) >> 16) * how.reciprocal) >> shift;
   const std::uint32_t integer = (magnitude + 127) >> 8;
   if ((magnitude + (magnitude >> 14) + 130) >> 8 != integer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of rows and four tokens, all integers of 32 bits, for Cortex-M0+. Int8 products
-// (detail/linear/cortex_m/int8_thumb1_tile.hpp) and attention (detail/attention/block_floats.hpp) use these products.
-// On all other targets, a C++ function computes the product of one row, for tests.
+// Products of rows with four tokens, in 32-bit integers, for Cortex-M0+. int8_thumb1_tile.hpp (int8 products) and
+// block_floats.hpp (attention) use them. On all other targets, a C++ function computes the product of one row, for
+// tests.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,15 @@ namespace ladon::inline LADON_ABI::detail::simd::thumb1 {
 // Adds the products of one row and four tokens to the sums:
 //     sums[t] += sum over i of x[i][t] * row[i]      i = 0 .. count - 1
 //
+// Registers of the loop:
 //     r8 - r11   the sums
 //     r2, r3     two weights
 //     r4 - r7    a feature of each token; a multiplication overwrites the feature
-//     r12        the end of the whole blocks of eight features
+//     r12        the end of the last complete block of eight weights
 //
-// For eight features, the loop takes 78 instructions for 32 multiply-adds: 2.4 for each. Each multiply-add takes a MULS
-// and an addition. MULS overwrites the feature, so each row must load the features again: one LDM loads four features.
+// For eight features, the loop takes 78 instructions for 32 multiply-adds: 2.4 for each. Each multiply-add needs a MULS
+// and an addition. MULS overwrites the feature, so the features are loaded again for each row, four features with one
+// LDM.
 #if LADON_THUMB1
 __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*row*/, const std::int32_t* /*x*/,
                                                           std::size_t /*count*/, std::int32_t* /*sums*/) noexcept {
@@ -66,34 +68,32 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
       "pop {r4-r7, pc}");
 }
 
-// Three rows of int8 weights fit into two rows of 32-bit words:
-//
+// To save multiplications, three rows of int8 weights are packed into two rows `a` and `b` of 32-bit words:
 //     a[i] = row[0][i] + 2^11 row[2][i]        b[i] = row[1][i] + 2^22 row[2][i]
 //
-// For 32 features q with -255 <= q <= 255, the sums S of the three rows have 20 bits and a sign. The sums A and B of
-// the two word rows, modulo 2^32, therefore determine all three sums:
-//
+// In a block of 32 features q with -255 <= q <= 255, the sums S[0], S[1] and S[2] of the three rows have 20 bits and a
+// sign. Let A and B be the sums of the word rows `a` and `b`, modulo 2^32. They determine all three sums:
 //     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are the lower 10 bits c of S[2]
 //     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits d are the upper bits of S[2]
 //     S[2] = c + 2^10 d
 //
-// `packed_block` is the number of features of a block. The last block may be shorter.
-//
-//     words   [blocks][2][features of the block]   a, then b
+// `packed_block` is the number of features of such a block. The last block may be shorter. The words are stored block
+// by block: first `a`, then `b`:
+//     words   [blocks][2][features of the block]
 inline constexpr std::size_t packed_block = 32;
 LADON_INLINE std::int32_t packed_a(std::int32_t row0, std::int32_t row2) noexcept { return row0 + row2 * 2048; }
 LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcept { return row1 + row2 * 4194304; }
 
 // Adds the products of three packed rows and four tokens to the sums. Precondition: count > 0.
-//
 //     sums[t][r] += sum over i of x[i][t] * row[r][i]      i = 0 .. count - 1
 //
+// Registers of the loop:
 //     r0, r1     the addresses of the next words and of the next features
 //     r2 - r12   as in add_4_tokens
-//     stack      the features left and the features of the block, then the address of the sums
+//     stack      how many features are left, how many features the block has, and the address of the sums
 //
-// For eight features, the loop takes 2 * 78 instructions for 96 multiply-adds: 1.6 for each. For each block and each
-// sum, the separation of the sums takes 6 instructions.
+// For eight features, the loop takes 2 * 78 instructions for 96 multiply-adds: 1.6 for each. Separating the three sums
+// takes another 6 instructions for each block and each sum.
 __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_t* /*words*/, const std::int32_t* /*x*/,
                                                                std::size_t /*count*/,
                                                                std::int32_t (* /*sums*/)[3]) noexcept {
@@ -129,7 +129,7 @@ __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_
       "pop {r3-r7}\n\t"
       "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
       "pop {r4-r7, pc}\n"
-      // Computes the sums of r3 words and four tokens in r8 - r11.
+      // A subroutine: multiplies words by four tokens, and leaves the sums in r8 - r11. r3 is the number of words.
       "5:\n\t"
       "movs r4, #0\n\tmov r8, r4\n\tmov r9, r4\n\tmov r10, r4\n\tmov r11, r4\n\t"
       "movs r2, #7\n\tands r2, r3\n\tpush {r2}\n\tsubs r3, r3, r2\n\tbeq 7f\n\t"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of an int8 product: a pack of 32-bit integers. Lane i of the sums belongs to lane i of a Pack of floats.
-// group_dot.hpp adds products to the sums. A sum does not overflow, because most_int8_features
+// The sums of an int8 product: a pack of 32-bit integers. group_dot.hpp adds products to the sums. Each lane belongs to
+// the corresponding lane of a Pack of floats. A sum does not overflow, because most_int8_features
 // (detail/memory/weight_rows.hpp) limits the number of features. detail/memory/panels.hpp defines packs.
 #pragma once
 
@@ -57,7 +57,7 @@ struct IntegerSums {
   }
 };
 
-// The branch of WebAssembly comes first, because Emscripten can also define the macros of SSE.
+// WebAssembly is tested first, because Emscripten can also define the macros of SSE.
 #if LADON_HAS_XSIMD && defined(__wasm_simd128__)
 template <>
 struct IntegerSums<XsimdPack<4>> {
@@ -76,8 +76,8 @@ struct IntegerSums<XsimdPack<4>> {
   LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(wasm_f32x4_convert_i32x4(sum)); }
 };
 #elif LADON_HAS_XSIMD && defined(__SSE2__)
-// SSE2 has no instruction for the product of 32-bit integers, so negative_products needs SSE4.1. Only targets that
-// quantise to 8-bit integers call negative_products, and all these targets have SSE4.1.
+// negative_products needs SSE4.1, because SSE2 has no product of 32-bit integers. Only targets that quantise to 8-bit
+// integers call negative_products, and all of them have SSE4.1.
 template <>
 struct IntegerSums<XsimdPack<4>> {
   using Pack = XsimdPack<4>;
@@ -118,7 +118,7 @@ struct IntegerSums<XsimdPack<8>> {
     return reduce_add(IntegerSums<XsimdPack<4>>{_mm_add_epi32(low, high)});
   }
 #if defined(__AVX512VL__)
-  // Returns start + the sum of the two lanes of each token. Lanes 2 i and 2 i + 1 belong to token i.
+  // Adds the two lanes of each token and returns start + this sum. Lanes 2 i and 2 i + 1 belong to token i.
   LADON_INLINE IntegerSums<XsimdPack<4>> add_steps(const IntegerSums<XsimdPack<4>>& start) const noexcept {
     const __m256i both = _mm256_add_epi32(sum, _mm256_srli_epi64(sum, 32));
     return {_mm_add_epi32(start.sum, _mm256_cvtepi64_epi32(both))};
@@ -143,7 +143,7 @@ struct IntegerSums<XsimdPack<16>> {
     const __m256i low = _mm512_castsi512_si256(a.sum), high = _mm512_extracti64x4_epi64(a.sum, 1);
     return reduce_add(IntegerSums<XsimdPack<8>>{_mm256_add_epi32(low, high)});
   }
-  // Returns start + the sum of the two lanes of each token. Lanes 2 i and 2 i + 1 belong to token i.
+  // Adds the two lanes of each token and returns start + this sum. Lanes 2 i and 2 i + 1 belong to token i.
   LADON_INLINE IntegerSums<XsimdPack<8>> add_steps(const IntegerSums<XsimdPack<8>>& start) const noexcept {
     const __m512i both = _mm512_add_epi32(sum, _mm512_srli_epi64(sum, 32));
     return {_mm256_add_epi32(start.sum, _mm512_cvtepi64_epi32(both))};

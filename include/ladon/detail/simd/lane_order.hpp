@@ -36,9 +36,8 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Treats the lanes of `a`, `b` and the result as groups of four. Each group of the result takes its four lanes from the
-// corresponding groups of `a` and `b`. A Pick of 0 .. 3 takes lane Pick of the group of `a`. A Pick of 4 .. 7 takes
-// lane Pick - 4 of the group of `b`. All groups use the same four values of Pick.
+// Picks four lanes from each group of four lanes of `a` and `b`, with the same four values of Pick for all groups. The
+// values 0 to 3 stand for the lanes of the group of `a`, and the values 4 to 7 for the lanes of the group of `b`.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -47,8 +46,8 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Combines whole groups of four lanes of `a` and `b`. With sixteen lanes, the result is groups First and Second of `a`,
-// then groups First and Second of `b`. With eight lanes, the result is group First of `a`, then group First of `b`.
+// Combines whole groups of four lanes. With sixteen lanes, the result is groups First and Second of `a`, followed by
+// groups First and Second of `b`. With eight lanes, the result is group First of `a`, followed by group First of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -57,7 +56,7 @@ LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Returns `a`, rotated: lane i of the result is lane (i + By) % lanes of `a`.
+// Rotates the lanes: lane i of the result is lane (i + By) % lanes of `a`.
 template <std::size_t By, class Pack>
 LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -65,9 +64,9 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Merges rows 2 i and 2 i + 1 into row i, for each i < lanes / Width / 2. Treats the lanes as groups of 2 * Width. In
-// every group of both rows, the function adds lanes j and j + Width, for each j < Width. The sums of row 2 i become the
-// first Width lanes of the merged group. The sums of row 2 i + 1 become the last Width lanes.
+// One step of adding all lanes of each row: merges rows 2 i and 2 i + 1 into row i, for each i < lanes / Width / 2. The
+// lanes of a row form groups of 2 * Width lanes. In both rows, the two halves of each group are added. In the merged
+// row, the first half of each group is the sum from row 2 i, and the second half is the sum from row 2 i + 1.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -81,9 +80,9 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Transposes a square of rows in place: lane j of row i becomes lane i of row j. The square consists of 4 x 4 blocks.
-// First, each block is transposed. Then blocks on opposite sides of the diagonal are exchanged. The transposition of
-// xsimd (from version 11 on) takes twice as many instructions, because xsimd zips whole registers.
+// Transposes a square of rows in place: lane j of row i becomes lane i of row j. The square consists of blocks of 4 x 4
+// lanes. First, each block is transposed. Then blocks on opposite sides of the diagonal are exchanged. The
+// transposition of xsimd (from version 11 on) takes twice as many instructions.
 template <class Pack>
 LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

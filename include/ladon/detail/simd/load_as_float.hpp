@@ -21,8 +21,8 @@ LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
   return Pack::load(from);
 }
 
-// Returns `loaded`, and keeps the pack in a register. g++ 12 would otherwise make a load the memory operand of each
-// multiply-add that uses the pack, and several multiply-adds would load the same bytes.
+// Returns `loaded`, and forces the compiler to keep the pack in a register. Otherwise, g++ 12 would load the same bytes
+// again for each multiply-add that uses the pack.
 template <class Pack>
 LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
 #if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && defined(__SSE2__)
@@ -70,9 +70,9 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
     if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
       const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 #if defined(__AVX512BW__)
-      // One vpermw replaces vpmovzxwd and vpslld: word i of `bits` becomes the upper word of lane i. The time of
-      // attention of one token is 0.83 times the time with the two instructions (Zen 4). In this measurement, 4 query
-      // heads share 1024 bfloat16 keys and values in the L2 cache.
+      // One vpermw replaces vpmovzxwd and vpslld: word i of `bits` becomes the upper word of lane i. Attention of one
+      // token then takes 0.83 times as long as with the two instructions (Zen 4; 4 query heads share 1024 bfloat16 keys
+      // and values in the L2 cache).
       const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
       return typename Pack::Batch(_mm512_castsi512_ps(
           _mm512_maskz_permutexvar_epi16(0xaaaaaaaau, _mm512_slli_epi32(lane, 16), _mm512_castsi256_si512(bits))));

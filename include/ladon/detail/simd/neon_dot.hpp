@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes one step of an int8 product on 64-bit Arm. The instruction (SDOT or SMLAL) multiplies the features of a pack
-// by one lane of a register of weights. One register therefore holds the weights of several steps (`add_by_lane`).
-// group_dot.hpp documents the interface. detail/memory/panels.hpp defines packs.
+// Computes one step of an int8 product on 64-bit Arm, with SDOT or SMLAL. Both instructions multiply features by one
+// lane of a register of weights, so one register holds the weights of several steps (`add_by_lane`). group_dot.hpp
+// documents the interface. detail/memory/panels.hpp defines packs.
 //
 // With the extension I8MM, SMMLA multiplies eight weights of each of two rows by eight features of each of two tokens.
-// The features of two steps are interleaved when a tile loads the features, so panels have the same layout with and
-// without I8MM.
+// A tile interleaves the features of two steps when it loads them, so panels have the same layout with and without
+// I8MM.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,7 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
     second = vreinterpretq_s8_s64(vzip2q_s64(a, b));
   }
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
-    // Because the statement is volatile, g++ 12 keeps the loads between the SMMLA instructions. With the intrinsic, g++
+    // The assembly is volatile, so that g++ 12 keeps each load next to the SMMLA that uses it. With the intrinsic, g++
     // 12 loads the weights of all rows before the first SMMLA, and spills sums (detail/target/neon.hpp).
     asm volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum.sum) : "w"(weights), "w"(x));
   }
@@ -65,8 +65,8 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::int8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = vdotq_s32(sum.sum, vld1q_s8(x), vld1q_s8(weight));
   }
-  // Packs the four features of a group into one lane: each SLI instruction inserts the lowest byte of a feature above
-  // the bytes of the previous features.
+  // Packs the four features of a group into one lane. SLI shifts a feature to the left and inserts it above the bytes
+  // of the previous features.
   static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::int8_t* panel) noexcept {
     const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
       return vreinterpretq_s32_f32((x + Pack::broadcast(round_to_low_bits)).batch);
@@ -82,7 +82,7 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
 #endif
 
 // Without dot product, features and weights have 16 bits. SMLAL multiplies one feature of each of four tokens by a
-// weight. A group is therefore stored as [group][lanes], and not as [lanes][group].
+// weight, so the features of a group are stored as [group][lanes] instead of [lanes][group].
 template <>
 struct GroupDot<std::int16_t, XsimdPack<4>> {
   static constexpr std::size_t group = 2, steps = 4;

@@ -17,9 +17,9 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Disables a wrong warning of GCC 12. GCC 12 unrolls the loops over tokens. If the compiler can see the size of the
-// caller's array, GCC 12 warns about iterations beyond the end of the array. The loops never reach these iterations.
-// GCC 12 cannot know that, because the number of tokens is known at run time only.
+// Disables a wrong warning of GCC 12. If GCC 12 sees the size of the caller's array, it unrolls the loops over tokens
+// and warns about iterations beyond the end of the array. The loops never reach these iterations, but the number of
+// tokens is known at run time only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -115,8 +115,8 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
   }
-  // Returns 0 in the lanes in which `zero` is true, and fma(a, b, c) in all other lanes. HeliumPack lacks fma_or_zero,
-  // because only exp2_of_nonpositive with a table (elementary.hpp) calls it.
+  // Returns 0 in the lanes in which `zero` is true, and fma(a, b, c) in all other lanes. HeliumPack lacks this
+  // function: only exp2_of_nonpositive with a table (elementary.hpp) calls it.
   friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, const ArrayPack& a, const ArrayPack& b,
                                                       const ArrayPack& c) noexcept {
     return select(zero, broadcast(0), fma(a, b, c));
@@ -126,10 +126,9 @@ struct ArrayPack {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return sqrt_scalar(a.lane[i]); });
   }
   // Returns a > b ? a : b. If an operand is NaN, the result depends on the pack:
-  //   result if             only a is NaN   b is NaN
-  //   NEON vectors          NaN             NaN
-  //   WebAssembly vectors   NaN             a
-  //   all other packs       b               NaN
+  //       result if          only a is NaN   b is NaN
+  //       NEON vectors       NaN             NaN
+  //       all other packs    b               NaN
   friend LADON_INLINE constexpr ArrayPack max(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return max_scalar(a.lane[i], b.lane[i]); });
   }
@@ -159,15 +158,15 @@ struct ArrayPack {
                                     (ladon::bit_cast<std::uint32_t>(b.lane[i]) & sign));
     });
   }
-  // Returns the bits of `a`, shifted left by 23. The low byte of `a` becomes the exponent. A low byte of n + 127
-  // therefore gives exactly 2^n.
+  // Shifts the bits of each lane to the left by 23, so that the low byte becomes the exponent of a float. A low byte of
+  // n + 127 gives exactly 2^n.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(const ArrayPack& a) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
       return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23);
     });
   }
-  // Returns 2^(k/8), correctly rounded. The low 12 bits of `a` contain the low 12 bits of the integer k. All other bits
-  // of `a` are ignored. Precondition: the result is a normal number.
+  // Returns 2^(k/8), correctly rounded. The low 12 bits of a lane of `a` are the low 12 bits of the integer k. The
+  // upper bits of the lane are ignored. Precondition: the result is a normal number.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_power(const ArrayPack& a) noexcept
     requires(uses_exp2_table)
   {

@@ -17,7 +17,7 @@ namespace ladon::inline LADON_ABI::detail::simd {
 struct HeliumPack;
 
 // A float that stands for a pack of four equal lanes. Some instructions read such an operand from a general register,
-// so the float needs no vector register. For all other operations, the float is converted to a HeliumPack.
+// which saves a vector register. For all other operations, the float is converted to a HeliumPack.
 struct HeliumBroadcast {
   float value;
   LADON_INLINE operator HeliumPack() const noexcept;
@@ -26,9 +26,9 @@ struct HeliumBroadcast {
 struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
-  // `load` and `store` access memory through this type, and not by intrinsics. g++ 12 treats the load and store
-  // intrinsics as accesses to integers. g++ 12 may therefore reorder these intrinsics and accesses to floats.
-  // load_partial and store_partial need intrinsics, so they call keep_order to preserve the order.
+  // `load` and `store` access memory through this type instead of intrinsics. g++ 12 treats the accesses of intrinsics
+  // as accesses to integers, and may therefore reorder them with accesses to floats. load_partial and store_partial
+  // need intrinsics, and call keep_order to preserve the order.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
   // A mask has four equal bits for each lane, as in the predicate register VPR.
@@ -42,7 +42,8 @@ struct HeliumPack {
 
   static LADON_INLINE HeliumBroadcast broadcast(float x) noexcept { return {x}; }
   static LADON_INLINE HeliumPack lane_index() noexcept { return {float32x4_t{0, 1, 2, 3}}; }
-  // Moves bit i of `bits` to bit 4 i of the mask, and then copies this bit to all four bits of lane i.
+  // Returns the mask whose lane i is bit i of `bits`. Bit i moves to bit 4 i, and is then copied to all four bits of
+  // lane i.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
     const std::uint32_t four_bits = bits & 0xf;
     const std::uint32_t first_bit_of_lane = (four_bits | four_bits << 3 | four_bits << 6 | four_bits << 9) & 0x1111;
@@ -72,10 +73,9 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack operator*(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vmulq_f32(a.vector, b.vector)};
   }
-  // Helium has no vector division and no vector square root. The FPU therefore computes quotients and square roots, one
-  // lane at a time. Each lane of a vector register is also a scalar register of the FPU. The assembly names these
-  // registers: s0 to s3 are the lanes of q0, and s4 to s7 are the lanes of q1. g++ 12 would move each lane through a
-  // general register, so a quotient would take 25 instructions instead of 4.
+  // Helium has no vector division and no vector square root, so the FPU computes one lane at a time. Each lane of a
+  // vector register is also a scalar register of the FPU: the lanes of q0 are s0 to s3, and the lanes of q1 are s4 to
+  // s7. g++ 12 would move each lane through a general register, so a quotient would take 25 instructions instead of 4.
   friend LADON_INLINE HeliumPack operator/(const HeliumPack& a, const HeliumPack& b) noexcept {
     register float32x4_t quotient asm("q0") = a.vector;
     register float32x4_t divisor asm("q1") = b.vector;
@@ -112,8 +112,9 @@ struct HeliumPack {
     return fma(HeliumPack(a), b, c);
   }
 
-  // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`. g++ 12 would
-  // copy the predicate to a general register and back, which takes three instructions more than the assembly.
+  // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`. The code is
+  // assembly, because g++ 12 would compile C++ code to three more instructions: it would copy the result of the
+  // comparison to a general register and back.
   friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept {
     HeliumPack larger;
     asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q1, %q2" : "=w"(larger.vector) : "w"(a.vector), "w"(b.vector) : "p0");
@@ -124,8 +125,8 @@ struct HeliumPack {
     asm("vcmp.f32 gt, %q2, %q1\n\tvpsel %q0, %q1, %q2" : "=w"(smaller.vector) : "w"(a.vector), "w"(b.vector) : "p0");
     return smaller;
   }
-  // Helium's condition "less" means "not greater or equal", which is true for NaN. The comparison a < b is therefore
-  // computed as b > a, which is false for NaN.
+  // The comparison a < b is computed as b > a. Helium's condition "less" would be true for NaN, because it means "not
+  // greater or equal".
   friend LADON_INLINE Mask operator<(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vcmpgtq_f32(b.vector, a.vector)};
   }
@@ -147,7 +148,7 @@ struct HeliumPack {
     return {vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a.vector), 23))};
   }
 
-  // Stores the four rows into an array of 16 floats. Then vld4 loads floats i, i + 4, i + 8 and i + 12 into row i.
+  // Stores the four rows into an array of 16 floats. vld4 then loads the floats i, i + 4, i + 8 and i + 12 into row i.
   static LADON_INLINE void transpose(HeliumPack (&row)[4]) noexcept {
     float square[16];
     LADON_UNROLL
@@ -170,7 +171,7 @@ struct HeliumPack {
   }
 
  private:
-  // Prevents the compiler from moving memory accesses past this call. The comment above InMemory gives the reason.
+  // Prevents the compiler from moving memory accesses past this call. The comment on InMemory gives the reason.
   static LADON_INLINE void keep_order() noexcept { asm volatile("" ::: "memory"); }
   // Returns the pack whose lane i is f(i).
   template <class F>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pack in one vector register, based on xsimd 8.1 to 14. pack_array.hpp documents the interface. No other file
-// includes xsimd. If xsimd lacks an instruction of the target, or replaces it by several instructions, this file or
+// includes xsimd. If xsimd lacks an instruction of the target, or uses several instructions instead, this file or
 // fold.hpp calls the intrinsic. detail/memory/panels.hpp defines tiles.
 #pragma once
 
@@ -27,17 +27,17 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// On 64-bit Arm, XsimdPack calls intrinsics, because calls of xsimd compile slowly. xsimd looks up every operation in a
+// On 64-bit Arm, XsimdPack calls intrinsics, because calls of xsimd compile slowly: xsimd looks up every operation in a
 // tuple of functions for ten types. g++ 12 compiles test_encoder.cpp in 11 s with intrinsics, and in 20 s with calls of
-// xsimd. The `else` after `if constexpr` discards the call of xsimd.
+// xsimd. The calls of xsimd stand in an `else` after `if constexpr`, so they are not compiled on this target.
 
 // Whether the target has a vector register of N floats.
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
-// Disables a wrong warning of GCC 12. GCC 12 unrolls the loops over tokens. If the compiler can see the size of the
-// caller's array, GCC 12 warns about iterations beyond the end of the array. The loops never reach these iterations.
-// GCC 12 cannot know that, because the number of tokens is known at run time only.
+// Disables a wrong warning of GCC 12. If GCC 12 sees the size of the caller's array, it unrolls the loops over tokens
+// and warns about iterations beyond the end of the array. The loops never reach these iterations, but the number of
+// tokens is known at run time only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -65,9 +65,9 @@ struct XsimdPack {
 #endif
     return Mask(value);
   }
-  // On AVX-512, `bits` becomes the mask register. On other targets, every lane starts as the float 1. If bit i of
-  // `bits` is set, bit i of the significand of lane i is also set, so lane i becomes greater than 1. The mask is true
-  // in the lanes that are greater than 1.
+  // Returns the mask whose lane i is bit i of `bits`. On AVX-512, `bits` is the mask register. On other targets, every
+  // lane starts as the float 1. If bit i of `bits` is 1, bit i of the significand of lane i is set to 1, so lane i
+  // becomes greater than 1. The mask is the comparison with 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -81,9 +81,8 @@ struct XsimdPack {
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. Because of the alignment, an
-  // arithmetic instruction can read its operand directly from memory, without a separate load. Only XsimdPack has this
-  // function.
+  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. An arithmetic instruction
+  // can then read its operand directly from memory, without a separate load. Only XsimdPack has this function.
   static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
@@ -143,9 +142,10 @@ struct XsimdPack {
       return a.batch / b.batch;
   }
 
-  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a product and a separate sum. xsimd 8.1 does
-  // so for sixteen lanes. For four lanes on AVX2, xsimd does so because it uses its code for SSE4. xsimd relies on the
-  // compiler to contract product and sum into an fma. Ladon is compiled without contraction (-ffp-contract=off).
+  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a separate product and sum. xsimd 8.1 does so
+  // for sixteen lanes. On AVX2, every version of xsimd does so for four lanes, because it uses its code for SSE4. xsimd
+  // relies on the compiler to contract product and sum into an fma, but Ladon is compiled without contraction
+  // (-ffp-contract=off).
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC
     return a.batch * b.batch + c.batch;
@@ -186,10 +186,9 @@ struct XsimdPack {
       return xsimd::sqrt(a.batch);
   }
 
-  // max and min return NaN if `b` is NaN. If an operand is NaN, the result depends on the target:
-  //
-  //   x86          The intrinsics return the second operand. max and min call the intrinsics, because the order of the
-  //                operands depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
+  // If `b` is NaN, max and min return NaN. If only `a` is NaN, the result depends on the target:
+  //   x86          The intrinsics return `b`. max and min call the intrinsics, because the order of the operands
+  //                depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
   //   Arm          The result is NaN.
   //   WebAssembly  The instructions pmax and pmin with swapped operands return `b`. V8 compiles each of them to one
   //                instruction on x86. Emscripten's _mm_max_ps compiles to a comparison and a selection, which are four
@@ -304,8 +303,8 @@ struct XsimdPack {
 
   static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { transpose_square(row); }
 
-  // Merges pairs of rows into single rows, then merges pairs of these rows, until one row is left. `row` is
-  // overwritten.
+  // Adds all lanes of each row: merges pairs of rows into single rows, then pairs of these rows, until one row is left.
+  // `row` is overwritten.
   static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
     add_pairs<1>(row);
     add_pairs<2>(row);
@@ -314,9 +313,8 @@ struct XsimdPack {
     return row[0];
   }
 
-  // Returns the bits of `from` as a batch of elements of type To. The template argument of xsimd::bitwise_cast depends
-  // on the version of xsimd. From version 9 on, the argument is the element type of the result. Before version 9, the
-  // argument is the batch type of the result.
+  // Returns the bits of `from` as a batch of elements of type To. The template argument of xsimd::bitwise_cast is the
+  // element type of the result from xsimd 9 on, and the batch type of the result in earlier versions.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9
@@ -326,9 +324,9 @@ struct XsimdPack {
 #endif
   }
 
-  // Returns the largest lane. The function rotates the lanes by 1 and by 2, then by 4 and by 8 if the pack has more
-  // than 4 or 8 lanes. After each rotation, it takes the maximum of the rotated and the unrotated pack. At the end,
-  // every lane holds the maximum of all lanes.
+  // Returns the largest lane. The lanes are rotated by 1 and by 2, then by 4 and by 8 if the pack has so many lanes.
+  // After each rotation, the maximum of the rotated and the unrotated pack is taken. At the end, every lane holds the
+  // maximum of all lanes.
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
     XsimdPack largest = max(a, rotate_lanes_down<1>(a));
     largest = max(largest, rotate_lanes_down<2>(largest));

@@ -15,13 +15,13 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 // add_dot(sum, x, w) returns `sum` plus the products of unsigned `x` and signed `w`.
 //
-// For g++, the instruction is written in assembly. With the intrinsic, g++ 12 copies accumulators in the loop and
-// stores some accumulators to memory. The loop then reaches 46% of the peak throughput of vpdpbusd. With assembly, the
-// loop reaches 90 to 94% (Zen 5).
+// For g++, the instruction vpdpbusd is written in assembly: with the intrinsic, g++ 12 copies accumulators in the loop
+// and stores some of them to memory. The loop reaches 46% of the peak throughput of vpdpbusd with the intrinsic, and 90
+// to 94% with assembly (Zen 5).
 //
-// Without AVX-512, LADON_VEX is the prefix {vex}, which selects the encoding of AVX-VNNI. Without this prefix,
-// assemblers would choose the encoding of AVX-512. The operand constraint "v" allows 32 registers with AVX-512, and 16
-// registers without AVX-512.
+// Without AVX-512, the instruction needs the prefix {vex} (LADON_VEX), which selects the encoding of AVX-VNNI: by
+// default, assemblers choose the encoding of AVX-512. The operand constraint "v" allows 32 registers with AVX-512, and
+// 16 registers without AVX-512.
 #if defined(__clang__) && defined(__AVX512F__)
 LADON_INLINE __m128i add_dot(__m128i sum, __m128i x, __m128i w) noexcept { return _mm_dpbusd_epi32(sum, x, w); }
 LADON_INLINE __m256i add_dot(__m256i sum, __m256i x, __m256i w) noexcept { return _mm256_dpbusd_epi32(sum, x, w); }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the
+// Returns two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the
 // smallest integer.
 //
-// The number of levels and the smallest integer are constants, except in WebAssembly. The relaxed dot product of
-// WebAssembly differs between engines, and a module runs on every engine. A module with 8-bit activations therefore
-// reads both numbers at run time. The program that loads the module tests the engine, and then calls `set_activations`
-// (src/c_kernel/module_int8.cpp.in).
+// Both numbers are constants, except in WebAssembly. A module can run on every engine, but the relaxed dot product of
+// WebAssembly differs between engines. A module with 8-bit activations therefore reads both numbers at run time. The
+// program that loads the module tests the engine, and then calls `set_activations` (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
 #include <cstdint>
@@ -23,9 +22,9 @@ namespace ladon::inline LADON_ABI::detail::simd {
 //     signed (Arm)              255      -128    8
 //     saturating (other x86)    127      0       7      no sum of two products exceeds 16 bits
 //
-// With the numbers of the last row, products are exact on every engine. The last row is therefore the initial value in
-// modules with relaxed SIMD. Modules without relaxed SIMD use no relaxed dot product, so their initial value has 255
-// levels.
+// With the numbers of the last row (saturating), products are exact on every engine. They are therefore the initial
+// values in modules with relaxed SIMD. Modules without relaxed SIMD do not use the relaxed dot product, and start with
+// 255 levels.
 struct RunTimeActivations {
   float levels, least;
 };
@@ -52,8 +51,8 @@ LADON_INLINE constexpr float activation_levels() noexcept {
 template <class Element>
 inline constexpr bool adds_zero = sizeof(Element) == 1;
 
-// Returns the smallest possible feature q + zero: -128 if features are signed, 0 if features are unsigned. The zero
-// point of a signed feature is therefore 128 less than the zero point of an unsigned feature.
+// Returns the smallest possible feature q + zero: -128 if features are signed bytes, 0 if they are unsigned bytes. The
+// zero point of a signed feature is therefore 128 less than the zero point of an unsigned feature.
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)
@@ -62,8 +61,8 @@ LADON_INLINE constexpr float least_feature() noexcept {
   return adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
 }
 
-// Returns the value of a feature as an integer. With relaxed SIMD, a byte is a signed number if the engine's dot
-// product is signed.
+// Returns the value of a feature as an integer. With relaxed SIMD, the feature is read as a signed byte if the engine's
+// dot product does so.
 template <class Element>
 LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
 #if defined(__wasm_relaxed_simd__)

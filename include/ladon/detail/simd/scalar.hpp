@@ -30,9 +30,9 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// Whether a multiply-add a * b + c is rounded only once. On a target without an fma instruction, product and sum are
-// rounded separately, because an emulated fma would call libm for every product. In a deterministic build, product and
-// sum are rounded separately on every target.
+// Whether fma_scalar rounds a * b + c only once. Without an fma instruction, product and sum are rounded separately,
+// because an emulated fma would call libm for every product. In a deterministic build, product and sum are rounded
+// separately on every target.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
 #elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
@@ -40,9 +40,9 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// Whether the number of roundings of fma_scalar is known only at run time. With WebAssembly's relaxed SIMD, the engine
-// chooses one or two roundings for all multiply-adds. fma_scalar calls the vector instruction, so that single floats
-// and vectors are rounded in the same way at run time.
+// True if the engine decides at run time whether fma_scalar rounds once or twice. With WebAssembly's relaxed SIMD, the
+// engine makes this choice for all multiply-adds. fma_scalar then calls the vector instruction, so that single floats
+// and vectors are rounded in the same way.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else
@@ -89,9 +89,9 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// Programs for microcontrollers rely on a constant duration of a call. On a Cortex-M with an FPU, the next three
-// functions are therefore written in assembly for g++, so that their duration does not depend on their arguments. From
-// C++ code, g++ 12 would compile a branch if an argument is a constant.
+// Programs for microcontrollers often need calls of constant duration. On a Cortex-M with an FPU, the next three
+// functions are therefore written in assembly for g++. From C++ code, g++ 12 would compile a branch if an argument is a
+// constant, and the duration would depend on the arguments.
 
 // Returns condition ? a : b.
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {

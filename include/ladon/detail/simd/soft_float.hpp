@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float arithmetic with integers, for Cortex-M0+. This processor has no FPU and no instruction that counts leading
-// zeros or returns the upper half of a product. A product of two floats in libgcc takes 129 instructions, and a sum
-// takes 100 (arm-none-eabi-g++ 12). The functions of this file do not round after each operation, so their results are
-// at least as accurate as the results of libgcc, but not bit-identical. Deterministic builds do not use this file.
+// Float arithmetic with integers, for Cortex-M0+, which has no FPU, counts no leading zeros and returns only the lower
+// half of a product. In libgcc, a product of two floats takes 129 instructions, and a sum takes 100 (arm-none-eabi-g++
+// 12). The functions of this file do not round after each operation. Their results are at least as accurate as the
+// results of libgcc, but not bit-identical, so deterministic builds do not use this file.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ LADON_INLINE std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) noexc
   return a1 * b1 + ((a1 * b0) >> 16) + ((a0 * b1) >> 16);
 }
 
-// Shifts `x` to the left by a multiple of 4 bits, until one of its highest 4 bits is 1. Returns the number of bits. If
-// `x` is 0, the number is 28.
+// Shifts `x` to the left by a multiple of 4 bits, until one of its highest 4 bits is 1. Returns the number of bits, or
+// 28 if `x` is 0.
 LADON_INLINE std::int32_t normalise_nearly(std::uint32_t& x) noexcept {
   std::int32_t shift = 0;
   if (x >> 16 == 0) x <<= 16, shift = 16;
@@ -39,7 +39,7 @@ LADON_INLINE std::int32_t normalise_nearly(std::uint32_t& x) noexcept {
   return shift;
 }
 
-// Shifts `x` to the left until its highest bit is 1. Returns the number of bits. If `x` is 0, the number is 31.
+// Shifts `x` to the left until its highest bit is 1. Returns the number of bits of the shift, or 31 if `x` is 0.
 LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
   std::int32_t shift = x >> 28 == 0 ? normalise_nearly(x) : 0;
   if (x >> 30 == 0) x <<= 2, shift += 2;
@@ -53,7 +53,7 @@ LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::in
   exponent -= normalise(magnitude);
   if (magnitude == 0 || exponent <= 0) return 0.0f;
   if (exponent >= 254) return ladon::bit_cast<float>((sign & 0x80000000u) | 0x7f800000u);
-  // The carry of the rounding may raise the exponent.
+  // If the mantissa rounds up to 2, its carry correctly raises the exponent.
   const std::uint32_t rounded = ((magnitude >> 7) + 1) >> 1;
   return ladon::bit_cast<float>((rounded + (static_cast<std::uint32_t>(exponent - 1) << 23)) | (sign & 0x80000000u));
 }
@@ -64,8 +64,8 @@ LADON_INLINE float to_float(std::int32_t integer, std::int32_t exponent) noexcep
   return to_float(magnitude_of(integer), static_cast<std::uint32_t>(integer), exponent);
 }
 
-// The arguments of multiply_add for one row: a factor and a summand. `sum_shift` says how far the sums can be shifted
-// to the left without an overflow of 31 bits.
+// The arguments of multiply_add for one row: a factor and a summand. After a shift to the left by `sum_shift` bits,
+// every sum of the row still fits into 31 bits.
 struct Affine {
   std::uint32_t row1;                         // the upper 16 bits of the mantissa of the factor
   std::uint32_t shift;                        // sum_shift
@@ -92,18 +92,18 @@ struct Affine {
 
 #if LADON_THUMB1
 // Computes, for each token t until `factors_end` and each row r until `rows_end`:
-//
 //     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
 //
-// The product of a sum and its factors is truncated to 31 bits. A sum of less than 28 bits is therefore first shifted
-// to the left, by a multiple of 4 bits. In 32 x 64 results, with dense or sparse weights, the error was at most 0.45 *
-// 2^-24 of 3 |product| + |result|, which is less than the three roundings of floats may take. Without the shift, the
-// error of sparse rows was up to 2^-10 of the result. The shift takes 8 instructions on average.
+// The product of a sum and its factors is truncated to 31 bits, so a sum of less than 28 bits is first shifted to the
+// left, by a multiple of 4 bits. In 32 x 64 results, with dense or sparse weights, the error was at most 0.45 * 2^-24 *
+// (3 |product| + |result|). A computation with floats rounds three times, and may have a larger error. Without the
+// shift, the error of sparse rows was up to 2^-10 of the result. The shift takes 8 instructions on average.
 //
-// Precondition: Affine::takes the rows. Returns 0, or another number if a factor or a result is 0, subnormal, infinite,
-// NaN or out of range. The results are then incomplete. g++ 12 keeps the operands in memory: its code takes more than
-// 126 instructions for each result, and the assembly 93.
+// Precondition: Affine::takes is true for each row. Returns 0 if all results are written. Returns another number, and
+// leaves the results incomplete, if a factor or a result is 0, subnormal, infinite, NaN or out of range. g++ 12 would
+// keep the operands in memory and take more than 126 instructions for each result. The assembly takes 93.
 //
+// Registers of the loop, and the stack:
 //     r4            |sum|, then the product and the result
 //     r6            0, or -1 if r4 belongs to a negative number
 //     r7            the exponent of r4: the number is r4 * 2^(r7 - 127 - 29)
@@ -145,7 +145,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       "muls r3, r4, r3\n\tmuls r0, r1, r0\n\tmuls r4, r1, r4\n\t"
       "lsrs r3, r3, #16\n\tlsrs r0, r0, #16\n\tadds r4, r4, r3\n\tadds r4, r4, r0\n\t"
       "lsrs r4, r4, #1\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
-      // Add the summand, after the smaller of the two numbers is shifted to the right.
+      // Shift the product or the summand to the right, whichever has the smaller exponent. Then add both.
       "beq 3f\n\t"
       "ldmia r2!, {r0, r1}\n\tsubs r3, r7, r1\n\tbmi 4f\n\t"
       "asrs r0, r3\n\tb 5f\n"

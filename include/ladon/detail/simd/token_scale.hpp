@@ -13,15 +13,15 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// The scales and limits of the tokens of one pack, one token in each lane. `reciprocal` is 1 / scale, or 0 for a token
-// whose integers q are all 0. The integers q of a token lie in `least` .. `most`.
+// How the tokens of one pack are quantised, one token in each lane. The integers q of a token lie in `least` .. `most`.
+// `reciprocal` is 1 / scale, or 0 if all integers q of the token are 0.
 template <class Pack>
 struct TokenScale {
   Pack scale, reciprocal, least, most;
 };
 
-// Returns the TokenScale of tokens whose features lie between `low` <= 0 and `high` >= 0. `finite` is true in the lanes
-// of tokens that have only finite features.
+// Returns the TokenScale of tokens whose features lie between `low` <= 0 and `high` >= 0. `finite` says which tokens
+// have only finite features.
 template <int ActivationBits, class Pack>
 LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
                                                        const typename Pack::Mask& finite) noexcept {
@@ -33,10 +33,9 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = select(usable, zeros - low, zeros) * reciprocal;
-  // The call of min() does not change the zero point. It separates the product from the sum. Without min(), and without
-  // -ffp-contract=off, g++ would fuse product and sum into an fma, which does not round the product. But quantise_pack
-  // (detail/memory/int8_panels.hpp) rounds the product. The smallest q could then be token.least - 1, and q + zero
-  // would wrap around from 0 to 255.
+  // min() does not change the zero point, but prevents g++ from fusing the product and the following sum into an fma if
+  // -ffp-contract=off is missing. An fma does not round the product, but quantise_pack (detail/memory/int8_panels.hpp)
+  // rounds it. With an fma, the smallest q could be token.least - 1, and q + zero would wrap around from 0 to 255.
   if constexpr (Pack::lanes > 1) scaled = min(scaled, levels);
   const Pack zero = (scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
@@ -53,10 +52,10 @@ LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
 
 // Returns the TokenScale of one token. The features of the token are `stride` floats apart.
 //
-// The function compares the bits of floats as integers. The reason is that a Cortex-M4 has no instruction for the
-// maximum of two floats, and a Cortex-M0+ has no FPU. If the bits of positive floats are read as signed integers, a
-// larger float gives a larger integer. If the bits of negative floats are read as unsigned integers, a larger magnitude
-// gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows an infinity or a NaN.
+// Floats are compared as integers, because a Cortex-M4 has no instruction for the maximum of two floats, and a
+// Cortex-M0+ has no FPU. Among positive floats, read as signed integers, a larger float has a larger integer. Among
+// negative floats, read as unsigned integers, a larger magnitude has a larger integer. An infinity or a NaN has the
+// largest integer, so it ends up in `high` or `low`.
 template <std::size_t Features, int ActivationBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
@@ -72,17 +71,17 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                         ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Returns the integer q of the feature `x`: x * reciprocal, rounded, but at most `most`, the largest q of the token.
-// scale_of_range computes the smallest q of the token in the same way from the lowest feature (or 0), and a greater x
-// never gets a smaller q. No lower clamp is therefore needed.
+// Returns the integer q of the feature `x`: x * reciprocal is rounded, and limited to `most`, the largest q of the
+// token. A lower limit is not needed. scale_of_range computes the smallest q in the same way, from the lowest feature
+// of the token, or from 0 if no feature is negative. A greater feature never gets a smaller q.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
   return static_cast<std::int16_t>(q < most ? q : most);
 }
 
-// Returns a + b modulo 2^32. If a token has an infinite or NaN feature, its integers may be any 16 bits, so its sums
-// may overflow. Without the modulo, an overflow would be undefined behaviour.
+// Returns a + b modulo 2^32. If a token has an infinite or NaN feature, its integers are arbitrary 16-bit numbers, so a
+// sum may overflow. An overflow of signed integers would be undefined behaviour.
 LADON_INLINE std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }

@@ -6,8 +6,8 @@
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
 //
-// XsimdVectors and the other structs of packs, except ConstantPacks, also have the constants of
-// detail/target/defaults.hpp, for example the function tiling(tokens, lanes).
+// Most of these structs also have the members of Defaults (detail/target/defaults.hpp), for example the function
+// tiling(tokens, lanes). Only ConstantPacks, for constant evaluation, lacks these members.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -18,8 +18,8 @@
 #include <ladon/detail/simd/pack_array.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
-// A deterministic build does not use 32-bit NEON. 32-bit NEON flushes subnormals to zero, so its results would differ
-// from those of other targets.
+// A deterministic build does not use 32-bit NEON, which flushes subnormals to zero: results would differ from other
+// targets.
 #if defined(__SSE2__) || defined(_M_X64) || defined(__aarch64__) || defined(__wasm_simd128__) || \
     (defined(__ARM_NEON) && !LADON_DETERMINISTIC)
 #define LADON_TARGET_HAS_VECTORS
@@ -33,9 +33,9 @@
 #define LADON_HAS_HELIUM 0
 #endif
 
-// If xsimd is installed and supports the target, Ladon computes with xsimd's vectors. LADON_ARRAY_LANES selects plain
-// arrays instead. If the target has vectors, but xsimd is missing or LADON_HAS_XSIMD is defined as 0, Ladon also
-// computes with plain arrays. The compiler then prints a note, because vectors are many times as fast as plain arrays.
+// Ladon computes with xsimd's vectors if xsimd is installed and supports the target. LADON_ARRAY_LANES selects plain
+// arrays instead. Without xsimd, or with LADON_HAS_XSIMD=0, Ladon also computes with plain arrays. In both cases, the
+// compiler prints a note if the target has vectors, because vectors are many times as fast.
 #if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0
@@ -137,10 +137,9 @@ namespace ladon::inline LADON_ABI::detail {
 // Returns the layout of `tokens` tokens in panels, and the shape of a tile of their products. `model` is the width of a
 // token in the products with weights, or 0 if there are no such products. If `tokens` tokens fill one and a half
 // registers and `model` is at least Target::narrowest_model_of_half_packs, a panel has three packs of half a register.
-// A single token has panels of width 1. In products of a single token, the lanes hold different features or keys of
-// this token instead of different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). The result of a sum
-// across lanes depends on the number of lanes. A deterministic build therefore treats a single token like several
-// tokens.
+// For a single token, panels have the width 1: the lanes of its products hold different features or keys instead of
+// different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). Sums across lanes depend on the number of
+// lanes, so a deterministic build treats a single token like several tokens.
 template <class Target>
 constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
@@ -151,15 +150,14 @@ constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
 }
 
 // Returns the layout of the last panel of `tokens` tokens. All other panels have the layout tiling(tokens, model). The
-// last panel has the layout that its tokens would have as a separate sequence. Few tokens in the last panel therefore
-// use narrow packs and folded products (linear/micro_kernel_folded.hpp). There are two exceptions:
-// - A single token in the last panel takes the layout of two tokens. The kernels for a single token compute only whole
-//   sequences.
+// last panel has the layout that its tokens would have as a separate sequence, so few tokens use narrow packs and
+// folded products (linear/micro_kernel_folded.hpp). There are two exceptions:
+// - A single token in the last panel has the layout of two tokens, because the kernels for a single token compute only
+//   whole sequences.
 // - With one lane, there are no narrower packs. The last panel then has the layout of the other panels.
 //
-// The table has the time of encoder layers whose last panel has the layout of last_tiling. The time is divided by the
-// time with one pack of 16 lanes as the last panel. Each time is the quickest of three or more alternating series (Zen
-// 4, AVX-512):
+// The table has the time of encoder layers with the layout of last_tiling, divided by the time with one pack of 16
+// lanes as the last panel. Each time is the quickest of three or more alternating series (Zen 4, AVX-512):
 //   relative time                  tokens of the last panel   float32   bfloat16   int8
 //   12 layers of KWT-1 (99,64,1)   3                          0.92                 0.92
 //   3 layers (99,384,12)           3                          0.92      0.89       0.91
@@ -172,7 +170,7 @@ constexpr Tiling last_tiling(std::size_t tokens, std::size_t model = 0) noexcept
   return tiling<Target>(rest == 1 ? 2 : rest, model);
 }
 
-// Whether a product with the layout T uses the kernels for a single token.
+// Whether products of tokens with the layout T use the kernels for a single token.
 template <class Simd, Tiling T>
 inline constexpr bool is_single_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
-// the code of a translation unit.
+// Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every build setting that
+// changes the generated code.
 //
 // Without the namespace LADON_ABI, functions compiled with different settings would have the same name, and the linker
 // would keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could
 // call a function without checks.
 #pragma once
 
-// Ends the compilation if the language is older than C++20. Neither g++ nor clang++ stops at an #error, but both stop
-// at an #include of a header that does not exist. All other headers include abi.hpp before their first declaration.
+// Ends the compilation if the language is older than C++20. After an #error, g++ and clang++ go on and print many more
+// messages. Both compilers stop at an #include of a missing header, so the #include of such a header follows the
+// #error. All other headers include abi.hpp before their first declaration.
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
 #error "ladon: Ladon needs C++20: compile with -std=c++20, or link the CMake target ladon::ladon"
 #include <ladon_needs_std_c++20>
@@ -36,8 +37,8 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
-// LADON_KEY_BLOCK is the number of keys in a block. Attention to more keys than a block has is computed block by block:
-// first the scores of a block, then the attention weights, then the weighted sum of the block's values.
+// LADON_KEY_BLOCK is the number of keys in a block. If there are more keys, attention is computed block by block: first
+// the scores of a block, then the attention weights, then the weighted sum of the block's values.
 //
 // The workspace holds the scores of one block of keys and one panel of queries (detail/memory/panels.hpp), 4 bytes per
 // score. A smaller block therefore reduces the workspace. The block size also determines how sums over keys are divided
@@ -50,9 +51,9 @@
 #error "ladon: LADON_DETERMINISTIC sums in blocks of 256 keys on every target; leave LADON_KEY_BLOCK as it is"
 #endif
 
-// With LADON_CONSTANT_EVALUATION=0, the compiler cannot compute attention in a constant expression. Every kernel is
-// then instantiated once, for the vector registers of the target. Otherwise, every kernel is also instantiated for
-// plain arrays, and compilers take up to 1.5 times as long. The setting does not change the results at run time.
+// With LADON_CONSTANT_EVALUATION=0, attention cannot be computed in a constant expression. Every kernel is then
+// compiled once, for the vector registers of the target. Otherwise, every kernel is also compiled for plain arrays, and
+// compilers take up to 1.5 times as long. The setting does not change the results at run time.
 #if !defined(LADON_CONSTANT_EVALUATION)
 #define LADON_CONSTANT_EVALUATION 1
 #endif
@@ -65,9 +66,9 @@
 #define LADON_HAS_SHUFFLE 0
 #endif
 
-// LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX-512 has vpdpbusd for
-// registers of every width. AVX-VNNI has vpdpbusd for registers of 128 and 256 bits. If the target has AVX-512 and
-// AVX-VNNI, but not AVX512_VNNI, LADON_VNNI is 0, because Ladon does not mix AVX-512 and AVX-VNNI.
+// LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX512_VNNI has vpdpbusd for
+// registers of every width, and AVX-VNNI for registers of 128 and 256 bits. A target with AVX-512 needs AVX512_VNNI:
+// with AVX-VNNI only, LADON_VNNI is 0, because Ladon does not mix AVX-512 and AVX-VNNI.
 #if defined(__wasm__)
 #define LADON_VNNI 0
 #elif defined(__AVX512VNNI__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
@@ -109,8 +110,9 @@
 #endif
 
 // LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. With
-// -march=armv8-a+dotprod, g++ 12 defines __ARM_FEATURE_DOTPROD, but has no intrinsics for SDOT. LADON_ARM_DOT therefore
-// also requires the atomic instructions of Armv8.1, which this option does not include.
+// -march=armv8-a+dotprod, g++ 12 defines __ARM_FEATURE_DOTPROD, but has no intrinsics for SDOT, so LADON_ARM_DOT must
+// be 0. The condition therefore also requires the atomic instructions of Armv8.1, which -march=armv8-a+dotprod does not
+// include.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -138,8 +140,8 @@
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
-// LADON_ISA is the name of the instruction set. Two instruction sets have the same name if neither Ladon nor xsimd
-// distinguishes these sets. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of
+// LADON_ISA is the name of the instruction set. Two instruction sets have separate names if Ladon or xsimd compiles
+// different code for them. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of
 // SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed

@@ -8,8 +8,8 @@
 
 #include <ladon/detail/target/x86.hpp>
 
-// A kernel is a separate function. If a kernel were inlined, values of the calling function would occupy registers that
-// the tile needs. Compiled by g++, attention of 1024 tokens with 512 features in 8 heads reaches 90% of peak FMA
+// A kernel is a separate function. If the kernel were inlined, values of the calling function would occupy registers
+// that the tile needs. With g++, attention of 1024 tokens with 512 features in 8 heads reaches 90% of peak FMA
 // throughput with separate functions and 75% with inlined kernels.
 #define LADON_KERNEL LADON_NOINLINE
 
@@ -30,17 +30,17 @@ struct Avx2 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
   }
 #else
-  // Without FMA, each product needs a register until the product is added to its sum. The tiles therefore have fewer
-  // rows than with FMA.
+  // Without FMA, each product occupies a register until it is added to its sum. The tiles therefore have fewer rows
+  // than with FMA.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }
 #endif
 #if defined(__FMA__)
-  // One step of a tile takes 12 multiply-adds and 8 loads. The 12 multiply-adds take at least six cycles. In six
-  // cycles, a core that starts four instructions per cycle starts 24 instructions, so only four are left for the loop's
-  // counter and branch. With two steps per iteration, the loop needs half as many of these instructions. Throughput of
-  // attention in % of peak FMA throughput, for (tokens,features,heads), on a Cascade Lake:
+  // Two steps per iteration halve the instructions for the loop's counter and branch. A step of a tile has 12
+  // multiply-adds and 8 loads, and takes at least six cycles. A core that starts four instructions per cycle has room
+  // for only four more instructions. Throughput of attention in % of peak FMA throughput, for (tokens,features,heads),
+  // on a Cascade Lake:
   //                  one step   two steps
   //   (64,128,4)     75%        84%
   //   (128,384,12)   79%        84%

@@ -19,7 +19,6 @@ struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
   // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads), on
   // Zen 5:
-  //
   //   % of peak   (128,384,12)   (512,256,8)
   //   2 x 12      94             87
   //   3 x 8       84             87
@@ -35,15 +34,14 @@ struct Avx512 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12, 16};
   }
 #if !LADON_DETERMINISTIC && LADON_HAS_SHUFFLE && defined(__AVX512BW__)
-  // Two packs of 16 lanes leave up to 15 lanes idle for 17 to 24 tokens. Three packs of 8 lanes leave at most 7 lanes
-  // idle. In products with weights, a register holds two steps of 8 tokens, so two steps take three multiply-adds
-  // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction for 8 lanes takes as
-  // long as an instruction for 16 lanes, so three packs slow down scores and weighted sums. In a wide model, products
-  // with weights take most of the time.
+  // For 17 to 24 tokens, two packs of 16 lanes leave up to 15 lanes idle. Three packs of 8 lanes leave at most 7 lanes
+  // idle. In products with weights, a register then holds two steps of 8 tokens, so two steps take three multiply-adds
+  // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction takes as long with 8
+  // lanes as with 16, so three packs slow down scores and weighted sums. In a wide model, products with weights take
+  // most of the time, so three packs are faster overall.
   //
-  // The columns of Zen 4 have the time with three packs, divided by the time with two packs. The column of Zen 5 has
+  // For Zen 4, the table has the time with three packs, divided by the time with two packs. For Zen 5, the table has
   // two throughputs in % of peak FMA throughput: first with two packs, then with three packs.
-  //
   //                               Zen 4: time         Zen 5: % of peak
   //   (tokens,features,heads)     float32   int8      float32
   //   (24,384,12)                 0.79      0.81      71%, 87%
@@ -59,40 +57,40 @@ struct Avx512 : X86 {
   //   (24,32,4), causal           0.94      1.03      48%, 35%
   static constexpr std::size_t narrowest_model_of_half_packs = 128;
 #endif
-  // If tiles have one pack, two steps per iteration are faster than one. Attention of 16 tokens with 32 features in 4
-  // heads then reaches 57.7% of peak FMA throughput instead of 56.2%. With tiles of two packs, a step has 24
-  // multiply-adds, and one step per iteration is as fast as two. Four steps per iteration are no faster than two, and
-  // take more code.
+  // With tiles of one pack, two steps per iteration are faster than one: attention of 16 tokens with 32 features in 4
+  // heads reaches 57.7% of peak FMA throughput instead of 56.2%. Four steps are no faster than two, and take more code.
+  // With tiles of two packs, a step has 24 multiply-adds, and one step per iteration is as fast as two.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t packs) noexcept {
     return packs == 1 && lanes > 1 ? 2 : 1;
   }
   // Tiles of one pack prefetch their rows into the L1 cache. With 16 tokens, six encoder layers of MiniLM then take 2%
-  // less time than with the L2 cache (detail/target/x86.hpp has the measurement).
+  // less time than with prefetching into the L2 cache (detail/target/x86.hpp has the measurement).
   static constexpr bool prefetches_own_rows_to_nearest_cache = true;
-  // A product of at least this many weights is a separate function. If g++ inlines a large product into a function with
-  // many loops, g++ keeps an accumulator of the product in memory. An example is attention with a causal mask of 256
-  // tokens with 1024 features in 8 heads on Zen 5. This attention reaches 68% of peak FMA throughput with inlined
-  // products, and 94% with separate functions. A threshold of 4096 weights instead of 32768 slows down smaller shapes a
-  // little (throughput in % of peak FMA throughput):
+  // A product of at least this many weights is a separate function, because g++ keeps an accumulator in memory if it
+  // inlines a large product into a function with many loops. Example: attention with a causal mask of 256 tokens with
+  // 1024 features in 8 heads reaches 68% of peak FMA throughput with inlined products, and 94% with separate functions
+  // (Zen 5). For smaller shapes, separate functions are a little slower, as a comparison of two thresholds shows (% of
+  // peak FMA throughput):
+  //       threshold               32768 weights   4096 weights
+  //       (64,128,4)              93.1%           92.0%
+  //       (128,384,12), causal    93.3%           92.8%
   //
-  //   threshold               32768 weights   4096 weights
-  //   (64,128,4)              93.1%           92.0%
-  //   (128,384,12), causal    93.3%           92.8%
-  //
-  // With a soft cap and a threshold of 32768, g++ 12 (-mtune=generic) keeps an accumulator of a projection in memory.
-  // The projection has 12288 weights: 32 x 384, for one of 12 heads. With a threshold of 8192, this accumulator stays
-  // in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not measured.
+  // Even with a threshold of 32768 weights, g++ 12 (-mtune=generic) keeps an accumulator of a projection in memory if
+  // scores have a softcap. This projection has 12288 weights: 32 x 384, for one of 12 heads. With a threshold of 8192,
+  // the accumulator stays in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not
+  // measured.
   static constexpr std::size_t separate_function_weights = 8192;
-  // The table compares 1, 2 and 4 query heads at the same time (three columns for each place of the cache). The 4 query
-  // heads share 1024 keys and values of 64 features. The figures are the bytes of keys and values per second, as
-  // percentages of the rate of a plain read of these bytes (Zen 4):
+  // The table compares kernels that compute 1, 2 or 4 query heads at the same time. In the first three columns, the
+  // keys and values are in the L3 cache, and in the last three, in memory. 4 query heads share 1024 keys and values of
+  // 64 features. The figures are the bytes of keys and values per second, as percentages of the rate of a plain read of
+  // these bytes (Zen 4):
   //     cache      in the L3 cache       from memory
   //     float32    24.5   40.2   50.6    36    53    48
   //     bfloat16   18.4   25.0   26.6    23    31    32
   //     int8       7.3    10.7   12.7    8.0   11.8  13.7
   //
-  // With 4 heads, each number of the cache takes 4 multiply-adds. If the cache is in the L3 cache, the throughput of
-  // multiply-adds therefore limits the figures to about 60 for float32, 30 for bfloat16, and 15 for int8.
+  // With 4 heads, each number of the cache takes 4 multiply-adds. Even from the L3 cache, multiply-adds therefore limit
+  // the figures to about 60 for float32, 30 for bfloat16, and 15 for int8.
   static constexpr std::size_t single_query_heads = 4;
   static constexpr std::size_t single_query_sums = 16;
   // A panel of four tokens fills a quarter of each register in scores and weighted sums. In the kernels for a single
@@ -132,14 +130,13 @@ struct Avx512 : X86 {
 #endif
 #if defined(__FMA__) && !LADON_DETERMINISTIC
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
-  // loop is the main reason why attention does not reach the peak. A tile of the weighted sum can fill the idle half:
-  // AVX-512 computes the tile and the exponentials in one loop. Its 32 registers suffice for both, and 2^x from a table
-  // takes few multiplications (detail/simd/exp2_table.hpp).
+  // loop is the main reason why attention does not reach the peak. AVX-512 therefore computes the exponentials in the
+  // same loop as a tile of the weighted sum, which fills the idle half. Its 32 registers suffice for both, and 2^x from
+  // a table takes few multiplications (detail/simd/exp2_table.hpp).
   //
-  // On Zen 5, a pack of exponentials takes 4.0 cycles in a loop of exponentials only (detail/simd/elementary.hpp). If a
-  // pack of exponentials is computed between the steps of a tile, the tile takes 2.4 cycles longer. The exponentials of
-  // a key are computed four keys before the tile uses them. With two or eight keys instead of four, attention is no
-  // faster.
+  // On Zen 5, a pack of exponentials takes 4.0 cycles in a loop of exponentials only (detail/simd/elementary.hpp).
+  // Between the steps of a tile, a pack of exponentials takes only 2.4 more cycles. The exponentials of a key are
+  // computed four keys before the tile uses them. With two or eight keys instead of four, attention is no faster.
   static constexpr bool exponentials_beside_values = true;
 #endif
 };

@@ -38,8 +38,8 @@ inline void print_number(std::ptrdiff_t number) noexcept {
   print(first);
 }
 
-// Prints a broken precondition to stderr and aborts. The text begins with the file and the line of the caller. If the
-// caller is unknown, the text begins with `file` and `line`, the place of the check.
+// Prints a broken precondition to stderr and aborts. The text begins with the place of the call in the user's source
+// code, or, if `caller` is unknown, with the place of the check (`file` and `line`).
 [[noreturn]] LADON_NOINLINE inline void broken_promise(const char* file, unsigned line, const char* message,
                                                        Caller caller = {},
                                                        std::initializer_list<Value> values = {}) noexcept {

@@ -7,16 +7,16 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The place in a caller's source where an argument of a call was made: options, weights or a share. `file` is null if
-// the place is unknown.
+// The place in the user's source code where an argument of a call was made: options, weights or a share. `file` is null
+// if the place is unknown.
 struct Caller {
   const char* file = nullptr;
   unsigned line = 0;
 
 #if LADON_CHECKED
-  // Returns the file and line where an object is initialised. Only a default member initialiser may call this function,
-  // and `header` is the file of the member. If the object has no initialiser, `file` and `line` are the place of the
-  // member. The function then returns an unknown place.
+  // Returns the file and line where an object is initialised. Only a default member initialiser may call this function.
+  // For an object without an initialiser, the compiler gives the place of the member itself. The function recognises
+  // this case by `header`, the file of the member, and returns an unknown place.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;
@@ -26,7 +26,7 @@ struct Caller {
 #endif
 };
 
-// Returns the member `caller` of an aggregate, or an unknown place if the aggregate has no such member.
+// Returns the member `caller` of a struct, or an unknown place if the struct has no such member.
 template <class Aggregate>
 LADON_INLINE constexpr Caller caller_of([[maybe_unused]] const Aggregate& aggregate) noexcept {
   if constexpr (requires { aggregate.caller; }) {
@@ -38,8 +38,7 @@ LADON_INLINE constexpr Caller caller_of([[maybe_unused]] const Aggregate& aggreg
 
 }  // namespace ladon::inline LADON_ABI::detail
 
-// Declares the member `caller` of an aggregate. `caller` must be the last member. An unchecked build has no such
-// member.
+// Declares `caller`, which must be the last member of a struct. In an unchecked build, declares nothing.
 #if LADON_CHECKED
 #define LADON_CALLER_MEMBER ::ladon::detail::Caller caller = ::ladon::detail::Caller::outside(__FILE__);
 #else

@@ -15,18 +15,17 @@
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-// Without optimisation, no function is inlined. The object files of a test are then 40% smaller, and g++ compiles the
-// test in two thirds of the time. A debugger can also step into each function.
+// In builds without optimisation, LADON_INLINE does not force inlining. The object files of a test are then 40%
+// smaller, and g++ compiles the test in two thirds of the time. A debugger can also step into each function.
 #if defined(__OPTIMIZE__)
 #define LADON_ALWAYS_INLINE __attribute__((always_inline))
 #else
 #define LADON_ALWAYS_INLINE
 #endif
 #define LADON_INLINE inline LADON_ALWAYS_INLINE
-// LADON_NOINLINE contains `noclone`. Without `noclone`, g++ may compile a separate copy of a function for each constant
-// that callers pass as an argument. A kernel that decodes one token (Cortex-M55, -O3) then contains the code of a
-// projection twice. The kernel has 5,980 bytes without `noclone` and 5,488 bytes with `noclone`. clang++ does not know
-// `noclone`.
+// LADON_NOINLINE contains `noclone`, which clang++ does not know. Without `noclone`, g++ may compile a copy of a
+// function for each constant that callers pass as an argument. A kernel that decodes one token (Cortex-M55, -O3) would
+// then contain the code of a projection twice: 5,980 bytes instead of 5,488.
 #if defined(__clang__)
 #define LADON_NOINLINE __attribute__((noinline))
 #else
@@ -69,11 +68,11 @@
 #define LADON_UNROLL
 #endif
 
-// A target may define four further macros. The definitions below are the defaults.
+// A target may define the following four macros. The definitions below are the defaults.
 //   LADON_UNROLL_COEFFICIENTS   the pragma before the loop over the coefficients of polynomials (elementary.hpp)
 //   LADON_TILE_LAMBDA           the attribute of the lambda that computes a tile (matmul.hpp)
 //   LADON_PRODUCT               the attribute of matmul_panels, the product of several tokens (matmul.hpp)
-//   LADON_ARGUMENT              how a kernel takes a struct: by value if the macro is empty, by reference if const&
+//   LADON_ARGUMENT              how a kernel takes a struct: by reference if the macro is `const&`, otherwise by value
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
 #endif
@@ -111,10 +110,10 @@ LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
 
 namespace detail {
 
-// Returns `pointer` and hides its origin from the optimiser. The compiler then cannot move reads through the returned
-// pointer ahead of a loop that needs the registers. An example is a product on AVX2 with tiles of 2 packs x 6 rows.
-// Without this function, g++ kept the biases of six rows in registers and an accumulator in memory. The product reached
-// 74% of peak FMA throughput. With this function, the product reaches 92%.
+// Returns `pointer` and hides its origin from the compiler. The compiler then cannot move reads through the pointer
+// ahead of a loop that needs the registers. Example: a product on AVX2 with tiles of 2 packs x 6 rows. Without this
+// function, g++ kept the biases of six rows in registers and an accumulator in memory, and the product reached 74% of
+// peak FMA throughput. With this function, it reaches 92%.
 template <class T>
 LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
 #if defined(__GNUC__)
@@ -123,8 +122,7 @@ LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
   return pointer;
 }
 
-// Returns `count` and hides the value from the optimiser. The optimiser then compiles a loop of `count` iterations
-// without knowing their number.
+// Returns `count` and hides the value from the compiler, which then cannot specialise a loop of `count` iterations.
 LADON_INLINE constexpr std::size_t opaque(std::size_t count) noexcept {
 #if defined(__GNUC__)
   if (!__builtin_is_constant_evaluated()) asm volatile("" : "+r"(count));
@@ -145,8 +143,8 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
 }
-// Prefetches a cache line of the rows that a tile of one pack reads. target::Current chooses the L1 cache or the L2
-// cache.
+// Prefetches a cache line of the rows that a tile of one pack reads: into the L1 cache or the L2 cache, as
+// target::Current chooses.
 LADON_INLINE void prefetch_own_row(const void* address) noexcept {
   if constexpr (target::Current::prefetches_own_rows_to_nearest_cache) return prefetch_to_nearest_cache(address);
   prefetch_to_second_cache(address);

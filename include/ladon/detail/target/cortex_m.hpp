@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for Cortex-M without Helium: M0+, M4, M7, M33. These processors have no vector registers. Caches play no
-// role in the choice of the constants. A pack is a single float. plain.hpp chooses the tile.
+// Constants for Cortex-M without Helium: M0+, M4, M7, M33. These processors have no vector registers, so a pack is a
+// single float. Caches play no role in the choice of the constants. plain.hpp chooses the tile.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/detail/target/defaults.hpp>
 
-// LADON_SMALL (code for size) means that loops are not unrolled. LADON_SMALL is defined if -Os is given and one of
-// these conditions holds:
+// LADON_SMALL selects code for size, with loops that are not unrolled. It is defined if -Os is given and one of these
+// conditions holds:
+// - The tile's loop is written in assembly.
+// - Every multiplication calls a library function.
 //
-//   - The tile's loop is written in assembly.
-//   - Every multiplication calls a library function.
-//
-// In all other cases, LADON_SMALL would halve the code, but a call would be 20 times as slow.
+// In all other cases, code for size would be half as large, but a call would take 20 times as long.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
 #define LADON_SMALL
-// In code for size, kernels have no attribute: the compiler decides which kernels it inlines.
+// In code for size, the compiler decides which kernels it inlines, so LADON_KERNEL is empty.
 #define LADON_KERNEL
 #else
 #define LADON_KERNEL LADON_NOINLINE
@@ -34,8 +33,8 @@ struct CortexM : Defaults {
   // A tile converts only 64 features of each row of weights at a time. The converted weights lie on the stack, and
   // microcontrollers have small stacks: 64 features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
-  // The number of sums in a tile is for cores that compute int8 products in plain C++, such as M3. Cortex-M0+, M4, M7
-  // and M33 use other loops and ignore this number (detail/linear/cortex_m/int8_products.hpp).
+  // This limit is only for cores that compute int8 products in plain C++, such as M3. Cortex-M0+, M4, M7 and M33 have
+  // other loops (detail/linear/cortex_m/int8_products.hpp).
   static constexpr std::size_t int8_tile_sums = 4;
   // With the DSP extension, each pass over the weights converts the weights to 16 bits. The conversion takes 1.3
   // instructions per weight, so fewer passes take fewer instructions. On a Cortex-M7, the model of examples/keywords

@@ -9,7 +9,7 @@
 #include <ladon/detail/target/plain.hpp>
 #include <ladon/detail/target/x86.hpp>
 
-// The branch of WebAssembly comes first, because Emscripten can also define the macros of SSE.
+// WebAssembly is tested first, because Emscripten can also define the macros of SSE.
 #if defined(__wasm__)
 #include <ladon/detail/target/wasm.hpp>
 #elif defined(__AVX512F__)

@@ -10,8 +10,8 @@
 // detail/target/tiling.hpp explains tiles. A step of a product is the work for one value of the inner index: one
 // multiply-add for each accumulator of a tile.
 //
-// Tests compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the constants that
-// depend on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
+// Tests also compile kernels for numbers of lanes that the machine does not have. Constants that depend on the
+// registers are therefore members of the kernels' template argument `Target` (detail/simd/vectors.hpp): tiling,
 // single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs, softmax_chains, exponentials_beside_values and
 // attends_in_pairs. Kernels read all other constants from target::Current.
 #pragma once
@@ -31,12 +31,12 @@ struct Defaults {
 
   // --- Tiles ---------------------------------------------------------------------------------------------------------
 
-  // How many rows a tile for a single token has. The panels of a single token have width 1.
+  // How many rows a tile has for a single token. Panels then have the width 1.
   static constexpr std::size_t single_token_rows = 4;
-  // If the model is at least this wide, tokens that fill one and a half registers are stored in three packs of half a
+  // From this width of the model on, tokens that fill one and a half registers are stored in three packs of half a
   // register. Products with weights then compute two steps in each register (detail/linear/micro_kernel_folded.hpp).
   static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
-  // How many rows a tile of three packs of half a register has.
+  // How many rows a tile has if a panel consists of three packs of half a register.
   static constexpr std::size_t rows_of_half_packs = 8;
   // How many steps one iteration of the micro-kernel's loop takes: 1 or 2.
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
@@ -48,9 +48,9 @@ struct Defaults {
   static constexpr std::size_t resident_packs = unlimited;
   // A product of at least this many weights is a separate function, even if the target inlines kernels.
   static constexpr std::size_t separate_function_weights = unlimited;
-  // A product of few tokens is folded if its inner dimension has at least this many features. In a folded product,
-  // several steps share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on
-  // Zen 5, for (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
+  // A product of few tokens is folded if it sums over at least this many features. In a folded product, several steps
+  // share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on Zen 5, for
+  // (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
   //             (8,64,4)                  42%          69%
@@ -59,22 +59,23 @@ struct Defaults {
   //             encoder layer (8,384,12)  43%          78%
   //   AVX2      (4,256,8)                 42%          74%
   //
-  // Folded products whose inner dimension has fewer than 16 features were not measured.
+  // Folded products that sum over fewer than 16 features were not measured.
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
 
-  // Whether the constants of exponentials and of other functions are loaded from memory wherever they are used.
+  // Whether the constants of exp2 and other functions are loaded from memory where they are used, instead of staying in
+  // registers.
   static constexpr bool loads_constants = false;
   // How many packs of exponentials are computed side by side to hide latency.
   static constexpr std::size_t softmax_chains = 1;
   // Whether the exponentials are computed in the same loop as the first tile of the weighted sum of values.
   static constexpr bool exponentials_beside_values = false;
-  // How many packs of exponentials are computed before the tile of the weighted sum uses the first of these packs. Only
-  // used if exponentials_beside_values is true.
+  // How many packs of exponentials a tile of the weighted sum computes in advance, if exponentials_beside_values is
+  // true.
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // How many independent running maxima a tile of scores keeps for each pack of queries. With a single running maximum,
-  // each max instruction waits for the result of the previous max instruction. A tile of one pack and at least 8 rows
+  // How many separate maxima a tile of scores keeps for each pack of queries, to combine them at the end. With a single
+  // maximum, each max instruction waits for the result of the previous one. A tile of one pack and at least 8 rows
   // therefore keeps four maxima.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
@@ -91,32 +92,30 @@ struct Defaults {
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;
-  // Weights are prefetched if neighbouring rows are at least this many floats apart. If a matrix has contiguous
-  // columns, the distance between neighbouring columns decides instead. The value `unlimited` means that nothing is
-  // prefetched.
+  // Weights are prefetched if neighbouring rows are at least this many floats apart. For a matrix with contiguous
+  // columns, the distance between neighbouring columns counts. With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
-  // A tile of one pack prefetches the weights of each of its rows this many floats ahead of the step that uses the
-  // weights.
+  // How many floats ahead a tile of one pack prefetches the weights of its rows.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
   // Whether a tile of one pack prefetches the weights of its rows into the L1 cache instead of the L2 cache.
   static constexpr bool prefetches_own_rows_to_nearest_cache = false;
-  // If the distance between two rows of weights is a multiple of `aliasing_bytes`, the elements of one column in both
-  // rows compete for the same set of the L1 cache. A tile has at most `most_aliasing_rows` rows with this distance.
+  // If rows of weights are a multiple of `aliasing_bytes` apart, the elements of one column compete for the same set of
+  // the L1 cache. A tile then has at most `most_aliasing_rows` rows.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  // How many bytes of the L2 cache one product may use. The value is half of the L2 cache of a core of Zen 4, Zen 5 or
-  // Cascade Lake servers (1 MB), so the other half is left for other data.
+  // How many bytes of the L2 cache one product may use: half of the 1 MB that a core of Zen 4, Zen 5 or Cascade Lake
+  // servers has. The other half is left for other data.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
-  // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
-  // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
-  // features in 8 heads reaches 69% of peak FMA throughput without groups. With groups of four panels, attention
-  // reaches 74% (Cascade Lake).
+  // If all input panels of a product together exceed `second_cache_bytes`, the product takes the panels in groups. A
+  // group has `panel_group_bytes` bytes, but at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
+  // features in 8 heads reaches 69% of peak FMA throughput without groups, and 74% with groups of four panels (Cascade
+  // Lake).
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
-  // If the weights of a feed-forward network exceed `second_cache_bytes`, one pass over the weights multiplies this
-  // many panels. With a single panel per pass, the product would read all weights again for every panel. The table has
-  // the throughput of encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, with and without
-  // prefetching of weights (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have 18.9 MB:
+  // If the weights of a feed-forward network exceed `second_cache_bytes`, each weight is read once for this many
+  // panels. With a single panel, all weights would be read again for every panel. The table has the throughput of
+  // encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, with and without prefetching of weights
+  // (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have 18.9 MB:
   //   % of peak                           one panel   four panels
   //   (128,768,12), without prefetching   56%         74%
   //   (128,768,12), with prefetching      67%         77%
@@ -129,9 +128,9 @@ struct Defaults {
   // How many features of each row of weights a tile converts to floats at a time (detail/linear/widened_rows.hpp). The
   // floats lie on the stack.
   static constexpr std::size_t widened_features = 2048;
-  // Whether the target multiplies bfloat16 weights by bfloat16 features (detail/simd/bfloat16_dot.hpp). The inputs of
-  // products are then rounded to bfloat16 (detail/memory/bfloat16_panels.hpp). Otherwise, products convert the weights
-  // to floats.
+  // Whether the target multiplies bfloat16 weights by bfloat16 features (detail/simd/bfloat16_dot.hpp). If true, the
+  // inputs of products are rounded to bfloat16 (detail/memory/bfloat16_panels.hpp). If false, products convert the
+  // weights to floats.
   static constexpr bool multiplies_bfloat16 = false;
   // How many packs of sums a tile has at most, if the target multiplies bfloat16 weights by bfloat16 features.
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
@@ -142,22 +141,22 @@ struct Defaults {
   // (detail/memory/int8_panels.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
   // number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
   using Int8Element = std::int16_t;
-  // A quantised token has memory for its number of features, rounded up to a multiple of this number.
+  // The features of a quantised token are stored in blocks of this many features.
   static constexpr std::size_t int8_block = 1;
   // Whether a tile of an int8 product converts its weights to 16 bits before the first panel
   // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.
   static constexpr bool widens_int8 = false;
   // How many packs of sums a tile of an int8 product has at most.
   static constexpr std::size_t int8_tile_sums = 24;
-  // How many panels one pass over the int8 weights of a feed-forward network multiplies. Only used if hidden_in_keys is
-  // true and the hidden features of these panels fit into the memory of the keys.
+  // For how many panels a feed-forward network reads each int8 weight once. Only used if hidden_in_keys is true. The
+  // number is lower if the memory of the keys has room for the hidden features of fewer panels.
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
   // --- Workspace -----------------------------------------------------------------------------------------------------
 
   // Whether the hidden features of a feed-forward network are stored in the memory of the keys, if there is enough
-  // room. After attention, no step reads the keys. The value is true only on microcontrollers, where memory is scarce.
-  // With `false`, the hidden features have separate memory, which stays in the L1 or L2 cache.
+  // room: no step after attention reads the keys. True only on microcontrollers, where memory is scarce. If false, the
+  // hidden features have separate memory, which stays in the L1 or L2 cache.
   static constexpr bool hidden_in_keys = false;
 
   // --- A single token ------------------------------------------------------------------------------------------------
@@ -169,11 +168,11 @@ struct Defaults {
   // A matrix of at most this many bytes is read as one stream, because starting and ending several streams would cost
   // too much time.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
-  // A matrix with contiguous rows is read in several streams only if the weights of a row fill at least this many
-  // packs. A matrix with shorter rows is read as one stream.
+  // If a matrix has contiguous rows, several streams are used only if the weights of a row fill at least this many
+  // packs. Matrices with shorter rows are read as one stream.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // A matrix with contiguous columns is read in several streams only if its outputs, one for each row, fill at least
-  // this many packs. A matrix with fewer rows is read as one stream.
+  // If a matrix has contiguous columns, several streams are used only if its outputs (one for each row) fill at least
+  // this many packs. Matrices with fewer rows are read as one stream.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
   // How many outputs are computed at the same time if a matrix with contiguous columns is read in several streams. The
   // sums of these outputs take 4 KB and stay in the L1 cache.

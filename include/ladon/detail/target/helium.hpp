@@ -25,8 +25,8 @@ struct Helium : Defaults {
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel.
   // docs/performance.md, "On a microcontroller", counts the instructions.
   //
-  // In code for size, a tile has 2 rows. 8 or 16 rows of weights are not a multiple of 3 rows, so tiles of 3 rows would
-  // need the code of a second tile for the last rows.
+  // In code for size, a tile has 2 rows. Most products have a multiple of 8 rows, so after tiles of 3 rows, the last
+  // rows would need the code of a second tile.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
 #if defined(LADON_SMALL)
     constexpr std::size_t rows = 2;
@@ -42,9 +42,9 @@ struct Helium : Defaults {
   // (detail/simd/int8_helium.hpp).
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
-  // With more panels per pass, one call of the assembly loop computes more packs, so a product needs fewer calls. The
-  // model of examples/keywords takes 29.4 million instructions with one panel. The memory of the keys of this model has
-  // room for three panels. With three panels per pass, the model takes 27.2 million instructions.
+  // With more panels at a time, a product needs fewer calls of its assembly loop. The model of examples/keywords takes
+  // 29.4 million instructions with one panel at a time, and 27.2 million with three. The memory of the model's keys has
+  // no room for more than three panels.
   static constexpr std::size_t int8_feed_forward_panels = 4;
   static constexpr bool hidden_in_keys = true;
 };

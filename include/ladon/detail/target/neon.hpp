@@ -29,10 +29,10 @@ struct Neon : Defaults {
   static constexpr std::size_t streams = 4;
   static constexpr std::size_t single_query_heads = 4;
   static constexpr std::size_t single_query_sums = 16;
-  // With the dot product extension, tiles of int8 products are 2 packs x 8 rows, or 1 pack x 16 rows. Without the
-  // extension, the tiles have half as many rows. The features of four steps stay in registers, which takes 8 registers
-  // for two packs. The table has the instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two
-  // packs and 4 to 11 rows. QEMU counted the instructions, including the quantisation of the input:
+  // With the dot product extension, tiles of int8 products are 2 packs x 8 rows, or 1 pack x 16 rows. Without it, the
+  // tiles have half as many rows. The features of four steps stay in registers: 8 registers for two packs. The table
+  // has the instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two packs and 4 to 11 rows.
+  // QEMU counted the instructions, including the quantisation of the input:
   //     instructions per multiply-add       4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
   //     with dot product      g++ 12                 0.088    0.087    0.089    0.085     0.084
   //                           clang++ 19                      0.089    0.088    0.099     0.099
@@ -44,9 +44,9 @@ struct Neon : Defaults {
   // product, g++ 12 spills sums in the loop of a tile of 1 pack x 16 rows.
   //
   // With I8MM, SMMLA multiplies in tiles of 2 packs x 8 rows. The product of 128 x 384 x 1536 then takes 0.072
-  // instructions per multiply-add with g++ 12, and 0.075 with clang++ 19. SMMLA is written in assembly, because g++ 12
-  // spills sums with the intrinsic (0.086 instructions). The table has the cycles of an iteration for 8 rows, modelled
-  // by llvm-mca 19. An iteration has 1024 multiply-adds with int8 weights, and 512 with bfloat16 weights:
+  // instructions per multiply-add with g++ 12, and 0.075 with clang++ 19. SMMLA is written in assembly: with the
+  // intrinsic, g++ 12 spills sums and takes 0.086 instructions. An iteration of the loop of a tile of 8 rows has 1024
+  // multiply-adds with int8 weights, or 512 with bfloat16 weights. llvm-mca 19 modelled its cycles:
   //     cycles per iteration  Neoverse N2   Neoverse V1, V2   Cortex-A510
   //     SDOT or BFDOT         32            16                111
   //     SMMLA or BFMMLA       24            12                62

@@ -4,8 +4,8 @@
 //     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function
 //     LADON_REJECT_CONSTRUCTOR(message) Type(double LADON_REASON(message)) LADON_REJECTED;
 //
-// clang++ prints the message of the attribute `unavailable`. Other compilers print the signature of a deleted function,
-// so the signature contains the message.
+// clang++ prints the message of the attribute `unavailable`. Other compilers print only the signature of a deleted
+// function, so the message is part of the signature.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct Text {
 template <Text Message>
 struct Because {};
 
-// Declarations for the concept Container. `sized` accepts std::array and std::span.
+// For the concept Container: `sized` accepts std::array and std::span, whose sizes are part of their types.
 template <class T, std::size_t N>
 void sized(const std::array<T, N>&);
 template <class T, std::size_t N>
@@ -41,7 +41,8 @@ concept Container = requires(const T& given) {
   given.size();
 } && !requires(const T& given) { sized(given); };
 
-// OtherPointer is a pointer that does not convert to T*. ToBool is a pointer to bool. ToConst is a pointer to const T.
+// OtherPointer<P, T>: the pointer P does not convert to T*. ToBool<P>: P points to bool. ToConst<P, T>: P points to
+// const T.
 template <class Pointer, class T>
 concept OtherPointer = std::is_pointer_v<Pointer> && !std::is_convertible_v<Pointer, T*>;
 template <class Pointer>
@@ -64,8 +65,8 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 #endif
 
 // LADON_REJECT_CALL(run, "x, weights, y, workspace") declares an overload of `run` for arguments that no other overload
-// accepts, for example arguments in another order. The parameter list is an ellipsis, which is the worst match. The
-// compiler therefore prefers every other overload.
+// accepts, for example arguments in another order. The parameter list is an ellipsis, so the compiler prefers every
+// other overload.
 #define LADON_REJECT_CALL(function, arguments)                         \
   LADON_REJECT("ladon: the arguments of " #function " are (" arguments \
                "), in this order: an argument is "                     \

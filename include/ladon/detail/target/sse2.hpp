@@ -15,24 +15,23 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct Sse2 : X86 {
   // Throughput of attention (128 tokens, 384 features, 12 heads) in % of peak multiply-add throughput, for tiles of
-  // packs x rows. The row "upper limit" follows from the number of broadcasts, as explained below the table:
+  // packs x rows. For Zen, only an upper limit was computed, as explained below the table:
   //   % of peak            4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89
   //   Zen (upper limit)    89      80
   //
-  // A broadcast needs a shuffle. On Zen, a shuffle occupies one of the four pipes that multiply and add. Each row of a
-  // tile needs one broadcast per step. The fewer packs a tile has, the fewer multiply-adds follow a broadcast, and the
-  // lower is the upper limit.
+  // Each row of a tile needs one broadcast per step, which takes a shuffle. On Zen, a shuffle occupies one of the four
+  // pipes that multiply and add. With fewer packs, fewer multiply-adds share a broadcast, so the upper limit is lower.
   //
-  // Up to 8 tokens fill at most 2 packs, so their panels are narrower than 4 packs.
+  // Up to 8 tokens fill at most 2 packs, so their panels have 1 or 2 packs instead of 4.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     if (tokens > 2 * lanes) return {lanes, 4, 3, 10};
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }
-  // A tile of four packs leaves too few registers for the four packs of the panel that a step reads. Two of these packs
-  // stay in registers. Each row of the tile loads the other two packs again. Zen loads at most two packs per cycle, so
-  // more loads would slow down the loop. On a Xeon, the loop reaches 99.5% of its maximum throughput. If each row
-  // loaded all four packs again, the loop would reach 95%.
+  // A step of a tile of four packs reads four packs of the panel, but registers are left for two. Each row of the tile
+  // therefore loads the other two packs again. Zen loads at most two packs per cycle, so more loads would slow down the
+  // loop. On a Xeon, the loop reaches 99.5% of its maximum throughput, and would reach 95% if each row loaded all four
+  // packs again.
   static constexpr std::size_t resident_packs = 2;
   // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 14% less time.
   // With 6 chains, the loop is no faster than with 4 (Cascade Lake).

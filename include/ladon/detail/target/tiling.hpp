@@ -13,9 +13,9 @@ namespace ladon::inline LADON_ABI::detail {
 // A panel (detail/memory/panels.hpp) holds lanes * packs tokens side by side. A tile computes `rows` outputs of these
 // tokens, in rows * packs accumulators. A pack is a vector register of `lanes` floats.
 //
-// Some tiles of a panel of several packs have only one pack, for example tiles of scores under a causal mask
-// (detail/attention/scores.hpp). A tile of one pack and `rows` rows would have too few accumulators to hide the latency
-// of a multiply-add. If registers allow, tiles of one pack therefore have more rows (`rows_of_one_pack`).
+// A panel of several packs may also need tiles of one pack, for example for scores under a causal mask
+// (detail/attention/scores.hpp). With `rows` rows, such a tile would have too few accumulators to hide the latency of a
+// multiply-add. If registers allow, tiles of one pack therefore have more rows (`rows_of_one_pack`).
 struct Tiling {
   std::size_t lanes;
   std::size_t packs;

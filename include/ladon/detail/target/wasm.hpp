@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for WebAssembly modules with relaxed SIMD, with SIMD, and without SIMD. The engine that runs the module
-// assigns the registers. On x86, an engine has 16 vector registers.
+// chooses the registers. An engine on x86 has 16 vector registers.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,23 @@
 #include <ladon/detail/target/x86.hpp>
 
 #define LADON_KERNEL LADON_NOINLINE
-// The loop over the coefficients of a polynomial stays a loop, so that each step is a basic block. In a single basic
-// block, LLVM would compute one pack after another, and each pack would wait for its own results.
+// The loop over the coefficients of a polynomial is not unrolled. Unrolled, it would be one basic block, in which LLVM
+// would compute one pack after another, so that each pack waits for its own results.
 #define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
-// If the body of a tile were a separate function, all its operands would be in memory. The function would load the
-// operands again after each store.
+// The body of a tile is inlined. As a separate function, it would have all operands in memory, and load them again
+// after each store.
 #define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
-// Kernels take structs by reference, because copies of structs are slow. For a struct of two pointers, the copy would
-// be one load of 64 bits just after two stores of 32 bits. The processor cannot forward two stores to one load, so the
-// load would wait for the stores. matmul_panels takes structs by value, so LADON_PRODUCT inlines matmul_panels into its
-// callers.
+// Kernels take structs by reference, because a copy of a struct is slow: a struct of two pointers is written by two
+// stores of 32 bits and copied by one load of 64 bits. The processor cannot forward two stores to one load, so the load
+// waits for the stores. matmul_panels takes structs by value, so LADON_PRODUCT inlines it into its callers.
 #define LADON_ARGUMENT const&
 #define LADON_PRODUCT LADON_INLINE
 
 namespace ladon::inline LADON_ABI::detail::target {
 
-// The engine may run on x86 or on Arm. `most_aliasing_rows` has the value for x86, because only x86 needs the limit
-// (neon.hpp has none). Each matrix is read in one stream, because WebAssembly has no prefetch instruction and modules
-// should be small.
+// The engine may run on x86 or on Arm. `most_aliasing_rows` has the value for x86, because only x86 needs this limit
+// (neon.hpp has none). A matrix is always read in one stream, because WebAssembly has no prefetch instruction and
+// modules should be small.
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
   // Throughput of attention in % of the peak of 42 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
@@ -36,8 +35,8 @@ struct Wasm : Defaults {
   //   2 x 5       79             68            83
   //   2 x 6       79             67            73
   //
-  // The same throughput in % of the peak of 58 GFLOP/s, measured in Chromium 156 on Zen 4, with the body of a tile
-  // inlined:
+  // Throughput of attention in % of the peak of 58 GFLOP/s, measured with relaxed SIMD in Chromium 156 on Zen 4, with
+  // the body of a tile inlined:
   //   % of peak   (64,128,4)   (128,384,12)   (512,256,8)   (128,768,12)
   //   2 x 4       80           -              -             -
   //   2 x 5       84           81             80            89
@@ -47,10 +46,10 @@ struct Wasm : Defaults {
   }
 #else
   // Throughput of attention in % of the peak of 22 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
-  // Measured without relaxed SIMD in Chromium 156 on a Xeon:
+  // Measured without relaxed SIMD in Chromium 156 on a Xeon. Tiles of 2 x 5 take 540 more bytes of code than 2 x 4:
   //   % of peak   (128,384,12)   (512,256,8)
   //   2 x 4       97             84
-  //   2 x 5       98             85            540 more bytes of code
+  //   2 x 5       98             85
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4, 8};
   }
@@ -62,18 +61,19 @@ struct Wasm : Defaults {
 #endif
   // Tiles of int8 products are 2 packs x 4 rows, or 1 pack x 8 rows.
   static constexpr std::size_t int8_tile_sums = 8;
-  // A tile converts 1024 features of each row of weights at a time: half as many as the default. The converted weights
-  // lie on the stack, and the stack of a module has only 64 KB. The converted weights take about 4 KB for each row of a
-  // tile, and a tile has at most 12 rows.
+  // A tile converts 1024 features of each row of weights at a time, half as many as on other targets. The converted
+  // weights lie on the stack, and a module has a stack of only 64 KB: a tile of 12 rows takes about 48 KB.
   static constexpr std::size_t widened_features = 1024;
-  // A load of WebAssembly adds only a constant offset to a pointer. If the loop used an index, every load would need an
-  // instruction that computes the address. Attention of 128 tokens with 384 features in 12 heads reaches 65% of peak
-  // FMA throughput with an index. With pointers, attention reaches 79% (relaxed SIMD, Chromium).
+  // The loop advances pointers instead of an index. A load of WebAssembly adds only a constant offset to a pointer, so
+  // with an index, every load would need an instruction that computes the address. Attention of 128 tokens with 384
+  // features in 12 heads reaches 65% of peak FMA throughput with an index, and 79% with pointers (relaxed SIMD,
+  // Chromium).
   static constexpr bool advances_pointers = true;
   static constexpr std::size_t single_query_heads = 2;
 #if defined(__wasm_simd128__)
-  // If a v128.const is used in a loop, V8 writes three instructions into the loop: a move of 64 bits into a
-  // general-purpose register, a move into a vector register, and a shuffle. A load with a broadcast is one instruction.
+  // For a v128.const in a loop, V8 generates three instructions in each iteration: a move into a general-purpose
+  // register, a move into a vector register, and a shuffle. Loading the constant from memory with a broadcast is one
+  // instruction.
   static constexpr bool loads_constants = true;
   static constexpr std::size_t softmax_chains = 4;
 #endif

@@ -18,9 +18,9 @@ struct X86 : Defaults {
   static constexpr bool widens_int8 = true;
 #endif
 #if !defined(__AVX512F__) && !LADON_VNNI
-  // Without VNNI, each product needs a register until the product is added to its sum. Tiles therefore have few rows.
-  // The table has the time with float32 weights divided by the time with int8 weights, for (tokens,features,heads) and
-  // for int8 tiles of two packs and 3 to 6 rows (AVX2, Zen 3):
+  // Without VNNI, each product occupies a register until it is added to its sum. Tiles therefore have few rows. The
+  // table has the time with float32 weights divided by the time with int8 weights, for (tokens,features,heads) and for
+  // int8 tiles of two packs and 3 to 6 rows (AVX2, Zen 3):
   //     time float32 / time int8    3 rows   4 rows   5 rows   6 rows
   //     attention (128,384,12)      1.24     1.25     0.95     0.89
   //     encoder layer (128,384,12)  1.20     1.23     0.86     0.89
@@ -28,27 +28,26 @@ struct X86 : Defaults {
   static constexpr std::size_t int8_tile_sums = 8;
 #endif
 #if defined(__SSE__) && defined(__GNUC__)
-  // If a row of weights has 256 features or more, the weights usually do not fit into the L1 and L2 caches. Without
-  // prefetching, a tile would wait for each row of weights. Weights with shorter rows usually fit into these caches and
-  // are not prefetched. MiniLM has 7.1 MB of weights per layer. Time of MiniLM with prefetching, divided by the time
-  // without prefetching (Cascade Lake):
+  // Weights are prefetched if a row has 256 features or more: they usually do not fit into the L1 and L2 caches, and a
+  // tile would wait for each row. Weights with shorter rows usually fit. MiniLM has 7.1 MB of weights per layer. Time
+  // of MiniLM with prefetching, divided by the time without prefetching (Cascade Lake):
   //     8 tokens   0.75
   //    32 tokens   0.80
   //   128 tokens   0.82
   //
   // Tiles of one pack and folded tiles prefetch their own rows of weights, twelve cache lines ahead. Tiles of two packs
-  // prefetch the rows of the next tile. Throughput in % of peak FMA throughput with each kind of prefetching, for
-  // (tokens,features,heads), on Zen 5 with AVX-512:
+  // prefetch the rows of the next tile. The table compares both kinds of prefetching, with own rows prefetched eight
+  // lines ahead: throughput in % of peak FMA throughput for (tokens,features,heads), on Zen 5 with AVX-512:
   //                                                          own rows, eight
   //                                                          lines ahead         rows of the next tile
   //   one pack    (16,256,8)                                 85%                 83%
   //               12 encoder layers (16,384,12) in sequence  82%                 73%
   //   two packs   (32,256,8)                                 91%                 94%
   //
-  // On Zen 5, prefetching six lines ahead is as fast as prefetching eight lines ahead. With fewer than six, the lines
-  // arrive too late from memory. Zen 4 needs twelve lines. A Zen 4 core can fetch only few lines into the L1 cache at
-  // the same time, so most tiles prefetch into the L2 cache. The table has the time of six encoder layers of MiniLM (42
-  // MB of weights) on Zen 4. The time is divided by the time with prefetching eight lines ahead into the L1 cache:
+  // Zen 5 needs to prefetch at least six lines ahead, or the lines arrive too late from memory. Eight lines are as fast
+  // as six. Zen 4 needs twelve lines. A Zen 4 core can fetch only few lines into the L1 cache at the same time, so most
+  // tiles prefetch into the L2 cache. The table has the time of six encoder layers of MiniLM (42 MB of weights) on Zen
+  // 4, divided by the time with prefetching eight lines ahead into the L1 cache:
   //     relative time                      AVX2                  AVX-512
   //     tokens                             4         8           4         8         16        24
   //     tile                               folded    one pack    folded    folded    one pack  folded, three packs
@@ -64,17 +63,17 @@ struct X86 : Defaults {
   //     into the L1 cache       0.98   1.00   0.95   1.01
   static constexpr std::size_t prefetched_row_floats = 256;
 #endif
-  // If the distance between rows of weights is a multiple of 4096 bytes, the elements of one column in all these rows
-  // compete for one set of the L1 cache. A set has 8 to 12 lines, so the lines of more than 8 such rows could evict
-  // each other. A tile therefore has at most 8 such rows. Throughput in % of peak FMA throughput on a Cascade Lake with
-  // AVX-512, for (tokens,features,heads):
+  // If rows of weights are a multiple of 4096 bytes apart, the elements of one column compete for one set of the L1
+  // cache. A set has 8 to 12 lines, so the lines of more than 8 such rows could evict each other. A tile therefore has
+  // at most 8 such rows. Throughput in % of peak FMA throughput on a Cascade Lake with AVX-512, for
+  // (tokens,features,heads):
   //                                                       without limit   with limit
   //   W2 of a feed-forward network, 3072 hidden features  64%             69%
   //   encoder layer (128,768,12)                          73%             74%
   //   encoder layer (128,1024,16), where all rows alias   62%             67%
   //
-  // The limit was not measured on AVX2 and SSE2. On these targets, tiles of two or more packs have at most 6 rows, so a
-  // limit of 8 rows affects only tiles of one pack.
+  // The limit was not measured on AVX2 and SSE2. There, it affects only tiles of one pack: all other tiles have at most
+  // 6 rows.
   static constexpr std::size_t most_aliasing_rows = 8;
 #if defined(__x86_64__)
   static constexpr std::size_t streams = 4;

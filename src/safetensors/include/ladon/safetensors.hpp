@@ -33,17 +33,17 @@ struct LoadOptions {
   // The epsilon of the norms: PyTorch's layer_norm_eps, or Hugging Face's layer_norm_eps or rms_norm_eps. A checkpoint
   // does not contain this number.
   float epsilon = 1e-5f;
-  // If true, `load` rejects a file with unused tensors: tensors whose names begin with the prefix, but that the layer
-  // does not use. PyTorch's load_state_dict does the same.
+  // If true, `load` rejects a file with unused tensors. An unused tensor has a name that begins with the prefix, but
+  // the layer does not use the tensor. PyTorch's load_state_dict does the same.
   bool strict = true;
 };
 
 // Internal functions of `load`.
 namespace detail {
 
-// Returns the address of the values of each tensor of a layer, in the order of the lines of `members`. A line consists
-// of the tensor's name, the tensor's extents, and the word "bfloat16" if the tensor is bfloat16. src/weights/spec.hpp
-// explains the lines.
+// Returns the address of each tensor that the text `members` lists, in the order of its lines. A line consists of the
+// tensor's name, the tensor's extents, and the word "bfloat16" if the tensor is bfloat16. src/weights/spec.hpp explains
+// the lines.
 std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix,
                                    bool strict);
 
@@ -145,9 +145,9 @@ void set_epsilon(Weights& weights, float epsilon) {
 //                    TransformerDecoder
 //     Hugging Face   BERT, and Llama and its relatives
 //
-// `prefix` is the text before the names, without the last dot. The prefix of a stack ends before the number of a layer:
-// "layers" for PyTorch's TransformerEncoder, and "encoder.layer" for BERT. The prefix is "" if the tensors have no text
-// before these names. layout::SeparateQKV also accepts PyTorch's in_proj, and uses the rows of in_proj as three
+// `prefix` is the text before the tensor names, without the last dot, or "" if no text stands before the names. For a
+// stack, the prefix ends before the number of a layer: it is "layers" for PyTorch's TransformerEncoder, and
+// "encoder.layer" for BERT. layout::SeparateQKV also accepts PyTorch's in_proj, and uses the rows of in_proj as three
 // tensors. layout::InProj needs the rows of queries, keys and values in one tensor.
 //
 // Throws Error with a line for each tensor that is missing, or that has a wrong shape or dtype.

@@ -20,31 +20,33 @@ namespace ladon::inline LADON_ABI::detail::helium {
 namespace instructions = simd::helium;
 using Pack = simd::HeliumPack;
 
-// How many packs of tokens a tile computes before the epilogue. The sums of these packs, for 2 rows, take 512 bytes of
-// the stack.
+// How many packs of tokens a tile computes before it converts its integer sums. For 2 rows, these sums take 512 bytes
+// of the stack.
 inline constexpr std::size_t most_packs = 16;
 
-// Converts four integer sums to results. The four lanes belong to four tokens, or to four rows of a single token.
+// Converts four integer sums to floats: sum * scale + bias. The four lanes belong to four tokens, or to four rows of a
+// single token.
 template <class Scale, class Bias>
 LADON_INLINE Pack result(int32x4_t sums, const Scale& scale, const Bias& bias) noexcept {
   return fma(Pack{vcvtq_f32_s32(sums)}, scale, bias);
 }
 
-// The numbers of each row of a tile, which are the same for all tokens: -row_sum, scale and bias.
+// For each row of a tile: -row_sum, scale and bias (Int8Rows).
 template <std::size_t Rows>
 struct RowNumbers {
   std::int32_t row_sum[Rows];
   float scale[Rows], bias[Rows];
 };
 
-// Converts the sums of a tile of two rows and `panels` panels to results, and stores the results. `tokens` are the
-// scales and the zero points of the tokens (detail/simd/int8_helium.hpp). Precondition: panels > 0.
+// Converts the integer sums of two rows and `panels` panels to floats, and stores the floats. `tokens` holds the scales
+// and zero points of the tokens (detail/simd/int8_helium.hpp). Precondition: panels > 0.
 //
+// Registers of the loop:
 //     q0, q1   the sums of the two rows
-//     q4, q5   zero points and scales of the tokens, then the scales of the results
+//     q4, q5   zero points and scales of the tokens; later the scales of the results
 //
-// g++ 12 computes the addresses of each load and store. Its code takes 46 instructions for a panel of two packs. The
-// assembly takes 30.
+// The code of g++ 12 computes the address of each load and store, and takes 46 instructions for a panel of two packs.
+// The assembly takes 30.
 LADON_INLINE void store_results(const std::int32_t* sums, const float* tokens, const RowNumbers<2>& rows,
                                 std::size_t panels, float* out, std::size_t panel_bytes) noexcept {
 #define LADON_HELIUM_RESULTS(offset, step)                                                             \
@@ -65,13 +67,13 @@ LADON_INLINE void store_results(const std::int32_t* sums, const float* tokens, c
 #undef LADON_HELIUM_RESULTS
 }
 
-// Whether the epilogue only stores the results. store_results then replaces the epilogue.
+// Whether the epilogue does nothing but store the results. store_results then replaces the epilogue.
 template <class Epilogue>
 inline constexpr bool only_stores = false;
 template <std::size_t Width>
 inline constexpr bool only_stores<Epilogue<Width, Unchanged, Combine::replace>> = true;
 
-// Computes a tile of Rows rows (1 or 2) for the panels `first` to `end` - 1. `sums` has room for the sums of these
+// Computes Rows rows (1 or 2) of the product for the panels `first` to `end` - 1. `sums` has room for the sums of these
 // panels.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
@@ -90,8 +92,8 @@ LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_r
     row.scale[r] = w.scale[first_row + r] * split.factor;
     row.bias[r] = biases[r] * split.factor;
   }
-  // If the tile has only one row, the loop computes this row twice. All panels of a call have Packs packs. A last panel
-  // with fewer packs is computed by a separate call.
+  // The loop always computes two rows. If the tile has only one row, both are the same row. All panels of a call have
+  // Packs packs: a last panel with fewer packs has a separate call.
   arguments.row0 = rows;
   arguments.row1 = rows + (Rows - 1) * RowStride;
   instructions::sums_of_2x4<Inner>(in.data + first * in.stride, arguments, sums);

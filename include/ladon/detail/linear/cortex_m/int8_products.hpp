@@ -15,8 +15,7 @@
 
 namespace ladon::inline LADON_ABI::detail::cortex_m {
 
-// has_product: whether this file computes the product of several tokens. has_matrix_vector: whether this file computes
-// the product of a single token.
+// Whether this file computes the product of several tokens (has_product) or of a single token (has_matrix_vector).
 template <class Element, class Simd>
 inline constexpr bool has_product =
     simd::uses_dsp<Element, Simd> || simd::uses_helium<Element, Simd> || simd::uses_thumb1<Element, Simd>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels on Cortex-M0+ (detail/simd/int8_thumb1.hpp). `w`, `in`, `panels` and
 // `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). A tile of three rows or one row converts
-// its weights to 32 bits, on the stack, once for all panels. All products of a program share the code of `multiply`,
-// which takes the sizes as arguments. detail/memory/panels.hpp defines packs and tiles.
+// its weights to 32 bits, on the stack, once for all panels. For small code, all products of a program share the
+// function `multiply`, which takes the sizes as arguments. detail/memory/panels.hpp defines packs and tiles.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ namespace ladon::inline LADON_ABI::detail::thumb1 {
 namespace instructions = simd::thumb1;
 namespace soft = simd::soft;
 
-// How many words of converted weights a tile holds at a time. The words take at most 2 KB of the stack.
+// How many converted weights a tile holds at a time. The weights take 32 bits each, at most 2 KB of the stack.
 inline constexpr std::size_t most_words = 512;
 
-// By how many bits the sum of Inner products of a feature q and a weight can be shifted to the left. A product is at
-// most 255 * 127.
+// By how many bits a sum of Inner products can be shifted to the left, so that its magnitude still fits into 31 bits. A
+// product of a feature q and a weight is at most 255 * 127.
 template <std::size_t Inner>
 inline constexpr std::uint32_t sum_shift = [] {
   std::uint32_t shift = 0;
@@ -34,17 +34,17 @@ inline constexpr std::uint32_t sum_shift = [] {
   return shift;
 }();
 
-// Computes out = integer * scale of the token * scale of the row + bias with floats, for numbers that
-// soft::multiply_add does not take, and in deterministic builds. `sum` is the integer.
+// Returns sum * token_scale * scale + bias, computed with floats. Used for numbers that soft::multiply_add does not
+// take, and in deterministic builds. `sum` is the integer sum of products.
 LADON_COLD inline float result_of_floats(std::int32_t sum, float token_scale, float scale, float bias) noexcept {
   using Pack = simd::ArrayPack<1>;
   const Pack both = Pack::broadcast(token_scale) * Pack::broadcast(scale);
   return fma(Pack::broadcast(static_cast<float>(sum)), both, Pack::broadcast(bias)).lane[0];
 }
 
-// A product for panels of four tokens. All products share one function, `multiply`, so that the code stays small.
+// The arguments of `multiply`: a product for panels of four tokens.
 struct Product {
-  // Weights, as in Int8Rows. `bias` may be null.
+  // The weights, their scales and their biases, as in Int8Rows. `bias` may be null.
   const std::int8_t* weight;
   std::size_t row_stride;
   const float *scale, *bias;
@@ -54,18 +54,18 @@ struct Product {
   std::size_t tokens;  // how many tokens of a panel are computed
   Int8PanelsView<std::int32_t> in;
   std::size_t panels;
-  // The results of a tile [rows][4] go to `out`, which is a panel, if `finish` is null. Otherwise, `out` is a buffer,
-  // and `finish` passes the buffer to the epilogue.
+  // Where the results of a tile [rows][4] go. If `finish` is null, `out` is a panel, and `multiply` stores the results
+  // there. Otherwise, `out` is a buffer, and `finish` passes the buffer to the epilogue.
   float* out;
   std::size_t panel_stride;
   void (*finish)(const void* epilogue, const float* results, std::size_t panel, std::size_t row, std::size_t rows);
   const void* epilogue;
-  // Memory for converted weights: a block has at most `block` features.
+  // Memory for converted weights. `block` is the largest number of features that are converted at a time.
   std::int32_t* words;
   std::size_t block;
 };
 
-// Three or fewer rows of a product. `scale` and `bias` include the factor.
+// The scales and biases of at most three rows of a product, multiplied by Product::factor.
 struct TileRows {
   std::size_t count;
   float scale[3], bias[3];
@@ -86,7 +86,7 @@ struct TileRows {
       usable = usable && soft::Affine::takes(scale[r], bias[r]);
     }
   }
-  // Writes results[4 * row + token].
+  // Converts the integer sums of the tile to floats, and writes them to results[4 * row + token].
   LADON_INLINE void finish(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
                            float* results) const noexcept {
     if (!usable || soft::multiply_add(sums, token_scale, affine, results, affine + count, token_scale + tokens) != 0) {
@@ -105,8 +105,9 @@ struct TileRows {
   }
 };
 
-// Converts `count` weights of each row of a tile from `weight` on to words. Three rows are packed into two words for
-// each feature (detail/simd/integer_products.hpp). A single row has one word for each feature.
+// Converts `count` weights of each row of a tile to 32-bit words. `weight` points to the first weight of the first row.
+// Three rows are packed into two words for each feature (detail/simd/integer_products.hpp). A single row has one word
+// for each feature.
 LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
                                    std::size_t count, std::int32_t* words) noexcept {
   if (rows == 1) {
@@ -127,7 +128,7 @@ LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_st
   }
 }
 
-// Adds the products of `rows` rows of converted weights and the tokens of a panel to the sums.
+// Multiplies `rows` rows of converted weights by the tokens of a panel, and adds the products to `sums`.
 LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::int32_t* x, std::size_t count,
                       std::int32_t (&sums)[12]) noexcept {
   if (rows == 3) {
@@ -136,7 +137,7 @@ LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::in
     instructions::add_4_tokens(words, x, count, sums);
   }
 }
-// Like `add`, for rows of more features than a block has. Converts the weights, one block after another.
+// Like `add`, for rows with more features than Product::block. Converts and adds one block of weights after another.
 LADON_COLD inline void add_blocks(const Product& product, const std::int8_t* weight, std::size_t rows,
                                   const std::int32_t* x, std::int32_t (&sums)[12]) noexcept {
   for (std::size_t left = product.inner; left != 0;) {
@@ -149,7 +150,7 @@ LADON_COLD inline void add_blocks(const Product& product, const std::int8_t* wei
   }
 }
 
-// Computes the product, three rows at a time. The last rows are computed one at a time.
+// Computes the product, three rows at a time. One or two remaining rows are computed one at a time.
 LADON_NOINLINE inline void multiply(const Product& product) noexcept {
   const std::size_t inner = product.inner;
   std::size_t rows;
@@ -162,8 +163,8 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
     const std::int32_t* panel = product.in.data;
     float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
     for (std::size_t p = 0; p < product.panels; ++p) {
-      // `zero` hides the constant, because g++ would call memset. The other operands keep g++ from compiling the loop
-      // several times.
+      // The asm statement hides the value of `zero`, because g++ would otherwise call memset. It also hides `rows` and
+      // `one_block`, because g++ would otherwise compile the loop once for each of their values.
       std::int32_t sums[12], zero = 0;
       asm("" : "+l"(zero), "+l"(rows), "+l"(one_block));
       for (std::int32_t& sum : sums) sum = zero;
@@ -180,7 +181,7 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
   }
 }
 
-// Whether the epilogue only stores the results into panels of four tokens.
+// Whether the epilogue does nothing but store the results into panels of four tokens.
 template <class Epilogue>
 inline constexpr bool only_stores = false;
 template <>
@@ -198,7 +199,7 @@ LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size
   }
 }
 
-// Computes the rows of a product for panels of a single token.
+// Computes the product if a panel has room for a single token only.
 template <std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
 LADON_INLINE void multiply_one_token(const Weights& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
                                      Epilogue epilogue) noexcept {

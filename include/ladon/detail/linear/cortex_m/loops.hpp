@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops. A target with
-// a loop defines LADON_TILE_ASSEMBLY. The constant `assembly::has_loop` is true for the tiles that the loop computes.
-// detail/memory/panels.hpp defines tiles.
+// Includes the micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops.
+// LADON_TILE_ASSEMBLY is defined if the target has a loop. `assembly::has_loop` is true for the tiles that the loop can
+// compute. detail/memory/panels.hpp defines tiles.
 #pragma once
 
 #include <ladon/detail/linear/cortex_m/helium_loop.hpp>

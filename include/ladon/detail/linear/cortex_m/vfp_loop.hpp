@@ -3,6 +3,7 @@
 // assembly. The tile has 4 rows of 4 floats. A step is the work for one value of the inner index k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
 //
+// Registers of the loop:
 //     s0 - s15   the sums, row by row
 //     s16 - s23  the panel's rows for two steps
 //     s24 - s31  the weights for these two steps
@@ -10,9 +11,9 @@
 // The loop adds the steps in the same order as micro_kernel.hpp, so its results are bit-identical to the results of
 // micro_kernel.hpp.
 //
-// g++ 12 loads each weight and each float of the panel separately, so one step takes 16 multiply-adds and 8 loads. In
-// this file, two steps take 32 multiply-adds and 2 to 5 loads. Each of these loads fills two to eight registers, and
-// takes one cycle for every one or two registers. The loop therefore saves fewer cycles than instructions.
+// The code of g++ 12 loads each weight and each float of the panel separately: 16 multiply-adds take 8 loads. In this
+// file, 32 multiply-adds take 2 to 5 loads, because a load fills two to eight registers. Such a load takes one cycle
+// for every one or two registers, so the loop saves fewer cycles than instructions.
 //
 // detail/memory/panels.hpp defines panels.
 #pragma once
@@ -48,13 +49,13 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_ROW_1(w, panel) LADON_VFP_ROW(s4, s5, s6, s7, w, panel)
 #define LADON_VFP_ROW_2(w, panel) LADON_VFP_ROW(s8, s9, s10, s11, w, panel)
 #define LADON_VFP_ROW_3(w, panel) LADON_VFP_ROW(s12, s13, s14, s15, w, panel)
-// PANEL loads two rows of the panel. THIS is the list of the registers of the first row, for the first step. NEXT is
-// the list of the registers of the second row, for the second step.
+// LADON_VFP_PANEL loads the panel's rows for two steps. LADON_VFP_THIS lists the registers that hold the row of the
+// first step. LADON_VFP_NEXT lists the registers that hold the row of the second step.
 #define LADON_VFP_THIS s16, s17, s18, s19
 #define LADON_VFP_NEXT s20, s21, s22, s23
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
 
-// Computes two steps for weights with contiguous rows. Each of the four loads reads the weights of one row for both
+// Computes two steps for weights with contiguous rows. Each of the four arguments loads the weights of one row for both
 // steps. At least seven multiply-adds stand between two uses of the same sum, to hide the latency.
 #define LADON_VFP_PAIRS(load0, load1, load2, load3)                                                     \
   LADON_VFP_PANEL load0 load1 LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s26, LADON_VFP_THIS) \
@@ -69,16 +70,16 @@ namespace ladon::inline LADON_ABI::detail::assembly {
           LADON_VFP_ROW_1(s29, LADON_VFP_NEXT) LADON_VFP_ROW_2(s30, LADON_VFP_NEXT)                                  \
               LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// ROWS computes two steps for weights with contiguous rows. `a`, `a1`, `a2` and `a3` point to the four rows. STRIDED
-// computes two steps for weights with contiguous columns. Each column begins `step` bytes after the previous column.
+// LADON_VFP_ROWS computes two steps for weights with contiguous rows. `a`, `a1`, `a2` and `a3` point to the four rows.
+// LADON_VFP_STRIDED computes two steps for weights with contiguous columns, which are `step` bytes apart.
 #define LADON_VFP_ROWS                                                                                           \
   LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
                   "vldmia %[a3]!, {s30-s31}\n\t")
 #define LADON_VFP_STRIDED \
   LADON_VFP_COLUMNS("vldmia %[a], {s24-s27}\n\tadd %[a], %[step]\n\tvldmia %[a], {s28-s31}\n\tadd %[a], %[step]\n\t")
 
-// Whether this file has a loop for tiles of this shape and for these strides of the weights. `Width` is the number of
-// floats in a panel's row.
+// Whether this file has a loop for tiles of `Rows` rows and `Packs` packs, and for these strides of the weights.
+// `Width` is the number of floats in a panel's row.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
           std::size_t Width>
 inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
@@ -86,9 +87,9 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Row
 
 #if defined(LADON_SMALL)
 
-// With LADON_SMALL, all tiles share two functions, so that the code is small: along_rows computes all products with
-// contiguous rows of weights, and along_columns all products with contiguous columns. A call reads the sums from
-// memory, and writes the sums back at the end. One iteration of the loop computes `steps` steps.
+// With LADON_SMALL (code for size), all tiles share two functions: along_rows for weights with contiguous rows, and
+// along_columns for weights with contiguous columns. A call reads the sums from memory, and writes them back at the
+// end. One iteration of the loop handles `steps` values of the inner index.
 inline constexpr std::size_t steps = 2;
 
 #define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
@@ -104,8 +105,8 @@ inline constexpr std::size_t steps = 2;
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc", \
         "memory")
 
-// Adds the products of 2 * pairs inner indices k to the tile: sum[r][t] += a(r, k) * panel[4 * k + t], with
-// a(r, k) = a[r * row_stride + k]. Precondition: pairs > 0.
+// Adds the products for 2 * pairs values of k to the sums of a tile: sum[r][t] += a(r, k) * panel[4 * k + t]. The
+// weight a(r, k) is a[r * row_stride + k]. Precondition: pairs > 0.
 LADON_NOINLINE inline void along_rows(simd::ArrayPack<1> (&sum)[4][4], std::size_t pairs, const float* a,
                                       std::size_t row_stride, const float* panel) noexcept {
   const float *a1 = a + row_stride, *a2 = a1 + row_stride, *a3 = a2 + row_stride;
@@ -131,12 +132,11 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t pairs,
 
 #else
 
-// How many steps of the inner index one iteration of the loop computes.
+// How many values of the inner index one iteration of the loop handles.
 inline constexpr std::size_t steps = 4;
 
-// A loop with `fours` iterations. Each iteration runs the instructions in `four_steps`. The loop reads the initial sums
-// from memory (`start`) and not from operands. GCC allows only 30 operands, and an operand that is both read and
-// written counts twice.
+// A loop with `fours` iterations of the instructions `four_steps`. The loop loads the initial sums from `start`. If the
+// sums were operands that are read and written, each would count twice, and GCC allows only 30 operands.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \
@@ -148,8 +148,8 @@ inline constexpr std::size_t steps = 4;
       : "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30",       \
         "s31", "cc", "memory")
 
-// Adds 4 * fours steps to `sum`. a(r, k) = a[r * RowStride + k % 4 * InnerStride + k / 4 * FourStride]. The panel's
-// rows have 4 floats and are contiguous. Precondition: fours > 0.
+// Adds the products for 4 * fours values of k to `sum`. The weight a(r, k) is a[r * RowStride + k % 4 * InnerStride + k
+// / 4 * FourStride]. The panel's rows have 4 floats and are contiguous. Precondition: fours > 0.
 template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride = 4 * InnerStride>
 LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t fours, const float* a,
                              const float* panel) noexcept {

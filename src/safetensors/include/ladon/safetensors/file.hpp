@@ -66,7 +66,7 @@ class File {
   }
 
   // Returns the address of the first value of a tensor, after the checks of `tensor`. `element_bytes` is the size of a
-  // value, and the required alignment of the values.
+  // value, and the address must be a multiple of this size.
   [[nodiscard]] const std::byte* values(std::string_view name, std::string_view dtype, std::size_t element_bytes,
                                         std::span<const std::size_t> shape) const;
 
