@@ -87,8 +87,8 @@ struct EncoderLayer {
   using Input = MatrixView<const float, shape.queries, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 computes the attention of all heads. Phase
-  // 2 computes the steps after attention and writes `y`.
+  // How many phases run_phase has. Phase 0 converts `x` and computes the input of attention. Phase 1 computes the
+  // attention of all heads. Phase 2 computes the steps after attention and writes `y`.
   static constexpr std::size_t phases = 3;
   // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
   // than parts, some threads have no work in this phase.

@@ -51,6 +51,8 @@ namespace ladon::inline LADON_ABI {
 //   capacity of the cache. Otherwise, the call breaks a precondition (checks.hpp).
 // - Masks: if the mask hides every key from a query, the output of every head is 0 for this query. The query's row of
 //   `y` is then the bias of the output projection.
+// - Target: the vector types that the kernels use. The default is the vector types of the instruction set that the
+//   compiler compiles for.
 // - Capture: `to` receives an additional output [heads][queries][keys]. If `to` is a Map, the output is the attention
 //   weights. If `to` is a Capture<G>, the output is the result of stage G (attention_map.hpp). Without `to`, there is
 //   no additional output.
@@ -222,6 +224,19 @@ struct MultiHeadAttention {
                    scratch, options, to);
   }
 
+  LADON_REJECT_OPTIONS(run(Queries, const Weights&, Output, const Workspace&, ...));
+  LADON_REJECT_OPTIONS(run(Queries, Context, const Weights&, Output, const CrossWorkspace&, ...));
+  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, const Weights&, Output, Shared&, const Scratch&, ...));
+  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, Context, const Weights&, Output, CrossShared&,
+                                 const Scratch&, ...));
+  LADON_REJECT_OPTIONS(project_keys(Context, const Weights&, Cache&, const KeyWorkspace&, ...));
+  LADON_REJECT_OPTIONS(project_keys(Context, ValueContext, const Weights&, Cache&, const KeyWorkspace&, ...));
+  LADON_REJECT_OPTIONS(attend(Queries, const Cache&, const Weights&, Output, const CachedWorkspace&, ...));
+  LADON_REJECT_OPTIONS(extend(Queries, Cache&, const Weights&, Output, const CachedWorkspace&, ...));
+  LADON_REJECT_CALL(run, "x, weights, y, workspace, options, map) or (x, context, weights, y, workspace, options, map");
+  LADON_REJECT_CALL(attend, "x, cache, weights, y, workspace, options, map");
+  LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
+
  private:
   // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
   // phase (threads.hpp).
@@ -252,20 +267,6 @@ struct MultiHeadAttention {
     });
   }
 
-  LADON_REJECT_OPTIONS(run(Queries, const Weights&, Output, const Workspace&, ...));
-  LADON_REJECT_OPTIONS(run(Queries, Context, const Weights&, Output, const CrossWorkspace&, ...));
-  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, const Weights&, Output, Shared&, const Scratch&, ...));
-  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, Context, const Weights&, Output, CrossShared&,
-                                 const Scratch&, ...));
-  LADON_REJECT_OPTIONS(project_keys(Context, const Weights&, Cache&, const KeyWorkspace&, ...));
-  LADON_REJECT_OPTIONS(project_keys(Context, ValueContext, const Weights&, Cache&, const KeyWorkspace&, ...));
-  LADON_REJECT_OPTIONS(attend(Queries, const Cache&, const Weights&, Output, const CachedWorkspace&, ...));
-  LADON_REJECT_OPTIONS(extend(Queries, Cache&, const Weights&, Output, const CachedWorkspace&, ...));
-  LADON_REJECT_CALL(run, "x, weights, y, workspace, options, map) or (x, context, weights, y, workspace, options, map");
-  LADON_REJECT_CALL(attend, "x, cache, weights, y, workspace, options, map");
-  LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
-
- private:
   // Returns the first `count` rows of an array. In a checked build, expect_memory tests these rows.
   template <class T, std::size_t Rows, std::size_t Columns>
   static constexpr detail::Floats rows(MatrixView<T, Rows, Columns> array, std::size_t count) noexcept {

@@ -2,7 +2,7 @@
 // Divides the work of one call among several threads. A call consists of phases. Each phase is divided into shares. A
 // share is the work of one thread in one phase. The smallest unit of work is a part: a panel (detail/memory/panels.hpp)
 // or a head group.
-//     phase 0   converts tokens into panels                  a share has some of the panels
+//     phase 0   computes the input of attention in panels    a share has some of the panels
 //     phase 1   computes the attention of all heads          a share has some of the head groups
 //     phase 2   computes the remaining steps and writes y    a share has some of the panels
 //

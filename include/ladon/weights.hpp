@@ -42,20 +42,20 @@ enum class Order { out_in, in_out };
 //     BFloat16       weights are bfloat16 (bfloat16.hpp). On targets with AVX512_BF16 or FEAT_BF16 of Arm, products
 //                    round their inputs to bfloat16 (detail/memory/bfloat16_panels.hpp). On other targets, products
 //                    convert the weights to floats, exactly
-//     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
-//                    quantised to integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp)
-//     Int8<Bits, true>   like Int8<Bits>, but weights and inputs are rotated before they are quantised, in blocks of
-//                    eight numbers (detail/memory/rotation.hpp). The error is smaller than with Int8<Bits>. All scales
-//                    are negative
+//     Int8<bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
+//                    quantised to integers of `bits` bits when a call runs (detail/memory/int8_panels.hpp)
+//     Int8<bits, true>   like Int8<bits>, but weights and inputs are multiplied by a Hadamard matrix before they are
+//                    quantised, in blocks of eight numbers (detail/memory/rotation.hpp). The error is smaller than
+//                    with Int8<bits>. All scales are negative. This rotation is not a rotary position embedding
 //
 // On targets with AVX512_BF16, BFloat16 and Int8 also change the attention of several queries: queries, keys, values
 // and attention weights are rounded to bfloat16 (detail/attention/bfloat16_attention.hpp).
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};
-template <int Bits, bool Rotated = false>
+template <int ActivationBits, bool Rotated = false>
 struct Int8 {
-  static_assert(Bits == 7 || Bits == 8, "ladon: activations have 7 or 8 bits");
+  static_assert(ActivationBits == 7 || ActivationBits == 8, "ladon: activations have 7 or 8 bits");
 };
 
 template <class Precision>

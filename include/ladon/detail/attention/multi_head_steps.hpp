@@ -101,6 +101,15 @@ struct MultiHeadSteps {
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
+  // Whether attend_layer projects the queries of narrow heads in one product for all heads. In a product for one narrow
+  // head, a tile has only a few sums, and each multiply-add waits for the previous multiply-add of the same sum. The
+  // projected queries are stored in the array of the concatenated heads, where the output of a head later overwrites
+  // the queries of the head. head_width therefore equals value_width. With several key blocks, the output of the first
+  // key block would overwrite the queries too early, so all keys must fit into one key block.
+  static constexpr bool projects_queries_together =
+      S.head_width <= target::Current::widest_joined_head && S.heads > 1 &&
+      (Weights::heads_adjacent) && S.head_width == S.value_width&& S.keys <= L::block && !is_single_token<Simd, q>;
+
   // Whether the queries of a head are projected for all panels before the attention of the first panel. On some
   // microcontrollers, each pass over int8 weights has a cost: with the DSP extension, a pass converts the weights to 16
   // bits, on Cortex-M0+ to 32 bits, and on Helium it loads them into registers. One pass for all panels is therefore
@@ -168,7 +177,16 @@ struct MultiHeadSteps {
   template <class Call, class Context, class Part = WholeCall>
   static constexpr void attend_layer(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                      Part part = {}) noexcept {
-    const auto attend = [&](const auto& bound, const auto& group) { attend_group<false>(call, bound, group, scratch); };
+    constexpr bool projected = projects_queries_together && Part::whole;
+    if constexpr (projected) {
+      for_panels<q, last_q, S.queries>(call.lengths.queries,
+                                       [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+                                         project_queries<P, Packs, S.query_rows()>(call, 0, first, count);
+                                       });
+    }
+    const auto attend = [&](const auto& bound, const auto& group) {
+      attend_group<projected>(call, bound, group, scratch);
+    };
     for_groups<true>(call, context, scratch, part, attend);
   }
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
@@ -529,15 +547,14 @@ struct MultiHeadSteps {
     return call.heads + p * S.concat_width() * q.width();
   }
 
-  // Projects the queries of head `h` for `count` panels from panel `first` on. The queries are stored where the output
-  // of the head will later overwrite them.
-  template <Tiling P, std::size_t Packs, class Call>
+  // Computes Rows rows of the projected queries, from the rows of head `h` on, for `count` panels from panel `first`
+  // on. The rows are stored where the output of the heads will later overwrite them.
+  template <Tiling P, std::size_t Packs, std::size_t Rows, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
     float* const out = heads_panel(call, first) + h * S.head_width * P.width();
-    matmul<Simd, P, Packs, S.head_width, S.model>(
-        call.weights.query(h), call.x.template panels_from<S.model, q.width()>(first), count,
-        Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
+    matmul<Simd, P, Packs, Rows, S.model>(call.weights.query(h), call.x.template panels_from<S.model, q.width()>(first),
+                                          count, Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
   }
 
   // Computes the attention of the queries of the last panel in one query head, like the attention of a single query in
@@ -577,18 +594,20 @@ struct MultiHeadSteps {
 
   // Computes the attention of all active queries in one query head, one query block after another. For each block, the
   // function projects the queries (or copies the result of project_queries), rotates them, and computes their
-  // attention.
+  // attention. If Projected is true, the queries of all heads are projected already.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_head(const Call& call, const Queries& bound, const Head<View>& head,
                                     Scratch& scratch) noexcept {
     const std::size_t h = head.index;
     float* widened = nullptr;
     if constexpr (is_widened<View>) widened = scratch.widened.data;
-    float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
+    float* const own_query = scratch.query.data;
     const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      if constexpr (!Projected && projects_queries_first) project_queries<P, Packs>(call, h, first, count);
+      if constexpr (!Projected && projects_queries_first)
+        project_queries<P, Packs, S.head_width>(call, h, first, count);
       for (std::size_t p = first; p < first + count; ++p) {
         float* const out = heads_panel(call, p) + h * S.value_width * P.width();
+        float* const query = Projected ? out : own_query;
         if constexpr (!Projected && projects_queries_first) {
           for (std::size_t i = 0; i < S.head_width * P.width(); ++i) query[i] = out[i];
         } else if constexpr (!Projected) {

@@ -64,6 +64,23 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
 }
 
+// Replaces each x by activate<F>(x). GELU computes each step for all N packs before the next step, because each
+// instruction of erf waits for the previous instruction.
+template <Activation F, class Pack, std::size_t N>
+LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
+  if constexpr (F == Activation::gelu && N > 1) {
+    Pack sign[N];
+    simd::for_each_index<N>([&](std::size_t i) { sign[i] = x[i] * Pack::broadcast(0.70710678f); });
+    simd::erf(sign);
+    simd::for_each_index<N>([&](std::size_t i) {
+      const Pack half = Pack::broadcast(0.5f) * x[i];
+      x[i] = fma(half, sign[i], half);
+    });
+  } else {
+    for (std::size_t i = 0; i < N; ++i) x[i] = activate<F>(x[i]);
+  }
+}
+
 // A function object that applies the activation F. A matrix product applies the object to each sum before the sum is
 // stored (detail/linear/epilogue.hpp).
 template <Activation F>

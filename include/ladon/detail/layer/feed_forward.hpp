@@ -116,7 +116,7 @@ struct FeedForward {
     if constexpr (activates_later && !Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
                                            Epilogue<width, Unchanged>{hidden, Count * width});
-      activate_all<Count * width>();
+      for (std::size_t p = 0; p < panels; ++p) activate_panel<Count * width>(hidden + p * Count * width);
     } else if constexpr (Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, store_activated);
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
@@ -126,22 +126,30 @@ struct FeedForward {
     }
   }
 
-  // Whether activate_all applies the activation after the product. Otherwise, the epilogue of the product applies it.
-  // If a panel has several tokens, but fewer than a register has lanes, only activate_all can fill whole registers.
-  static constexpr bool activates_later = T.width() > 1 && T.width() < Simd::lanes;
+  // Whether activate_panel applies the activation after the product. Otherwise, the epilogue of the product applies it.
+  // If a panel has several tokens, but fewer than a register has lanes, only activate_panel can fill whole registers.
+  // GELU is also applied after the product if the target computes GELU of several packs side by side.
+  static constexpr bool activates_later = T.width() > 1 &&
+                                          (T.width() < Simd::lanes || (Config.activation == Activation::gelu &&
+                                                                       target::Current::gelu_packs_together > 1));
 
-  // Applies the activation to the first Size floats of `hidden`.
+  // Applies the activation to Size floats.
   template <std::size_t Size>
-  constexpr void activate_all() const noexcept {
+  static constexpr void activate_panel(float* at) noexcept {
     using Wide = typename Simd::template Pack<Simd::lanes>;
-    constexpr std::size_t whole = Size / Wide::lanes * Wide::lanes;
-    for (std::size_t i = 0; i < whole; i += Wide::lanes) {
-      activate<Config.activation>(Wide::load(hidden + i)).store(hidden + i);
-    }
     using Narrow = typename Simd::template Pack<T.lanes>;
-    for (std::size_t i = whole; i < Size; i += Narrow::lanes) {
-      activate<Config.activation>(Narrow::load(hidden + i)).store(hidden + i);
-    }
+    constexpr std::size_t together = target::Current::gelu_packs_together, step = together * Wide::lanes;
+    constexpr std::size_t most = Size / step * step, whole = Size / Wide::lanes * Wide::lanes;
+    for (std::size_t i = 0; i < most; i += step) activate_packs<Wide, together>(at + i);
+    for (std::size_t i = most; i < whole; i += Wide::lanes) activate_packs<Wide, 1>(at + i);
+    for (std::size_t i = whole; i < Size; i += Narrow::lanes) activate_packs<Narrow, 1>(at + i);
+  }
+  template <class Pack, std::size_t N>
+  static LADON_INLINE constexpr void activate_packs(float* at) noexcept {
+    Pack x[N];
+    simd::for_each_index<N>([&](std::size_t i) { x[i] = Pack::load(at + i * Pack::lanes); });
+    activate<Config.activation>(x);
+    simd::for_each_index<N>([&](std::size_t i) { x[i].store(at + i * Pack::lanes); });
   }
 
   // Multiplies Count columns of W2 by `hidden`. Each sum starts at start(...), which is the bias, or the sum over the

@@ -219,16 +219,18 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
 
+// Coefficients of log2(erfc(a)) / a for a in [0, 4]: a minimax (Remez) polynomial of degree 8. The fit minimises the
+// relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. The larger `a` is,
+// the less an error of z changes erf. One polynomial therefore suffices for the whole interval.
+inline constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f,
+                                      2.764359303e-2f,  2.053831704e-4f,  -2.374308649e-3f,
+                                      8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
+
 // Returns erf(x). The result has the sign of x. Its magnitude is 1 - 2^z with z = log2(erfc |x|). With n = round(z), f
 // = z - n, s = 2^n and m = 2^f - 1, the power 2^z is s (1 + m), so the magnitude is -(s m + (s - 1)). No digits cancel
 // in this sum. For small x, s is 1, so the sum is -m and as accurate as the polynomial of m.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
-  // Coefficients of log2(erfc(a)) / a for a in [0, 4]: a minimax (Remez) polynomial of degree 8. The fit minimises the
-  // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. The larger `a` is,
-  // the less an error of z changes erf. One polynomial therefore suffices for the whole interval.
-  constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
-                                 -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
   const Pack magic = Pack::broadcast(rounding_magic);
   // `a` is limited to 4, because erfc(4) = 2^-25.95. If erfc is below 2^-25, erf is rounded to 1.
   const Pack a = min(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
@@ -238,6 +240,25 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   const Pack s = low_bits_to_exponent(t);
   const Pack m = polynomial(exp2_fraction, f) * f;
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
+}
+// Replaces each x by erf(x). The bits are those of the function above. Computes each step for all N packs before the
+// next step, like exp2_of_nonpositive.
+template <class Pack, std::size_t N>
+LADON_INLINE constexpr void erf(Pack (&x)[N]) noexcept {
+  const Pack magic = Pack::broadcast(rounding_magic), one = Pack::broadcast(1);
+  Pack a[N], t[N], p[N];
+  for_each_index<N>([&](std::size_t i) { a[i] = min(Pack::broadcast(4.0f), copy_sign(x[i], Pack::broadcast(0))); });
+  polynomials(log2_erfc, a, p);
+  for_each_index<N>([&](std::size_t i) {
+    const Pack z = p[i] * a[i];
+    t[i] = z + magic;
+    a[i] = z - (t[i] - magic);  // f of the function above
+  });
+  polynomials(exp2_fraction, a, p);
+  for_each_index<N>([&](std::size_t i) {
+    const Pack s = low_bits_to_exponent(t[i]);
+    x[i] = copy_sign(fma(s, p[i] * a[i], s - one), x[i]);
+  });
 }
 
 // Returns tanh(x). The result has the sign of x. Its magnitude is d / (d + 2) with z = 2 |x| and d = e^z - 1. With n =

@@ -43,6 +43,8 @@ struct Defaults {
   // Whether the micro-kernel's loop advances two pointers, to the weights and to the panel. If false, the loop computes
   // addresses from an index.
   static constexpr bool advances_pointers = false;
+  // The queries of heads with at most this many features are projected in one product for all heads.
+  static constexpr std::size_t widest_joined_head = 0;
   // How many packs of a panel stay in registers during a step. If a tile has more packs, each row of the tile loads the
   // remaining packs again.
   static constexpr std::size_t resident_packs = unlimited;
@@ -88,6 +90,12 @@ struct Defaults {
   // Whether attention with bfloat16 or int8 weights computes with pairs of bfloat16 numbers
   // (detail/attention/bfloat16_attention.hpp).
   static constexpr bool attends_in_pairs = false;
+
+  // --- Activations ---------------------------------------------------------------------------------------------------
+
+  // How many packs of GELU are computed side by side after a product, to hide latency. If the number is 1, the epilogue
+  // of the product computes GELU, one pack after another.
+  static constexpr std::size_t gelu_packs_together = 1;
 
   // --- Caches --------------------------------------------------------------------------------------------------------
 

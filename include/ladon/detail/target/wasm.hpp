@@ -54,6 +54,10 @@ struct Wasm : Defaults {
     return tokens <= lanes ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4, 8};
   }
 #endif
+  // A product for one head of 8 features has tiles of 2 packs x 4 rows, which have 8 sums. Each sum takes a
+  // multiply-add of 4 cycles, and the processor starts two multiply-adds in a cycle, so 8 sums leave no cycle for a
+  // delay.
+  static constexpr std::size_t widest_joined_head = 8;
 #if defined(__wasm_relaxed_simd__)
   using Int8Element = std::uint8_t;
 #elif defined(__wasm_simd128__)
@@ -76,6 +80,7 @@ struct Wasm : Defaults {
   // instruction.
   static constexpr bool loads_constants = true;
   static constexpr std::size_t softmax_chains = 4;
+  static constexpr std::size_t gelu_packs_together = 8;
 #endif
   static constexpr std::size_t separate_function_weights = 0;
   static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
