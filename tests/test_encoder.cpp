@@ -20,10 +20,15 @@ void check_layer(float epsilon = 1e-5f) {
                 {.layer = Config, .projections = Layout::projections, .output = Layout::output, .epsilon = epsilon});
 }
 
-template <std::size_t Layers, S Shape, LayerConfig Config, class Mask, FinalNorm Final>
+template <std::size_t Layers, S Shape, LayerConfig Config, class Mask, FinalNorm Final,
+          class Layout = ladon::layout::InProj>
 void check_stack(float epsilon = 1e-5f) {
-  check_encoder(encoder_subject<Layers, Shape, Config, Mask, Final>(),
-                {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with, .epsilon = epsilon});
+  check_encoder(encoder_subject<Layers, Shape, Config, Mask, Final, Layout>(), {.layers = Layers,
+                                                                                .layer = Config,
+                                                                                .projections = Layout::projections,
+                                                                                .output = Layout::output,
+                                                                                .final_norm = Final == FinalNorm::with,
+                                                                                .epsilon = epsilon});
 }
 
 }  // namespace
@@ -57,6 +62,24 @@ TEST_CASE("layer of the Keyword Transformer: GELU by tanh, one head, a bias only
 TEST_CASE("stack: pre-LN with a final norm, padding") {
   check_stack<2, S{.queries = 20, .model = 8, .heads = 2}, LayerConfig{.feed_forward = 16, .norm = NormOrder::pre},
               ladon::mask::Padding, FinalNorm::with>();
+}
+
+// Every check includes a call with .queries = 1. Without biases of projections, the last layer then computes no keys
+// and values (detail/layer/first_token.hpp). With 35 tokens, the last panel has another layout than the other panels.
+TEST_CASE("stack: token 0 alone, post-LN, biases") {
+  check_stack<2, S{.queries = 35, .model = 10, .heads = 2}, LayerConfig{.feed_forward = 9}, ladon::mask::None,
+              FinalNorm::without>();
+}
+
+TEST_CASE("stack: token 0 alone, post-LN, no biases of projections") {
+  check_stack<2, S{.queries = 35, .model = 16}, LayerConfig{.feed_forward = 9}, ladon::mask::None, FinalNorm::without,
+              layout::WithoutProjectionBias<layout::InProj>>();
+}
+
+TEST_CASE("stack: token 0 alone, pre-LN, padding, grouped heads, no biases of projections") {
+  check_stack<2, S{.queries = 35, .model = 20, .heads = 4, .kv_heads = 2},
+              LayerConfig{.feed_forward = 9, .norm = NormOrder::pre}, ladon::mask::Padding, FinalNorm::with,
+              layout::WithoutProjectionBias<layout::InProj>>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)

@@ -63,6 +63,13 @@ TEST_CASE("last panel: encoder layer of three tokens more than whole panels") {
   check_layer<S{.queries = 35, .model = 20, .heads = 2}, config, Padding, Int8<InProj>>();
 }
 
+TEST_CASE("last panel: at most four queries without a mask, every captured stage") {
+  check_cross(
+      attention_subject<S{.queries = 35, .keys = 99, .model = 17, .heads = 2, .head_width = 3}, None,
+                        ladon::layout::InOut, Wide, CappedWithSinks, ladon::position::None, Captures::every_stage>());
+  check_cross(attention_subject<S{.queries = 33, .keys = 1, .model = 18, .heads = 2, .head_width = 5}, None>());
+}
+
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("last panel: attention to a context, every captured stage") {
   check_cross(attention_subject<S{.queries = 49, .keys = 99, .model = 17, .heads = 2, .head_width = 3},

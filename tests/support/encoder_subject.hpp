@@ -64,9 +64,10 @@ Subject subject_of_encoder() {
   return {Encoder::shape, WeightLayout::in_proj, layers, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, class Mask, ladon::FinalNorm Final>
+template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, class Mask, ladon::FinalNorm Final,
+          class Layout = ladon::layout::InProj>
 Subject encoder_subject() {
-  return subject_of_encoder<ladon::Encoder<Layers, S, Config, Mask, Final>, Mask>();
+  return subject_of_encoder<ladon::Encoder<Layers, S, Config, Mask, Final, Layout>, Mask>();
 }
 
 }  // namespace ladon_test

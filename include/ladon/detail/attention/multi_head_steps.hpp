@@ -136,6 +136,15 @@ struct MultiHeadSteps {
 
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
 
+  // Whether the queries of the last panel use the kernels for a single query (attend_last_queries). The scores of these
+  // queries must fit into the scratch memory of one panel, and their sums must not need too much stack
+  // (PanelLayout::allowed_heads).
+  static constexpr std::size_t last_count = S.queries - (q.panels(S.queries) - 1) * q.width();
+  static constexpr bool splits_last_panel = !LADON_DETERMINISTIC && Simd::lanes > 1 && k.lanes > 1 && !(last_q == q) &&
+                                            (last_count <= target::Current::most_last_queries) &&
+                                            (last_count <= L::allowed_heads) &&
+                                            (last_count * L::all_keys <= q.width() * L::block);
+
   // queries_in and context_in convert rows [tokens][features] into panels of floats. queries_out converts panels into
   // rows. Some projections need quantised or bfloat16 panels as input (detail/memory/linear_input.hpp). For a context,
   // context_in also makes these panels. For queries, query_input makes them.
@@ -548,6 +557,41 @@ struct MultiHeadSteps {
                                           count, Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
   }
 
+  // Computes the attention of the queries of the last panel in one query head, like the attention of a single query in
+  // several heads that share keys and values. `query` and `out` are panels of the width Width.
+  template <std::size_t Width, class Call, class Queries>
+  static LADON_NOINLINE constexpr void attend_last_queries(const Call& call, const Queries& bound,
+                                                           const Head<const float*>& head, const float* query,
+                                                           Range queries, float* scores, float* out) noexcept {
+    alignas(64) float rows[last_count * S.head_width], results[last_count * S.value_width];
+    for (std::size_t i = 0; i < S.head_width; ++i) {
+      for (std::size_t t = 0; t < last_count; ++t) rows[t * S.head_width + i] = query[i * Width + t];
+    }
+    const auto attend = [&]<std::size_t Count>(std::size_t first) LADON_INLINE_LAMBDA {
+      const float* const query_rows = rows + first * S.head_width;
+      float* const result_rows = results + first * S.value_width;
+      SingleQueries<const float*, Count> together{head.keys,  head.values, head.values_finite, head.index, {},
+                                                  query_rows, scores,      result_rows};
+      decltype(call.capture_of(head.index, Range{})) captures[Count]{};
+      for (std::size_t t = 0; t < Count; ++t) {
+        const std::size_t token = queries.begin + first + t;
+        together.sink[t] = head.sink;
+        captures[t] = call.capture_of(head.index, Range{token, token + 1});
+      }
+      attend_query_of_heads<S, Score, Target, Simd, tiling<Target>(1)>(together, nullptr, call.lengths.keys, bound.mask,
+                                                                       captures);
+    };
+    const std::size_t active = queries.end - queries.begin;
+    if (active == last_count) {
+      attend.template operator()<last_count>(0);
+    } else {
+      for (std::size_t t = 0; t < active; ++t) attend.template operator()<1>(t);
+    }
+    for (std::size_t i = 0; i < S.value_width; ++i) {
+      for (std::size_t t = 0; t < active; ++t) out[i * Width + t] = results[t * S.value_width + i];
+    }
+  }
+
   // Computes the attention of all active queries in one query head, one query block after another. For each block, the
   // function projects the queries (or copies the result of project_queries), rotates them, and computes their
   // attention. If Projected is true, the queries of all heads are projected already.
@@ -580,9 +624,15 @@ struct MultiHeadSteps {
         if constexpr (std::is_same_v<View, PairPanels>) {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
         }
-        attend_query_block<S, Score, Target, Simd, P, Packs, uses_block_floats>(
-            head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
-            call.capture_of(h, queries));
+        // A mask must not depend on the query, because the kernels for a single query know only query 0.
+        constexpr bool masks = decltype(Queries::mask)::hides_keys || decltype(Queries::mask)::adds_to_scores;
+        if constexpr (splits_last_panel && !(P == q) && !masks && std::is_same_v<View, const float*>) {
+          attend_last_queries<P.width()>(call, bound, head, query, queries, scratch.scores.data, out);
+        } else {
+          attend_query_block<S, Score, Target, Simd, P, Packs, uses_block_floats>(
+              head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
+              call.capture_of(h, queries));
+        }
       }
     };
     for_panels<q, last_q, S.queries>(call.lengths.queries, attend);

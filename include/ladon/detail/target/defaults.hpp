@@ -192,6 +192,9 @@ struct Defaults {
   // How many query heads that share keys and values are computed at the same time. The kernels for a single query then
   // read each pack of keys and values once for several heads (detail/attention/single_query.hpp).
   static constexpr std::size_t single_query_heads = 1;
+  // If a short last panel has at most this many queries, the queries use the kernels for a single query, like query
+  // heads that share keys and values (MultiHeadSteps::attend_last_queries).
+  static constexpr std::size_t most_last_queries = 0;
   // How many packs of sums the kernels for several heads keep in registers. The sums leave room for the other operands.
   static constexpr std::size_t single_query_sums = 8;
   // How many packs of dot products are computed at the same time from a matrix with contiguous rows. A pack has one dot
