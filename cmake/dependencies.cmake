@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds each dependency in one of three places. The first place is FETCHCONTENT_SOURCE_DIR_<NAME>=<folder>, which names
-# a local copy. The second place is an installation by the system or by a package manager (CMAKE_PREFIX_PATH). The third
-# place is GitHub's archive of a fixed version, which is downloaded and compared with a checksum. `git archive` of the
-# version's tag makes an archive with the same checksum, so this archive can also come from a clone.
+# a local copy. The second place is an installation by the system or by a package manager (CMAKE_PREFIX_PATH). For
+# KissFFT, there is no second place. The third place is GitHub's archive of a fixed version, which is downloaded and
+# compared with a checksum. `git archive` of the version's tag makes an archive with the same checksum, so this archive
+# can also come from a clone.
 #
 #   ladon_xsimd_include_dir(<variable>)   sets <variable> to the include folder of xsimd; only the target ladon uses it
 #   ladon_need_doctest()                  provides the target doctest::doctest
@@ -10,6 +11,7 @@
 #   ladon_need_cli11()                    provides the target CLI11::CLI11
 #   ladon_need_utf8proc()                 provides the target utf8proc::utf8proc
 #   ladon_need_benchmark()                provides the target benchmark::benchmark
+#   ladon_need_kissfft()                  sets LADON_KISSFFT_DIR to a folder with the sources of KissFFT
 #   ladon_need_sndfile()                  provides the target SndFile::sndfile
 #   ladon_need_samplerate()               provides the target SampleRate::samplerate
 
@@ -98,6 +100,23 @@ function(ladon_need_utf8proc)
   if(NOT TARGET utf8proc::utf8proc)
     add_library(utf8proc::utf8proc ALIAS utf8proc)
   endif()
+endfunction()
+
+# Finds the sources of KissFFT. The front end of examples/keywords compiles these sources with the number type
+# keywords::Lanes (examples/keywords/fft.cpp), so an installed library cannot be used. No package contains the sources.
+function(ladon_need_kissfft)
+  if(NOT LADON_KISSFFT_DIR)
+    include(FetchContent)
+    FetchContent_Declare(kissfft SOURCE_SUBDIR no-cmake
+      URL https://github.com/mborgerding/kissfft/archive/refs/tags/131.1.0.tar.gz
+      URL_HASH SHA256=76c1aac87ddb7258f34b08a13f0eebf9e53afa299857568346aa5c82bcafaf1a)
+    FetchContent_MakeAvailable(kissfft)
+    set(LADON_KISSFFT_DIR ${kissfft_SOURCE_DIR})
+  endif()
+  if(NOT EXISTS ${LADON_KISSFFT_DIR}/kiss_fftr.c)
+    message(FATAL_ERROR "ladon: LADON_KISSFFT_DIR is ${LADON_KISSFFT_DIR}, which has no kiss_fftr.c")
+  endif()
+  set(LADON_KISSFFT_DIR ${LADON_KISSFFT_DIR} PARENT_SCOPE)
 endfunction()
 
 # ladon_need_library(<target> <name> HEADER <header> URL <url> SHA256 <sum> [OFF <option>...]): provides the target

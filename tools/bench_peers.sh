@@ -70,7 +70,7 @@ bench_keywords() {
   need_bench
   need sndfile.h samplerate.h python3 pip
   configure "$dir" -DLADON_EXAMPLES=keywords -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF \
-    -DLADON_WERROR="${CI:+ON}"
+    -DLADON_WERROR="${CI:+ON}" -DLADON_KISSFFT_DIR="$(kissfft_folder)"
   build "$dir" ladon_keywords_peer
   "$root/examples/keywords/fetch_model" --all >&2
   peer_packages "$root/bench/ladon_bench/keywords/requirements.txt"

@@ -7,17 +7,17 @@ examples=(hello date_reader minilm stories keywords)
 
 # run_example NAME ARGS...: builds an example, downloads its model if necessary, and runs the example.
 run_example() {
-  local name=$1 dir=$builds/$1
+  local name=$1 dir=$builds/$1 args=()
   shift
   [[ " ${examples[*]} " = *" $name "* ]] || die "no example is called '$name'; there are ${examples[*]}"
   need c++ cmake ninja xsimd/xsimd.hpp
   if [ "$name" != hello ]; then need CLI/CLI.hpp; fi
   case $name in
     minilm) need nlohmann/json.hpp utf8proc.h ;;
-    keywords) need nlohmann/json.hpp sndfile.h samplerate.h ;;
+    keywords) need nlohmann/json.hpp sndfile.h samplerate.h; args+=(-DLADON_KISSFFT_DIR="$(kissfft_folder)") ;;
   esac
   configure "$dir" -DLADON_EXAMPLES="$name" -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_BENCH=OFF \
-    -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}"
+    -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}" ${args[@]+"${args[@]}"}
   build "$dir" "$name"
   case $name in
     minilm) fetch_model "$@" ;;
@@ -26,7 +26,8 @@ run_example() {
   exec "$dir/examples/$name/$name" "$@"
 }
 
-# need_examples THING...: installs the packages that the build of the examples needs, and each THING (see `need`).
+# need_examples THING...: installs the packages that the build of the examples needs, and each THING (see `need`). The
+# example keywords also needs the sources of KissFFT in LADON_KISSFFT_DIR, a folder that kissfft_folder prints.
 need_examples() {
   need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp utf8proc.h sndfile.h samplerate.h "$@"
 }

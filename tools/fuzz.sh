@@ -18,7 +18,8 @@ fuzz() {
   need_examples libclang-rt doctest/doctest.h
   # A unity build of the tools and the examples compiles eight source files as one, so headers are read once for all
   # eight.
-  configure "$dir" --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)" -DLADON_WERROR="${CI:+ON}" -DCMAKE_UNITY_BUILD=ON
+  configure "$dir" --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)" -DLADON_WERROR="${CI:+ON}" -DCMAKE_UNITY_BUILD=ON \
+    -DLADON_KISSFFT_DIR="$(kissfft_folder)"
   if [ ${#names[@]} = 1 ]; then
     build "$dir" "fuzz_${names[0]}"
   else

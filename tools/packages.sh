@@ -112,3 +112,51 @@ advice() {
       'Windows: as on Debian in WSL'
   fi
 }
+
+# kissfft_folder: prints the folder with the sources of KissFFT, for CMake's LADON_KISSFFT_DIR. No binary package has
+# these sources. On Debian, the function downloads the source package. On other systems, the function prints nothing,
+# and CMake fetches the sources.
+kissfft_folder() {
+  local folder=${LADON_KISSFFT_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ladon/kissfft-131.1.0}
+  if [ -n "${LADON_KISSFFT_DIR:-}" ] || [ -e "$folder/kiss_fftr.c" ] || kissfft_of_debian "$folder"; then
+    printf '%s\n' "$folder"
+  else
+    say "KissFFT: there is no source package, so CMake fetches a pinned version"
+  fi
+}
+
+# kissfft_of_debian FOLDER: unpacks the orig.tar.gz of Debian's source package into FOLDER. Fails if the checksum of the
+# archive is not the one that CMake requires. After a failure, FOLDER does not exist. Needs no root.
+kissfft_of_debian() (
+  command -v apt-get >/dev/null || return 1
+  say "getting the sources of KissFFT from Debian's source package"
+  mkdir -p "${1%/*}" || return 1
+  work=$(mktemp -d "${1%/*}/.kissfft-XXXXXX") || return 1
+  trap 'rm -rf "$work"' EXIT
+  mkdir "$work/unpacked"
+  source_package kissfft "$work" >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; return 1; }
+  sha256=$(sed -n '/mborgerding\/kissfft/{n;s/.*SHA256=\([0-9a-f]*\).*/\1/p}' "$root/cmake/dependencies.cmake")
+  printf '%s  %s\n' "$sha256" "$(find "$work" -name 'kissfft_*.orig.tar.gz')" | sha256sum --check --status || return 1
+  tar -xzf "$work"/kissfft_*.orig.tar.gz -C "$work/unpacked" --strip-components=1 --no-same-owner || return 1
+  mv -T "$work/unpacked" "$1" 2>/dev/null || [ -e "$1/kiss_fftr.c" ] # another run may have been faster
+)
+
+# source_package NAME FOLDER: downloads the orig.tar of Debian's source package NAME. The lists of package servers in
+# /etc/apt usually have lines for binary packages only. So apt gets copies of these lists with lines for source
+# packages. apt downloads into folders below FOLDER.
+source_package() {
+  local list options
+  mkdir -p "$2/apt/lists/partial" "$2/apt/sources"
+  for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [ ! -e "$list" ] || sed -n 's/^deb\(-src\)\{0,1\}[[:space:]]/deb-src /p' "$list" >>"$2/apt/sources/machine.list"
+  done
+  for list in /etc/apt/sources.list.d/*.sources; do
+    [ ! -e "$list" ] || sed 's/^[Tt]ypes:.*/Types: deb-src/' "$list" >"$2/apt/sources/${list##*/}"
+  done
+  # If root runs apt, apt by default downloads as the user _apt, who may not enter the temporary folder. With
+  # APT::Sandbox::User=root, apt downloads as root.
+  options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$2/apt/sources" -o APT::Sandbox::User=root
+    -o Dir::State::Lists="$2/apt/lists" -o Dir::Cache="$2/apt" -o Acquire::Retries=3)
+  apt-get "${options[@]}" update || true # fails if a server has no source packages, but another may have NAME
+  (cd "$2" && apt-get "${options[@]}" source --download-only --tar-only "$1")
+}

@@ -49,6 +49,7 @@ test_preset() {
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
   [[ " ${presets[*]} " = *" $preset "* ]] || die "no preset is called '$preset'; there are ${presets[*]}"
+  case $preset in native | clang | debug) args+=(-DLADON_KISSFFT_DIR="$(kissfft_folder)") ;; esac
   case $preset in
     clang) need clang++; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
     # With sanitizers, clang++ compiles in a third of the time of g++.
@@ -97,20 +98,22 @@ test_modules() {
 
 # test_firmware [--update] [CORE...]: runs the tests of tests/firmware for all cores, or only for CORE...
 test_firmware() {
-  local core update='' chosen=() here=$root/tests/firmware keywords settings
+  local core update='' chosen=() here=$root/tests/firmware keywords keywords_settings=() settings
   for core in "$@"; do
     if [ "$core" = --update ]; then update=yes; else chosen+=("$core"); fi
   done
   if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
   need c++ cmake make ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
   keywords=$(keywords_folder kwt1.safetensors yes_1000ms.wav)
+  if [ -n "$keywords" ]; then keywords_settings=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
+  keywords_settings+=(-DLADON_KEYWORDS_DIR="$keywords")
   # Builds the programs of tests/firmware for the host, where they compute the expected results. -O1 is enough, because
   # the speed of these programs does not matter.
   cmake -S "$here" -B "$builds/firmware-host" -G Ninja -DLADON_WERROR="${CI:+ON}" \
     -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" >&2
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
-    settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" -DLADON_KEYWORDS_DIR="$keywords")
+    settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
     # The build for the Cortex-M7 makes ladon-weights. If this copy of ladon-weights exists, the build for the
     # Cortex-M55 uses it.
     if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then

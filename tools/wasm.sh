@@ -24,7 +24,7 @@ wasm_modules() {
 make_modules() {
   need_emscripten
   cmake -S "$root/wasm" -B "$builds/wasm" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" \
-    -DLADON_WASM_OUTPUT="$1" >&2
+    -DLADON_KISSFFT_DIR="$(kissfft_folder)" -DLADON_WASM_OUTPUT="$1" >&2
   build "$builds/wasm" "$2"
 }
 

@@ -1,9 +1,11 @@
 # Builds the keyword spotter of examples/keywords with its weights in flash.
 include(tensors.cmake)
 enable_language(ASM)
+ladon_need_kissfft()
 
-add_library(keywords_front_end STATIC ../keywords/embed.cpp ../keywords/front_end.cpp)
+add_library(keywords_front_end STATIC ../keywords/embed.cpp ../keywords/fft.cpp ../keywords/front_end.cpp)
 target_include_directories(keywords_front_end PUBLIC ../keywords)
+target_include_directories(keywords_front_end SYSTEM PRIVATE ${LADON_KISSFFT_DIR})
 target_link_libraries(keywords_front_end PUBLIC ladon::ladon board)
 
 set(keywords_weights ${LADON_KEYWORDS_DIR}/kwt1.safetensors)

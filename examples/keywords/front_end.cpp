@@ -15,40 +15,35 @@ void FrontEnd::compute(const float* samples, std::size_t frames, float* features
 }
 
 void FrontEnd::compute_group(const float* samples, std::size_t frames, float* features) noexcept {
-  compute_magnitudes(samples, frames);
+  load_signal(samples, frames);
+  fft_.transform(signal_.data(), spectrum_.data());
   compute_log_bands();
   write_coefficients(frames, features);
 }
 
-// Multiplies the frames by the Hann window, and computes the magnitudes of their DFT. Each lane has one frame. The
-// results of lanes without a frame are not used.
+// Multiplies each frame by the Hann window, and writes the products into one lane of `signal_`. Lanes without a frame
+// also get numbers, but their results are not used.
 //
 // A frame is three steps long, so each sample belongs to up to three frames. With several lanes, the function first
 // transposes the samples: steps[i][s] is sample i of step s. A vector that is loaded from steps[i] then has one sample
-// of each of several consecutive frames.
-void FrontEnd::compute_magnitudes(const float* samples, std::size_t frames) noexcept {
-  const auto transform = [&](auto sample) {
-    const auto windowed = [&](std::size_t i) {
-      return i < frame_length ? Lanes(tables::half_hann[i]) * sample(i) : Lanes(0.0f);
-    };
-    fft_.transform(windowed, magnitudes_);
-  };
+// of each of several consecutive frames. Without the transposition, the function would store each sample three times,
+// one float at a time, and the front end would take 1.17 times as long (AVX-512, Zen 4).
+void FrontEnd::load_signal(const float* samples, std::size_t frames) noexcept {
   if constexpr (lane_count == 1) {
-    transform([=](std::size_t i) { return samples[i]; });
+    for (std::size_t i = 0; i < frame_length; ++i) signal_[i] = tables::hann[i] * samples[i];
   } else {
-    constexpr std::size_t steps_of_frame = frame_length / frame_step;
-    static_assert(frame_length % frame_step == 0 && frame_step % 4 == 0);
-    constexpr std::size_t most_steps = (lane_count + steps_of_frame - 1 + 3) / 4 * 4;
+    constexpr std::size_t steps_of_frame = frame_length / frame_step, most_steps = lane_count + steps_of_frame - 1;
+    static_assert(frame_length % frame_step == 0);
     std::array<std::array<float, most_steps>, frame_step> steps;
     const std::size_t last = frames + steps_of_frame - 2;  // lanes without a frame repeat the last step
-    const auto row = [&](std::size_t step) { return samples + std::min(step, last) * frame_step; };
-    for (std::size_t step = 0; step < most_steps; step += 4) {
-      const float *const a = row(step), *const b = row(step + 1), *const c = row(step + 2), *const d = row(step + 3);
-      for (std::size_t i = 0; i < frame_step; i += 4) {
-        transpose({a + i, b + i, c + i, d + i}, steps[i].data() + step, most_steps);
-      }
+    for (std::size_t step = 0; step < most_steps; ++step) {
+      const float* const from = samples + std::min(step, last) * frame_step;
+      for (std::size_t i = 0; i < frame_step; ++i) steps[i][step] = from[i];
     }
-    transform([&](std::size_t i) { return load_unaligned(steps[i % frame_step].data() + i / frame_step); });
+    for (std::size_t i = 0; i < frame_length; ++i) {
+      const Lanes frame = load_unaligned(steps[i % frame_step].data() + i / frame_step);
+      store(Lanes(tables::hann[i]) * frame, signal_.data() + i * lane_count);
+    }
   }
 }
 
@@ -59,8 +54,10 @@ void FrontEnd::compute_log_bands() noexcept {
   for (std::size_t i = 0; i <= mel_bands; ++i) {
     Lanes sum(0.0f), rising_sum(0.0f);
     for (std::size_t bin = begin[i]; bin < begin[i + 1]; ++bin) {
-      sum += magnitudes_[bin];
-      rising_sum = add_product(rising_sum, Lanes(rising[bin]), magnitudes_[bin]);
+      const auto& [real, imaginary] = spectrum_[bin];  // references, because g++ 12 would copy through the stack
+      const Lanes magnitude = square_root(add_product(real * real, imaginary, imaginary));
+      sum += magnitude;
+      rising_sum = add_product(rising_sum, Lanes(rising[bin]), magnitude);
     }
     if (i > 0) log_bands_[i - 1] = logarithm(larger(rising_before + (sum - rising_sum), Lanes(least)));
     rising_before = rising_sum;

@@ -28,13 +28,14 @@ class FrontEnd {
 
  private:
   void compute_group(const float* samples, std::size_t frames, float* features) noexcept;
-  void compute_magnitudes(const float* samples, std::size_t frames) noexcept;
+  void load_signal(const float* samples, std::size_t frames) noexcept;
   void compute_log_bands() noexcept;
   void write_coefficients(std::size_t frames, float* features) const noexcept;
   void write_log_bands(std::size_t frames, float* log_bands) const noexcept;
 
   Fft fft_;
-  Fft::Magnitudes magnitudes_{};
+  alignas(Lanes) std::array<float, fft_length * lane_count> signal_{};  // [fft_length][lane_count], zeros at its end
+  std::array<Complex, fft_length / 2 + 1> spectrum_{};
   std::array<Lanes, mel_bands> log_bands_{};
 };
 

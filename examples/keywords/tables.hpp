@@ -53,26 +53,12 @@ constexpr double square_root(double x) {
 
 constexpr double mel(double hertz) { return 1127 * natural_logarithm(1 + hertz / 700); }
 
-// The periodic Hann window, divided by 2, because Fft multiplies magnitudes by 2.
-inline constexpr auto half_hann = [] {
+// The periodic Hann window.
+inline constexpr auto hann = [] {
   std::array<float, frame_length> window{};
   for (std::size_t i = 0; i < frame_length; ++i)
-    window[i] = static_cast<float>(0.25 - 0.25 * cosine_of_turns(static_cast<double>(i) / frame_length));
+    window[i] = static_cast<float>(0.5 - 0.5 * cosine_of_turns(static_cast<double>(i) / frame_length));
   return window;
-}();
-
-// The number at index i has the cosine and the sine of the angle 2 pi i / fft_length.
-struct Root {
-  float cosine;
-  float sine;
-};
-inline constexpr auto roots = [] {
-  std::array<Root, fft_length / 4 * 3> numbers{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const double turns = static_cast<double>(i) / fft_length;
-    numbers[i] = {static_cast<float>(cosine_of_turns(turns)), static_cast<float>(cosine_of_turns(turns - 0.25))};
-  }
-  return numbers;
 }();
 
 // A mel band adds the magnitudes of the bins of the DFT with weights that form a triangle. The weight rises from 0 at

@@ -64,7 +64,8 @@ class Release(unittest.TestCase):
         with tarfile.open(self.file("ladon-VERSION.tgz")) as archive:
             names = archive.getnames()
             manifest = json.load(archive.extractfile("package/package.json"))
-        for needed in ("LICENSE", "README.md", "dist/index.js", "dist/index.d.ts", "dist/files.js"):
+        for needed in ("LICENSE", "README.md", "dist/index.js", "dist/index.d.ts", "dist/files.js",
+                       "dist/modules/LICENSE-kissfft.txt"):
             self.assertIn(f"package/{needed}", names)
         modules = json.loads((ROOT / "wasm/modules.json").read_text())
         kernels = [f"{name}.{variant}" for name in modules for variant in ("relaxed", "simd", "scalar")]
@@ -102,6 +103,9 @@ class Release(unittest.TestCase):
             self.assertEqual(package.checksums[0].value, digest)
         names = {package.name for package in document.packages}
         self.assertLessEqual({"xsimd", "doctest", "esbuild", "typescript"}, names)
+        contained = [(packages[one.spdx_element_id].name, packages[one.related_spdx_element_id].name)
+                     for one in document.relationships if one.relationship_type == RelationshipType.CONTAINED_BY]
+        self.assertEqual(contained, [("kissfft", self.file("ladon-VERSION.tgz").name)])
 
 
 class Refusals(unittest.TestCase):

@@ -2,8 +2,9 @@
 """sbom CHECKOUT FOLDER URL: writes FOLDER/ladon-VERSION.spdx.json, a bill of materials in SPDX 2.3.
 
 Lists the files of a release in FOLDER with their checksums. Also lists the packages that build or test these files: the
-C++ dependencies that cmake/dependencies.cmake pins, and the npm packages of wasm/package-lock.json. No file of a release
-contains code of a dependency. xsimd is optional for users of the headers.
+C++ dependencies that cmake/dependencies.cmake pins, and the npm packages of wasm/package-lock.json. The npm tarball
+contains KissFFT, compiled into the module keywords_front_end. No other file of a release contains code of a dependency.
+xsimd is optional for users of the headers.
 """
 
 import base64
@@ -15,8 +16,9 @@ import re
 import sys
 import time
 
-# Maps the name of each dependency in dependencies.cmake to its licence and its relationship to the source archive of
-# Ladon.
+# Maps the name of each dependency in dependencies.cmake to its licence and its relationship to Ladon. CONTAINED_BY
+# means that the npm tarball contains the dependency. The other relationships are between the dependency and the source
+# archive.
 CPP_DEPENDENCIES = {
     "xsimd": ("BSD-3-Clause", "OPTIONAL_DEPENDENCY_OF"),
     "doctest": ("MIT", "TEST_DEPENDENCY_OF"),
@@ -24,6 +26,7 @@ CPP_DEPENDENCIES = {
     "cli11": ("BSD-3-Clause", "BUILD_DEPENDENCY_OF"),
     "utf8proc": ("MIT", "DEV_DEPENDENCY_OF"),
     "benchmark": ("Apache-2.0", "DEV_DEPENDENCY_OF"),
+    "kissfft": ("BSD-3-Clause", "CONTAINED_BY"),
     "sndfile": ("LGPL-2.1-or-later", "DEV_DEPENDENCY_OF"),
     "samplerate": ("BSD-2-Clause", "DEV_DEPENDENCY_OF"),
 }
@@ -92,7 +95,8 @@ def document(checkout, folder, url, version):
     binding = next(file for file in files if file["name"].endswith(".tgz"))
     relationships = [("SPDXRef-DOCUMENT", "DESCRIBES", file["SPDXID"]) for file in files]
     relationships += [(file["SPDXID"], "GENERATED_FROM", source["SPDXID"]) for file in made]
-    relationships += [(one["SPDXID"], relationship, source["SPDXID"]) for one, relationship in cpp]
+    relationships += [(one["SPDXID"], relationship, (binding if relationship == "CONTAINED_BY" else source)["SPDXID"])
+                      for one, relationship in cpp]
     relationships += [(one["SPDXID"], "DEV_DEPENDENCY_OF", binding["SPDXID"]) for one in npm]
     created = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))
     return {

@@ -65,6 +65,8 @@ test("the shipped modules agree with the list", () => {
   const others = ["simd", "scalar"].map((variant) => `${frontEndName}.${variant}.wasm`);
   const wasm = readdirSync(modules).filter((name) => name.endsWith(".wasm"));
   assert.equal(wasm.length, 3 * shippedNames.length + others.length);
+  const licence = readFileSync(new URL("LICENSE-kissfft.txt", modules), "utf8");
+  assert.match(licence, /Mark Borgerding[^]*BSD 3-clause[^]*Redistribution/);
   for (const name of others) {
     const module = new WebAssembly.Module(readFileSync(new URL(name, modules)));
     assert.deepEqual(WebAssembly.Module.imports(module), [], name);
