@@ -33,10 +33,10 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Converts the int8 weights of a tile to 16 bits on the stack, once for all panels. Two weights form a group, which one
-// load broadcasts. The converted weights take 2 * Rows * Inner bytes. Rows with more than most_widened_features weights
-// are not converted. This limits the stack, because a tile has at most 8 rows, or 16 rows on AVX-512. In
-// detail/linear/widened_rows.hpp, the limit is half as large, because a converted weight takes 4 bytes there.
+// Converts the int8 weights of a tile to 16 bits on the stack, once for all panels. Two weights form a group. One load
+// reads a group and broadcasts it. The converted weights take 2 * Rows * Inner bytes. A tile has at most 8 rows, or 16
+// rows on AVX-512. To limit the stack, rows with more than most_widened_features weights are not converted. This limit
+// is twice the limit of detail/linear/widened_rows.hpp, where a converted weight takes 4 bytes.
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct GroupsIn16Bits {
@@ -73,9 +73,9 @@ inline constexpr std::size_t int8_tile_rows = [] {
 // Sets the start values of a tile's sums. If the panels hold q, a sum starts at 0. If the panels hold q + zero, a sum
 // starts at -zero * row_sum, which cancels the additional products zero * weight.
 //
-// The alternative, subtracting zero * row_sum at the end of the tile, was rejected: the term would occupy registers at
-// the end. In some tiles of 12 rows and 2 packs, g++ 12 would then copy eight accumulators in each step, instead of at
-// most one.
+// An alternative was rejected: to start each sum at 0, and to subtract zero * row_sum when the tile is finished. The
+// values zero * row_sum would occupy registers. In some tiles of 12 rows and 2 packs, g++ 12 would copy eight
+// accumulators in each step, instead of at most one.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
                                        std::size_t first_row, Sums (&sum)[Rows][Packs]) noexcept {
@@ -93,19 +93,19 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
 }
 
 // Whether a tile prefetches its rows of weights. Short rows usually fit into the L1 and L2 caches and are not
-// prefetched (prefetched_row_floats, detail/target/x86.hpp). GroupsIn16Bits has no rows to prefetch: a tile reads its
-// int8 weights only once, in the constructor.
+// prefetched (prefetched_row_floats, detail/target/x86.hpp). GroupsIn16Bits reads the int8 weights only once, in its
+// constructor, so a tile with GroupsIn16Bits does not prefetch weights.
 template <class Groups>
 inline constexpr bool prefetches_groups = [] {
   if constexpr (requires { Groups::row_stride; }) return Groups::row_stride >= target::Current::prefetched_row_floats;
   return false;
 }();
 
-// Calls step(k) for k = 0, Steps, 2 Steps ... while each row has a whole cache line of weights left. Returns the first
-// k that the calls did not handle. The calls for one cache line also prefetch one cache line of each row of the tile
-// into the L1 cache, prefetch_distance_floats floats ahead (ahead_in_row). The prefetches are spread over the steps. A
-// burst of prefetches would stop the processor until the first lines have arrived (detail/target/x86.hpp has the
-// measurement).
+// Calls step(k) for k = 0, Steps, 2 Steps and so on, for the whole cache lines of each row. Returns the first k that
+// remains for the caller. While the steps read one cache line of each row, the function prefetches a later cache line
+// of each row into the L1 cache: the line prefetch_distance_floats floats ahead (ahead_in_row). The prefetches are
+// spread over the steps. A burst of prefetches would stop the processor until the first lines have arrived
+// (detail/target/x86.hpp has the measurement).
 //
 // Returns 0 and calls nothing if prefetches_groups is false.
 template <std::size_t Rows, std::size_t Steps, class Groups, class Step>
@@ -146,10 +146,10 @@ inline constexpr bool folds_int8 = [] {
   return has_half_packs && simd::Fold<Wide, 2>::exists && simd::adds_folded<simd::GroupDot<Element, Wide>>;
 }();
 
-// Whether an int8 product computes only the first three quarters of the lanes of a panel of one pack. 9 to 12 tokens in
-// 16 lanes then take three quarters of the multiply-adds. As in a folded product, a register holds two groups of each
-// token: one register the first 8 tokens, and half a register the other 4 tokens. Six encoder layers of MiniLM with 11
-// tokens take 0.84 of the time with 16 lanes (Zen 4, interleaved runs).
+// Whether an int8 product skips the last quarter of a panel with 9 to 12 tokens in 16 lanes. The product then computes
+// only three quarters of the multiply-adds. As in a folded product, registers hold two groups of each token: a whole
+// register for the first 8 tokens, and half a register for the other 4 tokens. For 11 tokens, six encoder layers of
+// MiniLM take 0.84 times as long as with all 16 lanes (Zen 4, interleaved runs).
 template <class Simd, Tiling T, class Element>
 inline constexpr bool takes_three_quarters = [] {
   using Wide = typename Simd::template Pack<T.lanes>;
@@ -329,7 +329,8 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   typename Dot::Sums sum[Rows];
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();
-  // Two steps of a row follow each other, because this order reads memory faster (docs/tuning-log.md).
+  // The loop computes two steps of a row before two steps of the next row, because this order reads memory faster
+  // (docs/tuning-log.md).
   constexpr std::size_t steps = 2;
   std::size_t i = 0;
   for (; i + steps * step <= Inner; i += steps * step) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the matrix product of a single token, W * in + bias. W is a matrix [rows][inner]. Each element of W is used
-// only once, so W is read in the order of its memory. What the lanes of a register hold depends on this order:
-//     rows of W are contiguous      each lane sums different elements of one row; the lanes are added at the end
-//     columns of W are contiguous   each lane sums a different row
+// only once, so the kernels read W in the order in which its elements lie in memory:
+//     contiguous in W   sums in the lanes of a register
+//     rows              each lane sums different elements of one row; the lanes are added at the end
+//     columns           each lane sums a different row
 //
 // The arguments of the product:
 //     in                         [inner] floats, or [inner] bfloat16 numbers
@@ -102,8 +103,8 @@ LADON_INLINE constexpr void dot_products(const Element* first, const Feature* in
   for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
 }
 
-// Returns the dot product of one row and `in`. Used for the last rows of a matrix, if they do not fill the narrowest
-// pack.
+// Returns the dot product of one row and `in`. The last rows of a matrix are computed with this function if they are
+// too few for a pack.
 template <class Wide, std::size_t Inner, class Element, class Feature>
 LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) noexcept {
   using Step = DotStep<Wide, Feature>;
@@ -149,8 +150,8 @@ LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store stor
 }
 
 // Computes Packs packs of products, if the columns of W are contiguous. In memory, W is then a matrix M of Inner rows,
-// with one column for each product. The function reads Streams rows of M at the same time: rows k, run + k, 2 run + k
-// and so on, with run = Inner / Streams.
+// with one column for each product. The function reads Streams rows of M at the same time. The distance between these
+// rows is `run` rows: Inner / Streams.
 //
 // With one stream, the sums stay in registers. With several streams, the sums are an array in the L1 cache. Registers
 // would hold the sums of only a few columns, so each row of M would be read in short pieces, which memory delivers more
@@ -159,7 +160,7 @@ template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner,
 LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
   Pack sums[Packs];
-  // Adds the products of `Rows` rows of M to the sums: rows k, run + k, 2 run + k and so on.
+  // Adds the products of `Rows` rows of M to the sums. The first is row `k`, and the next are `run` rows apart.
   const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
     Pack x[Rows];
     LADON_UNROLL
@@ -192,7 +193,7 @@ LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store st
   for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
 }
 
-// Computes the rows of W from number First to the end, Packs packs of Lanes rows at a time. If fewer rows are left, the
+// Computes the rows of W from number First to the end, Packs packs of Lanes rows at a time. For the remaining rows, the
 // function calls itself with fewer or narrower packs. First is a template argument, so only the needed sizes are
 // compiled.
 template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
@@ -231,8 +232,9 @@ constexpr std::size_t streamed_row_count() noexcept {
   return Rows / step * step;
 }
 
-// Computes the first Rows rows, and reads W in several streams. If rows of W are contiguous, a stream has Rows /
-// streams consecutive rows. If columns of W are contiguous, a stream has Inner / streams consecutive columns.
+// Computes the products of the first `Rows` rows of W, which are read in several streams. If rows of W are contiguous,
+// a stream has Rows / streams consecutive rows. If columns of W are contiguous, a stream has Inner / streams
+// consecutive columns.
 template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Feature, class Store>
 LADON_INLINE constexpr void streamed_rows(Matrix w, const Feature* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, streams = target::Current::streams;

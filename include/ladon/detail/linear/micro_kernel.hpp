@@ -25,9 +25,9 @@
 #include <ladon/detail/simd/bfloat16_pairs.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
-// On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled. With
-// LADON_SUMS_WITHOUT_LOOPS, the functions of a tile therefore name each sum. LADON_SUM_LAMBDA is the attribute of
-// lambdas that compute one sum: on Helium, they must be inlined. Code for size keeps the loops and has no attribute.
+// On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled.
+// LADON_SUMS_WITHOUT_LOOPS therefore selects code without loops, which has one call for each sum. LADON_SUM_LAMBDA
+// inlines the lambdas of these calls. Code that is compiled for size (LADON_SMALL) keeps the loops.
 #if defined(LADON_TILE_HELIUM) && !defined(LADON_SMALL)
 #define LADON_SUMS_WITHOUT_LOOPS 1
 #define LADON_SUM_LAMBDA LADON_INLINE_LAMBDA
@@ -39,9 +39,9 @@ namespace ladon::inline LADON_ABI::detail {
 
 inline constexpr std::size_t cache_line = target::Current::cache_line_floats;
 
-// Returns the address to prefetch while step k reads element k of `row`: the element `Floats` floats ahead. If the row
-// ends before that, the address lies in `next_row`, the row of the next tile. The next tile need not exist, because any
-// address may be prefetched.
+// Returns an address for a prefetch at step k: `Floats` floats after element k of `row`. If the row ends earlier, the
+// address lies in `next_row`, the row of the next tile. The next tile need not exist, because any address may be
+// prefetched.
 template <std::size_t Floats, class Element>
 LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std::size_t inner,
                                          const Element* next_row) noexcept {
@@ -49,8 +49,9 @@ LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std:
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
 
-// The addresses that a tile prefetches in its own rows at step k: in the first row, prefetch_distance_floats floats
-// ahead of the step for the L2 cache, and near_prefetch_distance_floats floats ahead for the L1 cache.
+// Two addresses that a tile prefetches at step k, both in the first of its own rows. One is prefetch_distance_floats
+// floats after element k, for the L2 cache. The other is near_prefetch_distance_floats floats after element k, for the
+// L1 cache.
 template <class Element>
 struct OwnRowsAhead {
   const Element* for_second_cache;
@@ -59,7 +60,8 @@ struct OwnRowsAhead {
   LADON_INLINE OwnRowsAhead(const Element* row, std::size_t k, std::size_t inner, const Element* next_row) noexcept
       : for_second_cache(ahead_in_row<target::Current::prefetch_distance_floats>(row, k, inner, next_row)),
         for_nearest_cache(ahead_in_row<target::Current::near_prefetch_distance_floats>(row, k, inner, next_row)) {}
-  // Prefetches both addresses, `offset` elements later. With an offset of r row strides, the addresses lie in row r.
+  // Adds `offset` elements to each address, and prefetches the resulting addresses. An offset of r row strides leads to
+  // row r.
   LADON_INLINE void prefetch(std::size_t offset) const noexcept {
     prefetch_to_second_cache(for_second_cache + offset);
     prefetch_to_nearest_cache(for_nearest_cache + offset);
@@ -103,9 +105,9 @@ struct MicroKernel {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Like `accumulate`, but also prefetches at most one cache line of weights per step. If rows are contiguous, a tile
-  // of one pack prefetches its own rows (OwnRowsAhead). All other tiles prefetch the rows or columns of `next`, the
-  // weights of the next tile.
+  // Like `accumulate`, but also prefetches weights. If rows are contiguous, a tile of one pack prefetches its own rows
+  // (OwnRowsAhead), one row per step. All other tiles prefetch the weights of the next tile (`next`), one cache line
+  // per step.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
@@ -137,8 +139,8 @@ struct MicroKernel {
       false;
 #endif
   // Like `accumulate`, but reads the weights from panels of KeyWidth columns. Each panel begins PanelStride floats
-  // after the previous panel. Adds the steps of whole panels to the sums, at most `inner` steps. Returns how many steps
-  // were added.
+  // after the previous panel. The function computes only whole panels (KeyWidth steps each), and returns the number of
+  // computed steps, which is at most `inner`.
   template <std::size_t PanelStride, std::size_t KeyWidth>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // FoldedMicroKernel computes a tile whose panel would leave lanes of registers idle:
-//     half or a quarter of a register wide   Steps is 2 or 4, and the tile has one pack
-//     one and a half registers wide          Steps is 2, and the tile has three packs of half a register each
+//     width of the panel         Steps   packs of the tile
+//     half a register            2       1
+//     a quarter of a register    4       1
+//     one and a half registers   2       3, each half a register wide
 //
-// Each register takes Steps steps of the inner index k at once. Lane i * Steps + j of each sum belongs to token i of
-// the pack, and to the steps k with k % Steps == j:
+// Each register computes several consecutive steps at once (template argument Steps). Lane i * Steps + j of a sum
+// belongs to token i of the pack, and adds the steps j, j + Steps, j + 2 Steps and so on:
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //
 // At the end, the Steps partial sums of each token are added.
 //
-// One load reads Steps weights of a row of `a`, in place. Steps rows of the panel are loaded, and their lanes are
-// reordered (detail/simd/fold.hpp).
+// For the steps of a register, one load reads the weights of a row of `a` in place. The panel's rows for these steps
+// are loaded, and their lanes are reordered (detail/simd/fold.hpp).
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -40,11 +42,11 @@ class FoldedMicroKernel {
     }
   }
 
-  // Adds all steps to the sums: the products of `inner` features. The elements of `a` and of the panel are floats or
-  // bfloat16 numbers. The panel's rows have `width` floats or pairs, and are contiguous. With Prefetch, the function
-  // also prefetches weights. `next` has the weights of the next tile. If the rows of `a` are contiguous, the function
-  // prefetches weights of `a` (OwnRowsAhead). Near the end of the rows, it prefetches the rows of `next`. If the
-  // columns of `a` are contiguous, it prefetches the columns of `next`.
+  // Adds the products of all `inner` features to the sums. The elements of `a` and of the panel are floats or bfloat16
+  // numbers. The panel's rows have `width` floats or pairs, and are contiguous. `next` has the weights of the next
+  // tile. With Prefetch, the function also prefetches weights. If the rows of `a` are contiguous, it prefetches later
+  // weights of `a`, and near the end of the rows, the rows of `next` (OwnRowsAhead). If the columns of `a` are
+  // contiguous, it prefetches the columns of `next`.
   template <bool Prefetch, class Matrix, class Element>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const Element* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Prefetch>(inner, a.data, panel, next.data);
@@ -82,8 +84,8 @@ class FoldedMicroKernel {
     }
     const std::size_t done = group * k;
     if (done < inner) {
-      // Fewer than Steps whole steps are left. Full loads would read beyond the rows of `a` and beyond the panel, so
-      // the function copies the remaining elements into arrays that are padded with zeros.
+      // The remaining elements do not fill a register. Full loads would read beyond the rows of `a` and beyond the
+      // panel, so the function copies the remaining elements into arrays that are padded with zeros.
       const std::size_t rest_steps = (inner - done + group - 1) / group;
       alignas(64) Element rest[Rows * Steps * group] = {}, rest_of_panel[Steps * width * group] = {};
       for (std::size_t r = 0; r < Rows; ++r) {
@@ -96,9 +98,10 @@ class FoldedMicroKernel {
     }
   }
 
-  // Prefetches weights before Steps steps are computed. `step` is the position of the first of these steps in a cache
-  // line of weights. Together, the calls for one cache line prefetch one cache line of each row of `a`. If the columns
-  // of `a` are contiguous, the function prefetches the columns from `next` on instead.
+  // Prefetches weights, before the caller adds the next Steps steps. `step` is the position of the first of these steps
+  // in a cache line of weights. If the rows of `a` are contiguous, the calls for one cache line together prefetch
+  // weights of each row of `a`. If the columns of `a` are contiguous, they prefetch columns of the next tile, from
+  // `next` on.
   template <std::size_t RowStride, std::size_t InnerStride, class Element>
   static LADON_INLINE void prefetch(const OwnRowsAhead<Element>& ahead, const Element* next,
                                     std::size_t step) noexcept {

@@ -48,10 +48,10 @@ struct WidenedRows {
   constexpr Matrix matrix() const noexcept { return {weight}; }
 };
 
-// Converts the weights of a tile, `from`, into `rows`, at most rows.features features at a time. After each conversion,
-// calls step(first, count, weights): `weights` has the converted weights of `count` features from `first` on. If
-// `converted` is true, an earlier call has converted the same tile. If `rows` also has room for all features, the
-// conversion is skipped.
+// Converts the weights `from` of a tile, and stores the floats in `rows`. Converts at most rows.features features at a
+// time, and then calls step(first, count, weights): `weights` has the converted weights of `count` features from
+// `first` on. `converted` says that an earlier call has converted this tile. If `rows` has room for all features, a
+// converted tile is not converted again.
 template <class Wide, std::size_t Rows, std::size_t Inner, class From, class Step>
 LADON_INLINE constexpr void for_widened(WidenedRows<Rows, Inner>& rows, From from, bool converted, Step step) noexcept {
   for (std::size_t first = 0; first < Inner; first += rows.features) {

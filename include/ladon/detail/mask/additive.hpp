@@ -2,9 +2,9 @@
 // Masks that add a number to each score. The array `values` has a number for each pair of query and key.
 //
 // The kernels compute the softmax with powers of two, so the kernels multiply scores and the numbers of a mask by
-// log2(e) (score.hpp). Only -inf hides a key. A finite number must stay finite after the multiplication: Hugging Face
-// uses the lowest finite float instead of -inf, and if that became -inf, the key would be hidden. If all numbers of a
-// query are the lowest float, the output of the query is the mean of the value vectors.
+// log2(e) (score.hpp). Only -inf hides a key, so a finite number must stay finite after the multiplication. Otherwise,
+// the lowest finite float, which Hugging Face uses instead of -inf, would become -inf and hide the key. If all numbers
+// of a query are the lowest float, the output of the query is the mean of the value vectors.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

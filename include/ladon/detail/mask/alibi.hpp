@@ -47,7 +47,7 @@ struct BoundAlibi {
 };
 
 // The slopes of the paper (arXiv 2108.12409): head h has the slope 2^(-8 (h + 1) / Heads). If Heads is not a power of
-// two, the code of the paper's authors decides: let P be the largest power of two below Heads. The first P heads get
+// two, the slopes are those of the authors' code. Let P be the largest power of two below Heads. The first P heads get
 // the slopes of a model with P heads. The remaining heads get the slopes of heads 0, 2, 4 and so on of a model with 2 P
 // heads.
 template <std::size_t Heads>
