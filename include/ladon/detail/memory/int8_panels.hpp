@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantised panels are the input of int8 products. Each token has a scale and a zero point, which are computed at run
-// time from its largest feature (`high`) and its smallest feature (`low`):
+// time from the range of its features, extended to contain 0. `x` is a feature:
+//     high   = max(0, features)
+//     low    = min(0, features)
 //     levels = 255                           127 with 7 bits
-//     scale  = (high - low) / levels         high = max(0, features), low = min(0, features)
+//     scale  = (high - low) / levels
 //     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
 //     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
 //
 // The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
 // one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
-// Panels of std::int16_t or std::int32_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. For std::int8_t,
-// `zero` is 128 less than in the formula above, so that q + zero fits into a signed byte. G features of a token share a
-// 32-bit lane (detail/simd/group_dot.hpp).
+//
+// The type of the elements determines what the panels hold:
+//     std::int16_t, std::int32_t   q
+//     std::uint8_t                 q + zero
+//     std::int8_t                  q + zero; `zero` is 128 less than above, so that q + zero fits into a signed byte
+//
+// G features of a token share a 32-bit lane (detail/simd/group_dot.hpp). The arrays of quantised panels:
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][token_numbers][width]              the scales, then the zeros if the panels hold q + zero
 //
@@ -19,8 +25,8 @@
 // int8_helium.hpp instead of `zero`.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0. On microcontrollers, they may have any value. A token whose scale would be less than 2^-126 gets
-// the scale 0, and all its q are 0.
+// this token are 0, or any numbers on microcontrollers. A token whose scale would be less than 2^-126 gets the scale 0,
+// and all its q are 0.
 //
 // If the template parameter Rotated is true, the features are first rotated (rotation.hpp). The scale and the integers
 // are those of the rotated features.
@@ -179,8 +185,8 @@ LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float
   const auto token = token_scale<ActivationBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
-  // The product needs only the upper limit, token.most. quantised_feature in detail/simd/token_scale.hpp gives the
-  // reason.
+  // `integer` limits q only from above (token.most). quantised_feature in detail/simd/token_scale.hpp explains why q
+  // needs no lower limit.
   const auto integer = [&](const Pack& x)
                            LADON_INLINE_LAMBDA { return min(select(usable, x, zeros) * token.reciprocal, token.most); };
   Pack group[Dot::group];
@@ -222,9 +228,8 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = simd::least_feature<Element>() - low;
   const auto added = simd::adds_zero<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // Without -ffp-contract=off, scale_of_range may compute `low` by an fma, which does not round the product. The
-  // product `scaled` is rounded, so without a lower limit, q may be less than `low`. The loop therefore also limits q
-  // to `low`.
+  // Without -ffp-contract=off, scale_of_range may compute `low` with an fma, which does not round its product. `scaled`
+  // is rounded, so `scaled` may be less than `low`. The loop therefore also has the lower limit `low`.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

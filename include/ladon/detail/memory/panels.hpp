@@ -93,9 +93,9 @@ struct PanelLayout {
                                                          : target::Current::single_query_heads;
   static constexpr std::size_t heads_together =
       S.heads_per_group() < most_heads_together ? S.heads_per_group() : most_heads_together;
-  // `widened_block` is the number of keys that are converted to floats at a time, if keys and values come from a
-  // bfloat16 or int8 cache. Normally, this is a key block. For a single query, the kernels convert in registers, so one
-  // panel is enough: only the capture of scores and constant evaluation use it.
+  // `widened_block` is the number of keys that are converted to floats in memory at a time, if keys and values come
+  // from a bfloat16 or int8 cache. Normally, this is a key block. For a single query, it is one panel: the kernels
+  // convert in registers, and only the capture of scores and constant evaluation convert in memory.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 

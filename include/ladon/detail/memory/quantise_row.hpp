@@ -105,8 +105,8 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
 }
 
 // The next functions are for kernels in C. Sizes are arguments and the functions are not inlined, so that a program
-// contains each function once. Inlined, NAME_quantise of a kernel with two linear maps would have 8.5 KB instead of 2
-// KB (g++ 12, x86-64, -O3).
+// contains each function once. If the functions were inlined, NAME_quantise of a kernel with two linear maps would have
+// 8.5 KB instead of 2 KB (g++ 12, x86-64, -O3).
 
 // Returns whether all `count` weights are finite.
 LADON_NOINLINE constexpr bool all_finite(const float* weights, std::size_t count) noexcept {

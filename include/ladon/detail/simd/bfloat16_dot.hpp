@@ -75,8 +75,8 @@ struct GroupDot<BFloat16, Pack> {
 
 #if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
 // The operations on a register of 2 * Lanes bfloat16 numbers. For clang++, the product is the intrinsic of vdpbf16ps.
-// With the intrinsic, g++ 12 would copy accumulators in the loop, as with vpdpbusd (quad_dot.hpp), so for g++, GroupDot
-// below contains assembly.
+// For g++, GroupDot below contains assembly, because g++ 12 would copy accumulators in a loop with the intrinsic. The
+// same happens with vpdpbusd (quad_dot.hpp).
 template <std::size_t Lanes>
 struct BFloat16Register;
 
@@ -194,7 +194,7 @@ struct GroupDot<BFloat16, XsimdPack<Lanes>> {
 #if LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT
 // One load reads the weights of four steps, as in neon_dot.hpp. Tiles with an even number of rows use BFMMLA, which
 // multiplies the weights of two rows by four features of two tokens. BFMMLA rounds like two consecutive BFDOT. Tiles
-// with an odd number of rows use BFDOT, which multiplies by one lane of the weights.
+// with an odd number of rows use BFDOT, which multiplies the features of a step by one lane of the weights.
 template <>
 struct GroupDot<BFloat16, XsimdPack<4>> {
   static constexpr std::size_t group = 2, steps = 4;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs of pairs of bfloat16 numbers. Each lane holds a pair instead of a float: the first number in the low half of
-// the lane, and the second number in the high half. Attention stores queries, keys, values and weights as pairs
+// Packs whose lanes hold pairs of bfloat16 numbers instead of floats. The first number of a pair is in the low half of
+// the lane, and the second number is in the high half. Attention stores queries, keys, values and weights as pairs
 // (detail/attention/bfloat16_attention.hpp). Pairs lie in arrays of floats, so kernels load and store pairs like
 // floats. Only these functions look into pairs:
 //     to_pairs(first, second)     rounds two packs of floats to bfloat16, and returns the pairs (first[i], second[i])
 //     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 of x to bfloat16, and stores them as the pair to[i]
-//     add_products(sum, a, b)     adds two products to each lane: first number of a * first number of b, and the same
-//                                 for the second numbers
+//     add_products(sum, a, b)     adds two products to each lane: the product of the first numbers of `a` and `b`, and
+//                                 the product of their second numbers
 //
 // add_products rounds like GroupDot<BFloat16, Pack> (bfloat16_dot.hpp).
 #pragma once

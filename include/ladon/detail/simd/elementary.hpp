@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp2, exp, erf and tanh of packs (vector registers of floats), without branches and without libm. Each function
-// computes a power of two 2^z as 2^n * 2^f, with n = round(z) and f = z - n in [-1/2, 1/2]. A polynomial computes 2^f.
-// 2^n is a float whose exponent is n. The softmax calls exp2_of_nonpositive. On some targets, this function rounds z to
-// a multiple of 1/8 instead of an integer, and takes the power of the multiple from a table (exp2_table.hpp).
+// exp2, exp, erf and tanh of packs (vector registers of floats), without branches and without libm. exp2 and erf
+// compute a power 2^z as 2^n * 2^f, with n = round(z) and f = z - n in [-1/2, 1/2]. exp and tanh compute a power e^z as
+// 2^n * e^f, with n = round(z / ln 2) and f = z - n ln 2. A polynomial computes 2^f or e^f. 2^n is a float whose
+// exponent is n. The softmax calls exp2_of_nonpositive. On some targets, exp2_of_nonpositive rounds z to a multiple of
+// 1/8, and reads the power of this multiple from a table (exp2_table.hpp).
 //
-// The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
-// measures these errors if LADON_TEST_SLOW=1 is set.
-//   largest error       allowed   with fma   without fma
-//   exp2                     2        0.96      1.23
-//   exp2_of_nonpositive      2        0.96      1.23
-//     with the table         2        1.08
-//   exp                      2        0.90      1.17
-//   erf                      4        2.74      2.88
-//   tanh                     4        2.63      2.73
+// The largest errors over all 2^32 floats, in units in the last place (tests/test_elementary.cpp measures these errors
+// if LADON_TEST_SLOW=1 is set):
+//   function                                     allowed   with fma   without fma
+//   exp2                                         2         0.96       1.23
+//   exp2_of_nonpositive, if it reads no table    2         0.96       1.23
+//   exp2_of_nonpositive, if it reads the table   2         1.08       -
+//   exp                                          2         0.90       1.17
+//   erf                                          4         2.74       2.88
+//   tanh                                         4         2.63       2.73
 //
 // A subnormal result is rounded only once: its error is at most 0.95 times the spacing of subnormals. In constant
 // expressions, g++ rejects an overflow and clang++ rejects a NaN, as in all floating-point arithmetic.
@@ -112,7 +113,7 @@ inline constexpr float exp2_constants[] = {rounding_magic, -127, 1};
 // is 0.33 * 2^-24.
 inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.402641028e-1f, 5.549890175e-2f};
 
-// Adding this constant (1.5 * 2^20) to x rounds x to the nearest multiple k/8 of 1/8. The low bits of the sum hold the
+// Adding this constant (1.5 * 2^20) to x rounds x to k/8, the nearest multiple of 1/8. The low bits of the sum hold the
 // integer k.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
@@ -158,9 +159,10 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
 // result is bit-identical to exp2(x).
 //
 // On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten this version from 12
-// to 10 instructions. It would still be slower than the version with the table, which AVX-512 uses. On Zen 5, it would
-// take 4.2 instead of 4.0 cycles per pack in a loop of exponentials only, and 3.1 instead of 2.4 cycles in a loop that
-// computes a tile.
+// to 10 instructions. AVX-512 uses the version with the table, which is still faster:
+//   cycles per pack (Zen 5)          table   10 instructions
+//   in a loop of exponentials only   4.0     4.2
+//   added to the loop of a tile      2.4     3.1
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -221,7 +223,7 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
 
 // Coefficients of log2(erfc(a)) / a for a in [0, 4]: a minimax (Remez) polynomial of degree 8. The fit minimises the
 // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. The larger `a` is,
-// the less an error of z changes erf. One polynomial therefore suffices for the whole interval.
+// the less an error of the logarithm changes erf. One polynomial therefore suffices for the whole interval.
 inline constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f,
                                       2.764359303e-2f,  2.053831704e-4f,  -2.374308649e-3f,
                                       8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};

@@ -96,9 +96,8 @@ LADON_INLINE std::int64_t load_two_groups(const std::int8_t* weight) noexcept {
 template <class Dot>
 inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 
-// The implementation for plain arrays. Every other implementation gives equal results. Another implementation may store
-// the integers of a group in another order than [lanes][group], because only functions of the same implementation read
-// the integers.
+// The implementation for plain arrays. All other implementations give equal results. They need not store the integers
+// of a group in the order [lanes][group], because only functions of the same implementation read the integers.
 //
 // For the widest register of the target, GroupDot may also have a function for folded products
 // (detail/linear/matmul_int8.hpp):

@@ -80,7 +80,8 @@ struct Quantisation {
   "vadd.f32 " #a ", " #a ", s20\n\tvadd.f32 " #b ", " #b ", s20\n\tvadd.f32 " #c ", " #c ", s20\n\tvadd.f32 " #d \
   ", " #d ", s20\n\t"
 // For each of two tokens, packs the integers of two features into one register. An integer is the low 16 bits of an FPU
-// register. A saturating addition and a subtraction of `limit` keep each integer at or below the largest q.
+// register. Then adds `limit` to each integer with saturation, and subtracts `limit` again. The results are at most the
+// largest q.
 #define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
   "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \
   "\n\t"                                                                          \
@@ -166,16 +167,16 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
   }
 }
 
-// Computes the sums of the products of two rows and four tokens:
-//     sums[r][t] = sum over p of x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1]      p = 0 .. pairs - 1
+// Computes the sums of the products of two rows and four tokens, over all pairs p = 0 .. pairs - 1:
+//     sums[r][t] = sum over p of (x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1])
 //
 // Registers of the loop:
 //     r4 - r11   the sums
 //     r12, lr    a pair of weights of each row
 //     r0, r3     a pair of features of two tokens
 //
-// Both loops (eight pairs at a time, then the rest) need all 14 general registers, so the stack holds the ends of the
-// loops.
+// Both loops (eight pairs at a time, then the rest) need all 14 general registers. The addresses at which the loops end
+// are therefore on the stack.
 LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*weights)[2], std::size_t pairs,
                                        std::int32_t (&sums)[2][4]) noexcept {
 #define LADON_DSP_PAIR                                                                                 \

@@ -60,9 +60,10 @@ LADON_INLINE void store_integers(int32x4_t integers, void* to) noexcept {
   *static_cast<InMemory*>(to) = integers;
 }
 
-// The lowest and the highest feature so far, compared as integers. Among positive floats, read as signed integers, a
-// larger float has a larger integer. Among negative floats, read as unsigned integers, a larger magnitude has a larger
-// integer. An infinity or a NaN has the largest integer, so it ends up in `high` or `low`.
+// The lowest and the highest feature so far, compared as integers. `high` is the maximum of signed integers, which have
+// the same order as positive floats. `low` is the maximum of unsigned integers, because the most negative float has the
+// largest unsigned integer. The integers of infinities and NaN are even larger, so an infinity or a NaN ends up in
+// `high` or `low`.
 struct Range {
   int32x4_t high = vdupq_n_s32(0);
   uint32x4_t low = vdupq_n_u32(0x80000000u);  // -0
@@ -71,9 +72,9 @@ struct Range {
     high = vmaxq_s32(high, bits);
     low = vmaxq_u32(low, vreinterpretq_u32_s32(bits));
   }
-  // Extends the range by 8 * eights features of four tokens. The features of a token are `Width` floats apart.
-  // Precondition: eights > 0. g++ 12 would store the range in each iteration, and take 33 instructions for eight
-  // features. The assembly takes 26.
+  // Extends the range by `eights` blocks of eight features of four tokens. The features of a token are `Width` floats
+  // apart. Precondition: eights > 0. The assembly takes 26 instructions for a block. g++ 12 would take 33, because it
+  // would store the range in each iteration.
   template <std::size_t Width>
   LADON_INLINE void add_eights(const float* features, std::size_t eights) noexcept {
     asm("dls lr, %[eights]\n"
@@ -96,8 +97,8 @@ struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
 };
-// Computes the scale and z of four tokens, and writes them to `scales`, `zeros` and `how`. The function is not inlined,
-// because g++ 12 would spill its constants for each pack.
+// Computes the scale and z of four tokens, and writes them to `scales`, `zeros` and `how`. If the function were
+// inlined, g++ 12 would spill the constants of this computation for each pack.
 template <int ActivationBits>
 LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zeros, Quantisation& how) noexcept {
   const HeliumPack high = pack_of(range.high), low = pack_of(vreinterpretq_s32_u32(range.low));
@@ -243,9 +244,9 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   "vldrb.u8 q3, [r1], #16\n\tvmladava.s8 r12, q1, q2\n\tvmladava.s8 r6, q0, q3\n\tvmladava.s8 lr, q1, q3\n\t"
 #define LADON_HELIUM_ALL(q, row) "vldrb.u8 " q ", [" row "], #16\n\t"
 #define LADON_HELIUM_SOME(q, row) "vpst\n\tvldrbt.u8 " q ", [" row "]\n\t"
-// LADON_HELIUM_TOKEN computes the products of one token's features and 32 weights of each row, or 16 weights if no more
-// are left. `first` is the instruction for the first 16 weights: vmladav starts a sum at 0, and vmladava adds to a sum.
-// LADON_HELIUM_32 does so for four tokens.
+// LADON_HELIUM_TOKEN multiplies one token's features by 32 weights of each row, or by 16 weights if no more are left.
+// `first` is the instruction for the first 16 weights: vmladav starts a sum at 0, and vmladava adds to a sum.
+// LADON_HELIUM_32 multiplies the features of four tokens in this way.
 #define LADON_HELIUM_TOKEN(first, sum0, sum1, offset)      \
   "vldrb.u8 q4, [r1, #" offset "]\n\t" first " " sum0      \
   ", q0, q4\n\t"                                           \

@@ -43,9 +43,9 @@ struct Quantisation {
 
 // Returns the integer q of the feature whose bits are `bits`.
 //
-// The function multiplies only the upper 16 bits of both mantissas. The exact product is larger than the result by less
-// than 2^-14 of the result. If the result and this upper bound of the exact product are rounded to the same integer,
-// this integer is q. Otherwise, for less than 1% of the features, quantised_with_floats computes q.
+// The function multiplies only the upper 16 bits of both mantissas. Let p be this product. The exact product lies
+// between p and p * (1 + 2^-14). If both bounds are rounded to the same integer, this integer is q. Otherwise,
+// quantised_with_floats computes q: this happens for less than 1% of the features.
 LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
                                     std::int32_t most) noexcept {
   const std::int32_t exponent = soft::exponent_of(bits);

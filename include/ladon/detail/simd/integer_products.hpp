@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of rows with four tokens, in 32-bit integers, for Cortex-M0+. int8_thumb1_tile.hpp (int8 products) and
-// block_floats.hpp (attention) use them. On all other targets, a C++ function computes the product of one row, for
-// tests.
+// Functions for Cortex-M0+ that multiply rows by the features of four tokens, in 32-bit integers. int8_thumb1_tile.hpp
+// (int8 products) and block_floats.hpp (attention) call these functions. On all other targets, there is only a C++
+// function for one row, which tests call.
 #pragma once
 
 #include <cstddef>
@@ -72,9 +72,10 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
 //     a[i] = row[0][i] + 2^11 row[2][i]        b[i] = row[1][i] + 2^22 row[2][i]
 //
 // In a block of 32 features q with -255 <= q <= 255, the sums S[0], S[1] and S[2] of the three rows have 20 bits and a
-// sign. Let A and B be the sums of the word rows `a` and `b`, modulo 2^32. They determine all three sums:
-//     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are the lower 10 bits c of S[2]
-//     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits d are the upper bits of S[2]
+// sign. Let A and B be the sums of the packed rows `a` and `b`, modulo 2^32. The three sums follow from A and B. S[2]
+// is split into its lower 10 bits (c) and its upper bits (d):
+//     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are c
+//     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits are d
 //     S[2] = c + 2^10 d
 //
 // `packed_block` is the number of features of such a block. The last block may be shorter. The words are stored block
@@ -129,7 +130,7 @@ __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_
       "pop {r3-r7}\n\t"
       "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
       "pop {r4-r7, pc}\n"
-      // A subroutine: multiplies words by four tokens, and leaves the sums in r8 - r11. r3 is the number of words.
+      // A subroutine: multiplies r3 words of a row by the features of four tokens, and leaves the sums in r8 - r11.
       "5:\n\t"
       "movs r4, #0\n\tmov r8, r4\n\tmov r9, r4\n\tmov r10, r4\n\tmov r11, r4\n\t"
       "movs r2, #7\n\tands r2, r3\n\tpush {r2}\n\tsubs r3, r3, r2\n\tbeq 7f\n\t"

@@ -118,7 +118,7 @@ struct IntegerSums<XsimdPack<8>> {
     return reduce_add(IntegerSums<XsimdPack<4>>{_mm_add_epi32(low, high)});
   }
 #if defined(__AVX512VL__)
-  // Adds the two lanes of each token and returns start + this sum. Lanes 2 i and 2 i + 1 belong to token i.
+  // Adds the two lanes of each token, and returns `start` plus the results. Lanes 2 i and 2 i + 1 belong to token i.
   LADON_INLINE IntegerSums<XsimdPack<4>> add_steps(const IntegerSums<XsimdPack<4>>& start) const noexcept {
     const __m256i both = _mm256_add_epi32(sum, _mm256_srli_epi64(sum, 32));
     return {_mm_add_epi32(start.sum, _mm256_cvtepi64_epi32(both))};
@@ -143,12 +143,13 @@ struct IntegerSums<XsimdPack<16>> {
     const __m256i low = _mm512_castsi512_si256(a.sum), high = _mm512_extracti64x4_epi64(a.sum, 1);
     return reduce_add(IntegerSums<XsimdPack<8>>{_mm256_add_epi32(low, high)});
   }
-  // Adds the two lanes of each token and returns start + this sum. Lanes 2 i and 2 i + 1 belong to token i.
+  // Adds the two lanes of each token, and returns `start` plus the results. Lanes 2 i and 2 i + 1 belong to token i.
   LADON_INLINE IntegerSums<XsimdPack<8>> add_steps(const IntegerSums<XsimdPack<8>>& start) const noexcept {
     const __m512i both = _mm512_add_epi32(sum, _mm512_srli_epi64(sum, 32));
     return {_mm256_add_epi32(start.sum, _mm512_cvtepi64_epi32(both))};
   }
-  // Returns this + the steps of `first` in the lower half of the lanes, and of `rest` in the third quarter.
+  // Returns *this plus the results of add_steps: the results of `first` are added to the lower half of the lanes, and
+  // the results of `rest` to the third quarter.
   LADON_INLINE IntegerSums plus_three_quarters(const IntegerSums& first,
                                                const IntegerSums<XsimdPack<8>>& rest) const noexcept {
     const auto low = first.add_steps(IntegerSums<XsimdPack<8>>::zero());

@@ -64,9 +64,9 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// One step of adding all lanes of each row: merges rows 2 i and 2 i + 1 into row i, for each i < lanes / Width / 2. The
-// lanes of a row form groups of 2 * Width lanes. In both rows, the two halves of each group are added. In the merged
-// row, the first half of each group is the sum from row 2 i, and the second half is the sum from row 2 i + 1.
+// Merges the lanes / Width rows in pairs: rows 2 i and 2 i + 1 become row i. This is one step of adding all lanes of
+// each row. The lanes of a row form groups of 2 * Width lanes, and the two halves of each group are added. In the
+// merged row, the first half of each group is the sum from row 2 i, and the second half is the sum from row 2 i + 1.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

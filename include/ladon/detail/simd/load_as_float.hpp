@@ -132,12 +132,12 @@ LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
   return Pack::load(lane);
 }
 
-// The even and odd numbers of an array: two packs hold the numbers with an even index and the numbers with an odd
-// index, instead of the first half and the second half. bfloat16 numbers become floats without a permutation, because
-// every 32-bit lane of a register of bfloat16 numbers already has one number of each pack.
-//     load          loads 2 * Pack::lanes numbers
-//     split         replaces two packs of consecutive numbers by the even and the odd numbers
-//     join          is the inverse of split
+// Distributes an array among two packs: `even` has the numbers with an even index, and `odd` has the numbers with an
+// odd index. bfloat16 numbers become floats without a permutation, because every 32-bit lane of a register of bfloat16
+// numbers already has one number of each pack.
+//     load    loads 2 * Pack::lanes numbers into `even` and `odd`
+//     split   converts two packs of consecutive numbers into `even` and `odd`
+//     join    is the inverse of split
 template <class Pack, class Element>
 struct EvenOdd {
   static constexpr bool available = false;

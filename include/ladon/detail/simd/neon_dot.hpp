@@ -18,9 +18,9 @@
 namespace ladon::inline LADON_ABI::detail::simd {
 
 #if LADON_ARM_DOT
-// With dot product, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed features by signed
-// weights and adds the four products to the sum. Ladon does not use USDOT of the extension I8MM. USDOT differs from
-// SDOT only in its unsigned features, and signed features suffice.
+// With the dot product extension, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed
+// features by signed weights and adds the four products to the sum. Ladon does not use USDOT of the extension I8MM.
+// USDOT differs from SDOT only in its unsigned features, and signed features suffice.
 template <>
 struct GroupDot<std::int8_t, XsimdPack<4>> {
   static constexpr std::size_t group = 4, steps = 4;
@@ -81,8 +81,8 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
 };
 #endif
 
-// Without dot product, features and weights have 16 bits. SMLAL multiplies one feature of each of four tokens by a
-// weight, so the features of a group are stored as [group][lanes] instead of [lanes][group].
+// Without the dot product extension, features and weights have 16 bits. SMLAL multiplies one feature of each of four
+// tokens by a weight, so the features of a group are stored as [group][lanes] instead of [lanes][group].
 template <>
 struct GroupDot<std::int16_t, XsimdPack<4>> {
   static constexpr std::size_t group = 2, steps = 4;

@@ -26,9 +26,9 @@ struct HeliumBroadcast {
 struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
-  // `load` and `store` access memory through this type instead of intrinsics. g++ 12 treats the accesses of intrinsics
-  // as accesses to integers, and may therefore reorder them with accesses to floats. load_partial and store_partial
-  // need intrinsics, and call keep_order to preserve the order.
+  // `load` and `store` access memory through the type InMemory instead of intrinsics. g++ 12 treats the accesses of
+  // intrinsics as accesses to integers, and may therefore move them before or after accesses to the same floats.
+  // load_partial and store_partial need intrinsics, and call keep_order to preserve the order.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
   // A mask has four equal bits for each lane, as in the predicate register VPR.
@@ -112,9 +112,9 @@ struct HeliumPack {
     return fma(HeliumPack(a), b, c);
   }
 
-  // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`. The code is
-  // assembly, because g++ 12 would compile C++ code to three more instructions: it would copy the result of the
-  // comparison to a general register and back.
+  // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`. Without
+  // assembly, g++ 12 would generate three more instructions, because it would copy the result of the comparison to a
+  // general register and back.
   friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept {
     HeliumPack larger;
     asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q1, %q2" : "=w"(larger.vector) : "w"(a.vector), "w"(b.vector) : "p0");

@@ -164,8 +164,9 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // AVX-512 has one instruction for fma_or_zero. g++ compiles select(zero, 0, fma(a, b, c)) to two instructions. On Zen
-  // 5, exponentials in the loop of a tile take 2.9 cycles per pack with two instructions and 2.4 cycles with one.
+  // AVX-512 has one instruction for fma_or_zero. g++ compiles select(zero, 0, fma(a, b, c)) to two instructions. In a
+  // loop that computes a tile and exponentials, a pack of exponentials takes 2.9 cycles with two instructions, and 2.4
+  // cycles with one (Zen 5).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
                                             const XsimdPack& c) noexcept {
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC

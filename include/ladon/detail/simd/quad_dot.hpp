@@ -23,8 +23,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 // default, assemblers choose the encoding of AVX-512. The operand constraint "v" allows 32 registers with AVX-512, and
 // 16 registers without AVX-512.
 //
-// add_dot_at(sum, x, w) takes the address of `w`. The weights are the memory operand of vpdpbusd. g++ would otherwise
-// load the weights of several steps earlier, in an order that reads memory more slowly.
+// add_dot_at(sum, x, w) takes the address `w` of the weights, which are the memory operand of vpdpbusd. Without a
+// memory operand, g++ would first load the weights of several steps, in an order that reads memory more slowly.
 #if defined(__clang__) && defined(__AVX512F__)
 LADON_INLINE __m128i add_dot(__m128i sum, __m128i x, __m128i w) noexcept { return _mm_dpbusd_epi32(sum, x, w); }
 LADON_INLINE __m256i add_dot(__m256i sum, __m256i x, __m256i w) noexcept { return _mm256_dpbusd_epi32(sum, x, w); }
@@ -150,7 +150,7 @@ struct GroupDot<std::uint8_t, XsimdPack<16>> {
     sum.sum = add_dot(sum.sum, _mm512_castps_si512(integers.batch), _mm512_set1_epi64(weights));
   }
   // Like add_folded, for 12 tokens: `integers` has 8 tokens, and `others` has 4 tokens. A single instruction broadcasts
-  // the weights for both.
+  // the weights for all 12 tokens.
   static LADON_INLINE void add_three_quarters(Sums& sum, IntegerSums<XsimdPack<8>>& other_sum, const Pack& integers,
                                               const XsimdPack<8>& others, std::int64_t weights) noexcept {
     const __m512i broadcast = _mm512_set1_epi64(weights);

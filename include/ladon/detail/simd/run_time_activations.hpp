@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Returns two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the
-// smallest integer.
+// smallest integer of a quantised feature.
 //
 // Both numbers are constants, except in WebAssembly. A module can run on every engine, but the relaxed dot product of
 // WebAssembly differs between engines. A module with 8-bit activations therefore reads both numbers at run time. The
@@ -16,11 +16,12 @@
 namespace ladon::inline LADON_ABI::detail::simd {
 
 #if defined(__wasm__)
-// The two numbers for a module whose kernel has 8-bit activations. The numbers depend on the dot product of the engine:
+// The two numbers for a module whose kernel has 8-bit activations: the number of levels, and `least`, the smallest
+// integer. The numbers depend on the dot product of the engine:
 //     engine's dot product      levels   least   bits
 //     unsigned (x86 with VNNI)  255      0       8
 //     signed (Arm)              255      -128    8
-//     saturating (other x86)    127      0       7      no sum of two products exceeds 16 bits
+//     saturating (other x86)    127      0       7 (no sum of two products exceeds 16 bits)
 //
 // With the numbers of the last row (saturating), products are exact on every engine. They are therefore the initial
 // values in modules with relaxed SIMD. Modules without relaxed SIMD do not use the relaxed dot product, and start with

@@ -90,8 +90,8 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 }
 
 // Programs for microcontrollers often need calls of constant duration. On a Cortex-M with an FPU, the next three
-// functions are therefore written in assembly for g++. From C++ code, g++ 12 would compile a branch if an argument is a
-// constant, and the duration would depend on the arguments.
+// functions are therefore written in assembly for g++. If they were C++ code and an argument were a constant, g++ 12
+// would generate a branch, and the duration would depend on the other arguments.
 
 // Returns condition ? a : b.
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {
