@@ -35,8 +35,8 @@ struct BitRows {
     }
     return false;
   }
-  // Returns the smallest range of whole words (32 keys each) that contains every key which any of the queries may see.
-  // The range ends at the last active key.
+  // Returns the smallest range of whole words (32 keys each) that contains every key that at least one of the queries
+  // may see. The range ends at the last active key.
   constexpr Range visible(Range queries) const noexcept {
     std::size_t first = 0, end = keys;
     while (first < end && !may_see_any(queries, {first, first + 1})) first = (first / 32 + 1) * 32;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the memory of a call in a checked build (checks.hpp). The arrays must not be null, and the workspace must be
-// aligned. The output must not overlap with an input, and the workspace and the cache must not overlap with the output
-// or an input. An unchecked build checks nothing.
+// aligned. The output must not overlap with an input, but may begin where the input x begins. The workspace and the
+// cache must not overlap with the output or an input. An unchecked build checks nothing.
 #pragma once
 
 #include <cstddef>

@@ -83,7 +83,7 @@ struct PanelLayout {
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
-  // How many query heads of a group are computed at the same time, with a single query
+  // For a single query, the kernels compute several query heads of a group at the same time: at most heads_together
   // (detail/attention/single_query.hpp). Each of these heads has its own query, scores and sums. There are at most 256
   // sums per lane, so the stack of the call stays below 40 KB, and the sums stay in the L1 cache.
   static constexpr std::size_t allowed_heads = 256 / S.value_width;
@@ -137,9 +137,9 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
         f.template operator()<T, T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // If the part is the whole call, `f` is called even if `count` is 0. With a branch on `count`, g++ would inline
-      // other functions into `f`, and attention of 64 tokens with 128 features in 4 heads would lose one percentage
-      // point of peak FMA throughput.
+      // If the part is the whole call, `count` is not tested, and `f` is called even if `count` is 0. With a test, g++
+      // would inline other functions into `f`, and attention of 64 tokens with 128 features in 4 heads would lose one
+      // percentage point of peak FMA throughput.
       if (Part::whole || first.begin < first.end) {
         f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
       }

@@ -51,8 +51,8 @@ using HeadScratch = ScratchOfHeads<S, Target, detail::PanelLayout<S, Target>::he
 // The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
 // for all keys and values.
 //
-// Kernels for several queries convert a bfloat16 or int8 cache to floats in `widened`, one key block at a time: first
-// the keys, and later in the same memory the values.
+// Kernels for several queries convert a bfloat16 or int8 cache to floats in `widened`, one key block at a time. They
+// first convert the keys, and later the values in the same memory.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;

@@ -21,8 +21,8 @@ template <class Element, class Simd>
 inline constexpr bool quantises_panels =
     uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd> || uses_one_lane<Element, Simd>;
 
-// Whether each pass over int8 weights has a cost on this target, because it converts the weights to wider integers or
-// loads them into registers.
+// Whether this target prepares int8 weights in each pass over the weights: it converts them to wider integers, or loads
+// them into registers.
 template <class Element, class Simd>
 inline constexpr bool prepares_weights =
     uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd>;

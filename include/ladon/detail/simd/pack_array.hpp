@@ -175,8 +175,8 @@ struct ArrayPack {
       return ladon::bit_cast<float>(exp2_eighths[bits % 8] + (bits << 20));
     });
   }
-  // Returns the entries of `table` whose indices are the lowest four bits of each lane of `a`. `table` must be aligned
-  // to 64 bytes. Only packs of targets with uses_exp2_table have this function.
+  // Looks up one entry of `table` for each lane: the index is the lowest four bits of the lane of `a`. `table` must be
+  // aligned to 64 bytes. Only packs of targets with uses_exp2_table have this function.
   friend LADON_INLINE constexpr ArrayPack entry_at_low_bits(const float (&table)[16], const ArrayPack& a) noexcept
     requires(uses_exp2_table)
   {
