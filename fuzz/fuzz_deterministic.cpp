@@ -1,6 +1,6 @@
-// Fuzzes LADON_DETERMINISTIC. For any inputs and weights, the results of a kernel must have equal bits with SSE2, AVX2
-// and AVX-512 (a C kernel with DISPATCH) and with plain arrays (C++). Instruction sets that the machine lacks are
-// skipped.
+// Fuzzes LADON_DETERMINISTIC. For any inputs and weights, all variants of a kernel must give results with equal bits.
+// The variants are a C kernel with DISPATCH (SSE2, AVX2 and AVX-512), and C++ code with plain arrays. Instruction sets
+// that the machine lacks are skipped.
 #include <algorithm>
 #include <bit>
 #include <cmath>
