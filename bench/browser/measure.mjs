@@ -136,8 +136,8 @@ async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expec
 
 /**
  * Measures several ways to solve `problem` with the package `name`, and returns the fastest. `forms` lists the ways as
- * {form, make}: a name, and a function that returns {run, y, free}. Leaves out a way that fails, or whose result makes
- * `check(form, y)` throw. Returns {form, chosen, free} for the fastest way, where `chosen` is the object from make().
+ * {form, make}: a name, and a function that returns {run, y, free}. Leaves out a way if it fails, or if check(form, y)
+ * throws for its result y. Returns {form, chosen, free} for the fastest way, where `chosen` is the object from make().
  * Returns {} if all ways were left out.
  */
 export async function fastestOf(name, forms, problem, check, report) {
