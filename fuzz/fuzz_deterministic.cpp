@@ -64,7 +64,7 @@ void require_equal(const Result& result, const Result& expected) {
 }
 
 // Returns `count` random floats. The fuzzer's input chooses the magnitude of the floats, and overwrites up to three
-// floats by special numbers (change.hpp).
+// floats with special numbers (change.hpp).
 Floats any_floats(FuzzedDataProvider& data, ladon_test::Random& random, std::size_t count) {
   Floats values = random.normals(count);
   change(values, data, -40, 40, Specials::all);

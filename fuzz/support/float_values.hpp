@@ -1,5 +1,5 @@
-// Converts F32, F16 and BF16 values to float, directly by the definitions of the formats. Fuzzers compare the
-// conversions of src/weights with the functions below.
+// Converts F32, F16 and BF16 values to float. The functions follow the definitions of the formats. Fuzzers compare the
+// conversions of src/weights with these functions.
 #pragma once
 
 #include <algorithm>
