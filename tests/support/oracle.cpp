@@ -472,7 +472,7 @@ Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x) {
 }
 
 // Returns the activation of a hidden feature. If the feature will be quantised, kernels may compute GELU from a table
-// whose relative error is at most 2.3e-6 of x (detail/layer/gelu_table.hpp).
+// whose absolute error is at most 2.3e-6 |x| (detail/layer/gelu_table.hpp).
 Real activate_hidden(Activation activation, Real x, bool quantised) {
   Real y = activate(activation, x);
   const bool is_gelu = activation == Activation::gelu || activation == Activation::gelu_tanh;
