@@ -8,9 +8,9 @@
 // [k - 1/2, k + 1/2], and the variable of its polynomial is 3 a - k. Above a = 5, g is 1/2. One register holds the 16
 // coefficients of one degree, and one instruction looks up a coefficient for every lane.
 //
-// The absolute error of g is at most 2.3e-6 for both tables, so the error of gelu(x) is at most 2.3e-6 |x|. The
-// polynomials are minimax (Remez) polynomials. The polynomial of segment 15 is a least-squares fit whose value at a = 5
-// is 1/2, so that gelu(x) is exactly 0 for x <= -5.
+// The absolute error of g is at most 2.3e-6 for both activations (gelu and gelu_tanh), so the error of gelu(x) is at
+// most 2.3e-6 |x|. The polynomials are minimax (Remez) polynomials. The polynomial of segment 15 is a least-squares fit
+// whose value at a = 5 is 1/2, so that gelu(x) is exactly 0 for x <= -5.
 //
 // Time of six encoder layers of MiniLM, divided by the time with the functions of activation.hpp (Zen 4, g++ 12,
 // interleaved runs):
@@ -28,7 +28,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Whether hidden features that the next product rounds come from these tables. The conditions are those of
+// Whether these tables compute GELU of hidden features that the next product rounds. The conditions are those of
 // uses_exp2_table.
 template <Activation F>
 inline constexpr bool uses_gelu_table = simd::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
