@@ -329,7 +329,8 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   typename Dot::Sums sum[Rows];
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();
-  // Two steps of a row follow each other, because this order reads memory faster (docs/tuning-log.md).
+  // The loop computes two steps of a row before it computes the next row, because this order reads memory faster
+  // (docs/tuning-log.md).
   constexpr std::size_t steps = 2;
   std::size_t i = 0;
   for (; i + steps * step <= Inner; i += steps * step) {
