@@ -146,7 +146,7 @@ struct DecoderLayer {
   // How many phases run_phase has:
   //     phase 0   converts `x` and `memory` into panels
   //     phase 1   attention of all heads to the decoder's tokens
-  //     phase 2   the steps between both attentions
+  //     phase 2   the steps between the two attentions
   //     phase 3   attention of all heads to the memory
   //     phase 4   the remaining steps; writes `y`
   static constexpr std::size_t phases = 5;

@@ -73,7 +73,7 @@ struct CaptureScoreRows {
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // An additive mask never returns a score below the lowest float: it returns the lowest float instead
+        // If a score plus the mask's number is below the lowest float, an additive mask returns the lowest float
         // (detail/mask/additive.hpp). The exact score is then unknown, so the lowest float is copied without the
         // factor.
         const float score = s[(k - range.begin) * Width + q];
@@ -124,8 +124,8 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
   return {to.data};
 }
 
-// A function object for a caller who may pass a null pointer as the map. It calls attend(CaptureMap) if `map` is not
-// null, and attend(CaptureNothing) if `map` is null.
+// A function object for a caller who may pass a null pointer as the map. It calls its argument, `attend`, with
+// CaptureNothing if `map` is null, and with CaptureMap otherwise.
 template <Shape S, class Rows = CaptureRows>
 struct CaptureWanted {
   float* map;

@@ -104,8 +104,8 @@ struct MultiHeadSteps {
   // Whether attend_layer projects the queries of narrow heads in one product for all heads. In a product for one narrow
   // head, a tile has only a few sums, and each multiply-add waits for the previous multiply-add of the same sum. The
   // projected queries are stored in the array of the concatenated heads, where the output of a head later overwrites
-  // the queries of the head. head_width must therefore equal value_width. All keys must fit into one key block, because
-  // the output of a first of several key blocks would overwrite the queries too early.
+  // the queries of the head. head_width must therefore equal value_width. All keys must fit into one key block: with
+  // several key blocks, the output of the first block would overwrite the queries too early.
   static constexpr bool projects_queries_together =
       S.head_width <= target::Current::widest_joined_head && S.heads > 1 &&
       (Weights::heads_adjacent) && S.head_width == S.value_width&& S.keys <= L::block && !is_single_token<Simd, q>;
@@ -137,7 +137,7 @@ struct MultiHeadSteps {
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
 
   // Whether the queries of the last panel use the kernels for a single query (attend_last_queries). The scores of these
-  // queries must fit into the scratch memory of one panel, and their sums must not need too much stack
+  // queries must fit into the scratch memory of one panel, and the sums of these queries must not need too much stack
   // (PanelLayout::allowed_heads).
   static constexpr std::size_t last_count = S.queries - (q.panels(S.queries) - 1) * q.width();
   static constexpr bool splits_last_panel = !LADON_DETERMINISTIC && Simd::lanes > 1 && k.lanes > 1 && !(last_q == q) &&
@@ -192,8 +192,8 @@ struct MultiHeadSteps {
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
   // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
   // stored as words (detail/attention/block_floats.hpp). Only the kernels of query blocks can read words. If `rounds`
-  // is true, values_finite is always true: `attend` itself tests whether the values are finite after it has rounded
-  // them to bfloat16.
+  // is true, GroupKeys::values_finite is always true: `attend` rounds the values to bfloat16, and only then tests
+  // whether the values are finite.
   template <bool MayUseWords = false, class Call, class Context, class Part, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                                 Part part, Attend attend, bool rounds = uses_pairs) noexcept {
@@ -626,7 +626,8 @@ struct MultiHeadSteps {
         if constexpr (std::is_same_v<View, PairPanels>) {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
         }
-        // A mask must not depend on the query, because the kernels for a single query know only query 0.
+        // attend_last_queries supports no mask. A mask may depend on the query, and the kernels for a single query know
+        // only query 0.
         constexpr bool masks = decltype(Queries::mask)::hides_keys || decltype(Queries::mask)::adds_to_scores;
         if constexpr (splits_last_panel && !(P == q) && !masks && std::is_same_v<View, const float*>) {
           attend_last_queries<P.width()>(call, bound, head, query, queries, scratch.scores.data, out);

@@ -179,9 +179,9 @@ struct ScoreTile {
 // time of twelve encoder layers of 99 tokens with 64 features by 1% (Zen 4, AVX-512, int8 weights).
 inline constexpr std::size_t last_rows = 4;
 
-// Computes the scores of the range of keys scored.keys, and updates `maximum`. The pointer `keys` points to the first
-// key in the memory of the keys, which has the number Form::first_key. Every query sees every key in `unmasked`, so
-// may_see() is not called for these keys.
+// Computes the scores of the keys in the range scored.keys, and updates `maximum`. `keys` points to the panel of key
+// number Form::first_key(scored.keys.begin). Every query sees every key in `unmasked`, so may_see() is not called for
+// these keys.
 //
 // If Halves is true, the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of
 // keys lies completely behind `first_pack_end`, the function skips the scores of the first pack for this half. Under a

@@ -62,10 +62,10 @@ struct RunningSoftmax {
   //
   // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
   // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with
-  // g++ on AVX-512, for (tokens,features,heads):
-  //                              inlined   separate function
-  //     (64,128,4), two packs      88%           91%
-  //     (16,32,4), one pack        69%           61%
+  // g++ on AVX-512:
+  //     tokens, features, heads   packs   inlined   separate function
+  //     64, 128, 4                two       88%           91%
+  //     16, 32, 4                 one       69%           61%
   //
   // If BlockFloats is true, the exponentials are computed with integers (block_floats.hpp).
   template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>

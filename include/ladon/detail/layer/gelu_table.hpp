@@ -4,9 +4,9 @@
 //
 //     gelu(x) = x / 2 + |x| g(|x|)     g(a) = erf(a / sqrt(2)) / 2
 //
-// A table has a polynomial of degree 3 for each of 16 segments. The number `a` lies in segment k if 3`a` is between k -
-// 1/2 and k + 1/2. The variable of the polynomial is 3`a` - k. For `a` above 5, g is 1/2. One register holds the 16
-// coefficients of one degree, and one instruction looks up a coefficient for every lane.
+// A table has a polynomial of degree 3 for each of 16 segments. Segment k contains the numbers `a` for which k is the
+// integer nearest to 3 * a. The variable of the polynomial is 3 * a - k. If `a` is greater than 5, g is 1/2. One
+// register holds the 16 coefficients of one degree, and one instruction looks up a coefficient for every lane.
 //
 // The absolute error of g is at most 2.3e-6 for both tables, so the error of gelu(x) is at most 2.3e-6 |x|. The
 // polynomials are minimax (Remez) polynomials. The polynomial of segment 15 is a least-squares fit whose value at a = 5

@@ -55,8 +55,9 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_NEXT s20, s21, s22, s23
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
 
-// Computes two steps for weights with contiguous rows. Each of the four arguments loads the weights of one row for both
-// steps. At least seven multiply-adds stand between two uses of the same sum, to hide the latency.
+// Computes two steps for weights with contiguous rows. Each of the four arguments is an instruction that loads the
+// weights of one row for both steps. At least seven multiply-adds stand between two uses of the same sum, to hide the
+// latency.
 #define LADON_VFP_PAIRS(load0, load1, load2, load3)                                                     \
   LADON_VFP_PANEL load0 load1 LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s26, LADON_VFP_THIS) \
       load2 LADON_VFP_ROW_0(s25, LADON_VFP_NEXT) LADON_VFP_ROW_1(s27, LADON_VFP_NEXT)                   \
