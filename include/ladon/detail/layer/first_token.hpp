@@ -78,7 +78,7 @@ struct FirstTokenSteps {
   static constexpr bool exist = has_first_token<S, Target> && Simd::lanes > 1;
 
   // Whether the last layer computes the attention of token 0 without keys and values. Let q be the query of a head, x_t
-  // token t, and p_t the weight of token t:
+  // token t, and p_t the attention weight of token t. Wk and Wv project keys and values:
   //     score of token t = q . (Wk x_t) = (Wk^T q) . x_t
   //     output = sum of p_t (Wv x_t) = Wv (sum of p_t x_t)
   //
