@@ -44,8 +44,8 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
 // gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The
 // comment at the top of this file defines u.
 //
-// `bounded` is the larger of x and -10. Then z is at most 126, as exp2_of_nonpositive requires. For x below -10, the
-// result is about -1e-37 instead of a number between -1e-37 and zero.
+// `bounded` is the larger of x and -10. This bound keeps z below 126, as exp2_of_nonpositive requires. For x below -10,
+// the result is about -1e-37 instead of a number between -1e-37 and zero.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {

@@ -45,9 +45,9 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// How many panels a layer computes at a time, and how many hidden features a chunk has. If W1 and W2 together exceed
-// target::Current::second_cache_bytes, up to feed_forward_panels panels (four) use each weight that is read.
-// detail/target/defaults.hpp has the measurements.
+// How many panels a layer computes at a time, and how many hidden features a chunk has. The layer reads each weight
+// once for all panels that it computes at a time. If W1 and W2 together exceed target::Current::second_cache_bytes, the
+// plan has up to feed_forward_panels panels (four). detail/target/defaults.hpp has the measurements.
 //
 // In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
 // - The weights are int8. The hidden features of a token are quantised together, so all hidden features must be in one
@@ -128,8 +128,8 @@ struct FeedForward {
   }
 
   // Whether activate_panel applies the activation after the product. Otherwise, the epilogue of the product applies it.
-  // If a panel has several tokens, but fewer than a register has lanes, only activate_panel can fill whole registers.
-  // GELU is also applied after the product if the target computes GELU of several packs side by side.
+  // If a panel of several tokens is narrower than a register, only activate_panel can fill whole registers. GELU is
+  // also applied after the product if the target computes GELU of several packs side by side.
   static constexpr bool activates_later = T.width() > 1 &&
                                           (T.width() < Simd::lanes || (Config.activation == Activation::gelu &&
                                                                        target::Current::gelu_packs_together > 1));

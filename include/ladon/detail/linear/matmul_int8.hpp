@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls epilogue(panel,
-// row, pack, result) for each result:
-//     integer   sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
-//     scale     scale of the token * scale of the row
-//     result    integer * scale + bias[row]            one fma
+// row, pack, result) for each result. q[i] is feature i of a token in the panels:
+//     integer = sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
+//     scale = scale of the token * scale of the row
+//     result = integer * scale + bias[row]             one fma
 //
 // The arguments of the product:
 //     weight    int8 [rows][inner], without any alignment
@@ -329,7 +329,8 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   typename Dot::Sums sum[Rows];
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();
-  // Two steps of a row follow each other, because this order reads memory faster (docs/tuning-log.md).
+  // The loop computes two steps of a row before it computes the next row, because this order reads memory faster
+  // (docs/tuning-log.md).
   constexpr std::size_t steps = 2;
   std::size_t i = 0;
   for (; i + steps * step <= Inner; i += steps * step) {
