@@ -41,7 +41,7 @@ struct Avx2 : X86 {
   // multiply-adds and 8 loads, and takes at least six cycles. A core that starts four instructions per cycle has room
   // for only four more instructions. Throughput of attention in % of peak FMA throughput, for (tokens,features,heads),
   // on a Cascade Lake:
-  //                  one step   two steps
+  //   % of peak      one step   two steps
   //   (64,128,4)     75%        84%
   //   (128,384,12)   79%        84%
   //   (512,256,8)    71%        75%

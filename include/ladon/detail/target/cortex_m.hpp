@@ -12,7 +12,7 @@
 // - The tile's loop is written in assembly.
 // - Every multiplication calls a library function.
 //
-// In all other cases, code for size would be half as large, but a call would take 20 times as long.
+// If neither condition holds, LADON_SMALL would halve the code, but a call would take 20 times as long.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
 #define LADON_SMALL
 // In code for size, the compiler decides which kernels it inlines, so LADON_KERNEL is empty.

@@ -34,10 +34,10 @@ struct Neon : Defaults {
   // has the instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two packs and 4 to 11 rows.
   // QEMU counted the instructions, including the quantisation of the input:
   //     instructions per multiply-add       4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
-  //     with dot product      g++ 12                 0.088    0.087    0.089    0.085     0.084
-  //                           clang++ 19                      0.089    0.088    0.099     0.099
-  //     without dot product   g++ 12        0.321    0.343    0.317                       0.464
-  //                           clang++ 19    0.325             0.307
+  //     dot product, g++ 12                 -        0.088    0.087    0.089    0.085     0.084
+  //     dot product, clang++ 19             -        -        0.089    0.088    0.099     0.099
+  //     no dot product, g++ 12              0.321    0.343    0.317    -        -         0.464
+  //     no dot product, clang++ 19          0.325    -        0.307    -        -         -
   //
   // If an int8 tile has 10 rows or more, clang++ 19 spills sums in the loop of the tile. Modelled by llvm-mca 19 for a
   // Neoverse N1 and a Neoverse V1, the loop of a tile of 8 rows reaches 99% of the peak throughput of SDOT. Without dot
