@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the C functions that every kernel with a cache has: NAME_cache_clear and NAME_cache_length.
 //
-// A library made with DISPATCH contains several variants of a kernel, one for each instruction set. NAME_cache_clear
-// writes the same mark `cleared` into a cache in every variant. The first variant that fills the cleared cache replaces
+// A library made with DISPATCH contains several variants of a kernel, one for each instruction set. In every variant,
+// NAME_cache_clear sets the mark of the cache to `cleared`. The first variant that fills the cleared cache replaces
 // `cleared` by its own mark. From then on, only this variant can use the cache, until the cache is cleared again.
 #pragma once
 

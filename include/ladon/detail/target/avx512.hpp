@@ -42,6 +42,7 @@ struct Avx512 : X86 {
   // three multiply-adds instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction
   // takes as long with 8 lanes as with 16, so three packs slow down scores and weighted sums. In a wide model, products
   // with weights take most of the time, so three packs are faster overall.
+  //
   // For Zen 4, the table has the time with three packs, divided by the time with two packs. For Zen 5, the table has
   // two throughputs in % of peak FMA throughput: first with two packs, then with three packs.
   //                               Zen 4: time         Zen 5: % of peak

@@ -16,7 +16,7 @@ struct Caller {
 #if LADON_CHECKED
   // Returns the file and line where the program initialises an object. Only the default initialiser of a member may
   // call this function. If the program declares the object without an initialiser, the compiler passes the place of the
-  // member instead. The function recognises the file of the member, `header`, and then returns an unknown place.
+  // member instead. `file` is then `header`, the file of the member, and the function returns an unknown place.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;

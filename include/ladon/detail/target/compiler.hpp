@@ -153,9 +153,9 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
 //
 // The speed of 96 heads of single queries with 1024 keys, in % of a plain read, on Zen 4, with 0 to 12 prefetched lines
 // of each page:
-//     % of a plain read                  0     5     8    12
-//     float32 cache, from memory        94   111   115   106
-//     bfloat16 cache, from the L3 cache 71    76    73    81
+//     prefetched lines                      0     5     8    12
+//     float32 cache, from memory           94   111   115   106
+//     bfloat16 cache, from the L3 cache    71    76    73    81
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
 LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t ahead,
                                        [[maybe_unused]] std::size_t bytes) noexcept {

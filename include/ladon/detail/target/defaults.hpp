@@ -104,9 +104,9 @@ struct Defaults {
   // Weights are prefetched if neighbouring rows are at least this many floats apart. For a matrix with contiguous
   // columns, the distance between neighbouring columns counts. With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
-  // Tiles of one pack and folded tiles prefetch each line of their own rows of weights twice. They prefetch the line
-  // into the L2 cache prefetch_distance_floats floats before its use, and into the L1 cache
-  // near_prefetch_distance_floats floats before its use.
+  // Tiles of one pack and folded tiles prefetch each line of their own rows of weights twice. The first prefetch, into
+  // the L2 cache, comes prefetch_distance_floats floats before the use of the line. The second prefetch, into the L1
+  // cache, comes near_prefetch_distance_floats floats before the use.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
   static constexpr std::size_t near_prefetch_distance_floats = 4 * cache_line_floats;
   // If rows of weights are a multiple of `aliasing_bytes` apart, the elements of one column compete for the same set of

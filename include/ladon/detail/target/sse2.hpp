@@ -8,7 +8,7 @@
 
 #include <ladon/detail/target/x86.hpp>
 
-// A kernel is a separate function, so that its tile can use all registers (as in avx2.hpp).
+// Each kernel is compiled as a separate function, so that its tile can use all registers (as in avx2.hpp).
 #define LADON_KERNEL LADON_NOINLINE
 
 namespace ladon::inline LADON_ABI::detail::target {

@@ -28,9 +28,9 @@ struct X86 : Defaults {
   static constexpr std::size_t int8_tile_sums = 8;
 #endif
 #if defined(__SSE__) && defined(__GNUC__)
-  // Weights are prefetched if a row has 256 features or more: they usually do not fit into the L1 and L2 caches, and a
-  // tile would wait for each row. Weights with shorter rows usually fit. MiniLM has 7.1 MB of weights per layer. Time
-  // of MiniLM with prefetching, divided by the time without prefetching (Cascade Lake):
+  // Weights are prefetched if a row has 256 features or more. Weights with such long rows usually do not fit into the
+  // L1 and L2 caches, and a tile would wait for each row. Weights with shorter rows usually fit. MiniLM has 7.1 MB of
+  // weights per layer. Time of MiniLM with prefetching, divided by the time without prefetching (Cascade Lake):
   //     8 tokens   0.75
   //    32 tokens   0.80
   //   128 tokens   0.82
@@ -38,6 +38,7 @@ struct X86 : Defaults {
   // Tiles of one pack and folded tiles prefetch their own rows of weights, eight lines ahead in this table. Tiles of
   // two packs prefetch the rows of the next tile. The table has the throughput of both kinds of prefetching in % of
   // peak FMA throughput for (tokens,features,heads), on Zen 5 with AVX-512:
+  //                                                          own rows, eight
   //                                                          lines ahead         rows of the next tile
   //   one pack    (16,256,8)                                 85%                 83%
   //               12 encoder layers (16,384,12) in sequence  82%                 73%
