@@ -40,8 +40,8 @@ struct Call {
 
   // Registers the arrays of options->attention and options->memory.attention as memory that the call writes. Must be
   // called before check.reads and check.reads_x, which compare their arrays with the registered memory. Each array is
-  // registered with the size that NAME.h declares. A smaller size, for options->queries queries, would be wrong: except
-  // for the last layer, a layer of a stack may write more rows.
+  // registered with the size that NAME.h declares. In a stack, only the last layer is limited to rows of
+  // options->queries queries. All earlier layers may write more rows.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to, std::size_t keys) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * keys);
@@ -90,11 +90,10 @@ struct Call {
   }
 
   // Calls `f` with an object that holds the pointers of the options to the arrays for attention weights or scores. If
-  // the kernel is not a stack, the type of the object is:
-  //     attention or an encoder layer, Settings::stage is `weights`      AttentionMap
-  //     attention or an encoder layer, Settings::stage is not `weights`  Capture<Settings::stage>
-  //     a decoder layer, Settings::stage is `weights`                    DecoderMaps
-  //     a decoder layer, Settings::stage is not `weights`                DecoderCaptures<Settings::stage>
+  // the kernel is not a stack, the type of the object depends on Settings::stage:
+  //     kernel                          stage `weights`   any other stage
+  //     attention or an encoder layer   AttentionMap      Capture<Settings::stage>
+  //     a decoder layer                 DecoderMaps       DecoderCaptures<Settings::stage>
   //
   // For a stack, `f` gets a std::array with one such object for each layer. There is one exception: for a stack of
   // encoder layers, if Settings::stage is `weights`, the elements of the array are pointers (float*). `f` gets no

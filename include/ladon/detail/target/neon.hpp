@@ -46,7 +46,7 @@ struct Neon : Defaults {
   // With I8MM, SMMLA multiplies in tiles of 2 packs x 8 rows. The product of 128 x 384 x 1536 then takes 0.072
   // instructions per multiply-add with g++ 12, and 0.075 with clang++ 19. SMMLA is written in assembly: with the
   // intrinsic, g++ 12 spills sums and takes 0.086 instructions. An iteration of the loop of a tile of 8 rows has 1024
-  // multiply-adds with int8 weights, or 512 with bfloat16 weights. llvm-mca 19 modelled its cycles:
+  // multiply-adds with int8 weights, or 512 with bfloat16 weights. llvm-mca 19 modelled the cycles of an iteration:
   //     cycles per iteration  Neoverse N2   Neoverse V1, V2   Cortex-A510
   //     SDOT or BFDOT         32            16                111
   //     SMMLA or BFMMLA       24            12                62
