@@ -65,8 +65,8 @@ LADON_INLINE float to_float(std::int32_t integer, std::int32_t exponent) noexcep
   return to_float(magnitude_of(integer), static_cast<std::uint32_t>(integer), exponent);
 }
 
-// The arguments of multiply_add for one row: a factor and a summand. multiply_add first shifts each sum of the row to
-// the left by `sum_shift` bits. Every shifted sum must fit into 31 bits.
+// The arguments of multiply_add for one row: a factor and a summand. multiply_add shifts each sum of the row to the
+// left by `sum_shift` bits. Every shifted sum must fit into 31 bits.
 struct Affine {
   std::uint32_t row1;                         // the upper 16 bits of the mantissa of the factor
   std::uint32_t shift;                        // sum_shift
