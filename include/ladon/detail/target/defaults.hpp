@@ -165,8 +165,8 @@ struct Defaults {
   // --- Workspace -----------------------------------------------------------------------------------------------------
 
   // Whether the hidden features of a feed-forward network are stored in the memory of the keys, if there is enough
-  // room: no step after attention reads the keys. True only on microcontrollers, where memory is scarce. If false, the
-  // hidden features have separate memory, which stays in the L1 or L2 cache.
+  // room. The keys may be overwritten, because no step after attention reads them. True only on microcontrollers, where
+  // memory is scarce. If false, the hidden features have separate memory, which stays in the L1 or L2 cache.
   static constexpr bool hidden_in_keys = false;
 
   // --- A single token ------------------------------------------------------------------------------------------------
