@@ -76,8 +76,8 @@ void check_cap_of_huge_scores() {
   for (const float p : s.map) CHECK(p == 0.2f);
 }
 
-// Checks biases that all are the lowest float, with which some programs mask keys. Ladon hides a key only if its bias
-// is -inf. So all keys have equal weights, and the output is the mean of the values.
+// Checks a mask whose biases are all the lowest float. Some programs mask keys with this bias, but Ladon hides a key
+// only if its bias is -inf. So all keys have equal weights, and the output is the mean of the values.
 template <std::size_t Queries, class Mask>
 void check_lowest() {
   Scores<Queries, Mask> s;

@@ -187,7 +187,7 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   c_int8_grown_weights weights;
   REQUIRE(c_int8_grown_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
 
-  // Computes the weights that c_int8_grown_quantise should have made: the C++ functions quantise the same float
+  // Computes the weights that c_int8_grown_quantise should have made. The C++ functions below quantise the same float
   // weights.
   std::vector<std::int8_t> in_proj(48 * 16), out_proj(16 * 16);
   std::vector<std::int32_t> in_sums(48), out_sums(16);

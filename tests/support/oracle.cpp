@@ -104,8 +104,8 @@ Real limited(Real q, Real zero, double levels) {
 }
 
 // Returns the lowest feature, or 0 if all features are positive. The library's features have float32 errors, so the
-// library may find a lower value. The bound of the result reaches down to the lowest value that any feature may have in
-// the library.
+// library may find a lower value. The deviation of the result is so large that its bound includes the lowest possible
+// value.
 Real lowest(std::span<const Real> features) {
   double low = 0, limit = 0;
   for (const Real& x : features) {

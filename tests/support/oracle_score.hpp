@@ -30,7 +30,7 @@ struct Score {
   std::vector<Bias> biases{};
   std::vector<float> sinks{};  // [heads]: logits that the sum of the softmax includes (score.hpp); empty: no sinks
   Rotary rotary{};
-  // The library rounds queries, keys, values and the weights of the softmax to bfloat16
+  // True if the library rounds queries, keys, values and the weights of the softmax to bfloat16
   // (ladon/detail/attention/bfloat16_attention.hpp).
   bool in_pairs = false;
 };
