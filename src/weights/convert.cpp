@@ -28,8 +28,8 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Passes the output to the sink in blocks of up to bytes_at_once bytes, so that the sink gets few small pieces. Passes
-// a piece that is larger than bytes_at_once directly to the sink.
+// Collects the output and passes it to the sink in blocks of up to bytes_at_once bytes, because many small pieces would
+// be slow. Passes a piece that is larger than bytes_at_once directly to the sink.
 class Buffer {
  public:
   explicit Buffer(const files::Sink& sink) : sink_(sink) { bytes_.reserve(bytes_at_once); }

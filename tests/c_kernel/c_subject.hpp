@@ -69,8 +69,8 @@ O c_options(const Call& call, const ladon::Shape& shape) {
   return options;
 }
 
-// Returns a Subject whose members mask, layout and score are not set. The test must set these members, because the C
-// types do not contain this information.
+// Returns a Subject whose members `mask`, `layout` and `score` are not set. The test must set these members, because
+// the C types do not contain this information.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O,
           ladon_status (*Run)(const float*, const W*, float*, void*, const O*)>
 Subject c_subject(std::size_t layers = 1) {

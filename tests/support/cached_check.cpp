@@ -42,8 +42,8 @@ struct Step {
   Floats y, map;
 };
 
-// Extends one cache by the pieces of a text, one call for each piece. All inputs are in guarded memory (guarded.hpp).
-// All outputs are filled with NaN before each call.
+// Appends the pieces of a text to one cache, with one call for each piece. All inputs are in guarded memory
+// (guarded.hpp). All outputs are filled with NaN before each call.
 class Feeder {
  public:
   Feeder(const CachedSubject& subject, const CachedProblem& text, Edge edge)

@@ -22,7 +22,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_seen = -infinity;
 bool is_seen(Real score) { return score.value != not_seen || score.deviation != 0; }
 
-// Returns columns [first, first + count) of m.
+// Returns the columns [first, first + count) of the matrix `m`.
 Matrix columns(const Matrix& m, std::size_t first, std::size_t count) {
   Matrix part(m.rows, count);
   for (std::size_t r = 0; r < m.rows; ++r) {

@@ -21,7 +21,7 @@ struct Rotary {
   std::size_t first_key = 0;
 };
 
-// A bias returns the number that is added to a score, in natural units. The number -inf hides the key.
+// A Bias is a function. Its result is added to the score, in natural units. The result -inf hides the key.
 using Bias = std::function<Real(std::size_t head, std::size_t query, std::size_t key)>;
 
 struct Score {
