@@ -56,8 +56,8 @@ void check_values() {
   }
 }
 
-// Checks that activate_hidden for features that the next product rounds has an absolute error of at most 2.5e-6 |x|,
-// and is exactly x or 0 far from 0 if the function uses a table (detail/layer/gelu_table.hpp).
+// Checks activate_hidden for features that the next product rounds. The absolute error must be at most 2.5e-6 |x|. If
+// the function uses a table (detail/layer/gelu_table.hpp), the result for |x| >= 5 must be exactly x or 0.
 template <Activation F, class Pack>
 void check_rounded_values() {
   for (int i = -768; i <= 768; ++i) {

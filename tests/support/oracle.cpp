@@ -22,7 +22,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_seen = -infinity;
 bool is_seen(Real score) { return score.value != not_seen || score.deviation != 0; }
 
-// Returns columns [first, first + count) of m.
+// Returns the columns [first, first + count) of the matrix `m`.
 Matrix columns(const Matrix& m, std::size_t first, std::size_t count) {
   Matrix part(m.rows, count);
   for (std::size_t r = 0; r < m.rows; ++r) {
@@ -104,8 +104,8 @@ Real limited(Real q, Real zero, double levels) {
 }
 
 // Returns the lowest feature, or 0 if all features are positive. The library's features have float32 errors, so the
-// library may find a lower value. The bound of the result reaches down to the lowest value that any feature may have in
-// the library.
+// library may find a lower value. The deviation of the result is so large that its bound includes the lowest possible
+// value.
 Real lowest(std::span<const Real> features) {
   double low = 0, limit = 0;
   for (const Real& x : features) {
