@@ -3,8 +3,8 @@
 #
 # Joins all headers of include/ladon into one header (OUTPUT, by default ladon.hpp), for projects that copy a single
 # file. The output includes each standard header once, at the top. Each header of Ladon comes after the headers that it
-# includes. If a header of Ladon is included under an #if, its text and the text of the headers that it includes stay
-# under the #if. The output depends only on the sources, so two runs write the same bytes.
+# includes. A header that Ladon includes under an #if stays under the #if, together with all headers that this header
+# includes. The output depends only on the sources, so two runs write the same bytes.
 cmake_minimum_required(VERSION 3.25)
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)

@@ -82,9 +82,9 @@ endfunction()
 # ladon_dispatched_isas(<variable> <precision> <pairs>): sets <variable> to the instruction sets for which a kernel with
 # DISPATCH is compiled on CMAKE_SYSTEM_PROCESSOR, in the order of the enumeration ladon_isa (src/c_kernel/kernel.h.in).
 # The list is empty if DISPATCH does not support the processor. Every machine supports the first instruction set of the
-# list. VNNI, and the dot product and I8MM of Arm, are only for int8 weights, because these instructions multiply 8-bit
-# integers. FEAT_BF16 of Arm is only for bfloat16 weights. AVX512_BF16 is for bfloat16 weights. If <pairs> is true,
-# AVX512_BF16 is also for int8 weights, because the kernel's attention then multiplies pairs of bfloat16 numbers.
+# list. Only int8 weights add VNNI (x86), dot product and I8MM (Arm), because these instructions multiply 8-bit
+# integers. bfloat16 weights add AVX512_BF16 (x86) or FEAT_BF16 (Arm). int8 weights also add AVX512_BF16 if <pairs> is
+# true, because the kernel's attention then multiplies pairs of bfloat16 numbers.
 function(ladon_dispatched_isas out precision pairs)
   foreach(list isas float32_isas bfloat16_isas int8_isas)
     set(${list} "")

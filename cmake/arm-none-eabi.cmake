@@ -11,8 +11,8 @@ set(CMAKE_SYSTEM_PROCESSOR arm)
 set(CMAKE_C_COMPILER arm-none-eabi-gcc)
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
 set(CMAKE_ASM_COMPILER arm-none-eabi-gcc)
-# The compiler checks of CMake build static libraries instead of programs, because a program needs the linker script of
-# a board, which is not known here.
+# The compiler checks of CMake build static libraries instead of programs. A program would need a linker script, but the
+# board and its linker script are not known here.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 # The flags of the M7 select a single-precision FPU, because most chips with an M7 have no double-precision FPU.

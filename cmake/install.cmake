@@ -4,7 +4,7 @@
 # files go to share/, which find_package also searches in a cross build.
 #
 #   include/ladon/              the headers
-#   lib/                        libladon_safetensors.a, its CMake targets and its pkg-config file, if it was built
+#   lib/                        if ladon::safetensors was built: its library, its CMake targets and its pkg-config file
 #   share/ladon/cmake/          the CMake package and its functions
 #   share/ladon/src/            the sources that ladon_add_kernel compiles
 #   share/pkgconfig/ladon.pc

@@ -29,8 +29,8 @@
 #   FEED_FORWARD <n>   makes an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
 #                      NORM_KIND layer|rms, NORM_BIAS with|without, GATED, FEED_FORWARD_BIAS with|without,
 #                      EPSILON <number>
-#   MEMORY <n>         makes a decoder layer of the encoder layer: x also attends to a memory, which is the output of an
-#                      encoder and has at most n tokens. MASK is for self-attention, by default causal. MEMORY_MASK
+#   MEMORY <n>         turns the encoder layer into a decoder layer: x also attends to a memory, which is the output of
+#                      an encoder and has at most n tokens. MASK is for self-attention, by default causal. MEMORY_MASK
 #                      <kind>... is for the attention to the memory: none padding bits boolean boolean_per_head
 #                      additive additive_per_head. Excludes WebAssembly modules
 #   LAYERS <n>         makes a stack of layers; with FINAL_NORM, a norm follows the last layer

@@ -32,9 +32,8 @@ foreach(object IN LISTS COMPILED)
   endif()
 endforeach()
 
-# deepest(<out> <function>): sets <out> to the bytes of the largest stack that a call of <function> takes. These are the
-# stack frames of <function> and of the functions that it calls, directly or through others, along the chain of calls
-# with the largest sum.
+# deepest(<out> <function>): sets <out> to the bytes of the largest stack that a call of <function> takes. A chain of
+# calls from <function> takes the sum of the stack frames of its functions. The result is the largest of these sums.
 function(deepest out function)
   get_property(done GLOBAL PROPERTY depth_${function} SET)
   if(done)

@@ -7,8 +7,8 @@ set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR riscv32)
 set(CMAKE_C_COMPILER riscv64-unknown-elf-gcc)
 set(CMAKE_CXX_COMPILER riscv64-unknown-elf-g++)
-# The compiler checks of CMake build static libraries instead of programs, because a program needs the linker script of
-# a board, which is not known here.
+# The compiler checks of CMake build static libraries instead of programs. A program would need a linker script, but the
+# board and its linker script are not known here.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 set(flags "-march=rv32imafc -mabi=ilp32f --specs=picolibc.specs")

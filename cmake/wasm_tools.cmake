@@ -2,8 +2,8 @@
 # Finds the tools that make WebAssembly modules, in addition to the compiler em++: a linker, wasm-opt, and for relaxed
 # SIMD a clang that writes the final opcodes.
 
-# ladon_wasm_tools(): searches the tools, and sets the following variables in the cache. Later calls in the same run of
-# CMake search nothing.
+# ladon_wasm_tools(): searches for the tools, and sets the following variables in the cache. Later calls in the same run
+# of CMake do not search again.
 #   LADON_WASM_LD           wasm-ld of em++'s own LLVM
 #   LADON_WASM_OPT          wasm-opt of em++'s Binaryen, or NOTFOUND
 #   LADON_WASM_RELAXED      own: em++ can make relaxed modules; <folder>: em++ needs the LLVM in this folder; empty: no
@@ -109,8 +109,8 @@ function(ladon_wasm_flags out variant)
   if(variant STREQUAL "scalar")
     list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()
-    # Every engine with SIMD also supports bulk memory, saturating conversions and sign extension, so the code may use
-    # all four.
+    # Every engine with SIMD also supports bulk memory, saturating conversions and sign extension, so modules with SIMD
+    # may use these instructions, too.
     list(APPEND flags -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext)
     ladon_xsimd_version(version)
     if(version VERSION_LESS 11.2)

@@ -73,7 +73,7 @@ const std::vector<CachedSubject>& cached() {
   return all;
 }
 
-// Scales all weights and biases, and overwrites some of their elements by special numbers (change.hpp). Int8 weights
+// Scales all weights and biases, and overwrites some of their elements with special numbers (change.hpp). Int8 weights
 // stay unchanged, because the oracle holds int8 weights as integers.
 void change_weights(oracle::AttentionWeights& weights, FuzzedDataProvider& data) {
   for (oracle::Linear* linear : {&weights.query, &weights.key, &weights.value, &weights.output}) {
@@ -100,7 +100,7 @@ std::ptrdiff_t any_offset(FuzzedDataProvider& data, const S& shape, bool is_smal
   }
 }
 
-// Overwrites at most the first 64 elements of a mask by bytes of the fuzzer's input.
+// Overwrites at most the first 64 elements of a mask with bytes of the fuzzer's input.
 void change_bytes(std::vector<std::uint8_t>& bytes, FuzzedDataProvider& data) {
   const auto given_bytes = data.ConsumeBytes<std::uint8_t>(
       data.ConsumeIntegralInRange<std::size_t>(0, std::min<std::size_t>(bytes.size(), 64)));

@@ -1,6 +1,6 @@
-// Fuzzes LADON_DETERMINISTIC. For any inputs and weights, the results of a kernel must have equal bits with SSE2, AVX2
-// and AVX-512 (a C kernel with DISPATCH) and with plain arrays (C++). Instruction sets that the machine lacks are
-// skipped.
+// Fuzzes LADON_DETERMINISTIC. For any inputs and weights, all variants of a kernel must give results with equal bits.
+// The variants are a C kernel with DISPATCH (SSE2, AVX2 and AVX-512), and C++ code with plain arrays. Instruction sets
+// that the machine lacks are skipped.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -64,7 +64,7 @@ void require_equal(const Result& result, const Result& expected) {
 }
 
 // Returns `count` random floats. The fuzzer's input chooses the magnitude of the floats, and overwrites up to three
-// floats by special numbers (change.hpp).
+// floats with special numbers (change.hpp).
 Floats any_floats(FuzzedDataProvider& data, ladon_test::Random& random, std::size_t count) {
   Floats values = random.normals(count);
   change(values, data, -40, 40, Specials::all);

@@ -26,8 +26,8 @@ std::size_t sum_of(std::span<const std::byte> bytes) {
 }
 
 // Returns the number of floats of a shape, or nothing if std::size_t cannot hold their size in bytes.
-// Safetensors::tensor does not check whether the product of the extents overflows, because a program passes a shape of
-// its own. This fuzzer passes the shapes in the file instead, and must therefore leave out shapes whose product
+// Safetensors::tensor does not check whether the product of the extents overflows, because a program knows the shape of
+// its tensor. This fuzzer takes each shape from the file instead, and must therefore leave out shapes whose product
 // overflows.
 std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t floats = 1;

@@ -1,8 +1,8 @@
 // Fuzzes the model of the stories. For any file and any tokens, the model must return finite logits or throw Error.
 //
 // An input consists of a byte, the tokens and the model file. The upper 7 bits of the byte are the number of tokens. A
-// token has two bytes. If the lowest bit of the byte is 1, copies of the file's body extend the file to the size of a
-// model file.
+// token has two bytes. If the lowest bit of the byte is 1, the fuzzer appends copies of the file's body, until the file
+// has the size of a model file. A short input can therefore be a complete model file.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

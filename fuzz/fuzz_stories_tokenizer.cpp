@@ -24,7 +24,7 @@ bool is_byte(TokenId token) {
 // conditions for this. First, only the tokens of bytes, such as <0x0A>, may contain <0x. Otherwise, encode() could
 // merge the token of a byte and a neighbour into a longer piece, and decode() would return the characters <0x0A>
 // instead of the byte. Second, the piece of begin_token must contain '<'. Otherwise, encode() could find begin_token
-// inside a text, and decode() would drop a space behind begin_token, like llama2.c.
+// inside a text, and decode() would drop a space behind begin_token, as llama2.c does.
 bool is_invertible(const Tokenizer& tokenizer) {
   for (TokenId token = 0; token < stories::vocabulary_size; ++token)
     if (!is_byte(token) && tokenizer.piece(token).find("<0x") != std::string_view::npos) return false;

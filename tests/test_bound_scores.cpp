@@ -27,14 +27,13 @@ struct Ran {
   Variation variation;
   Outcome outcome;
 
-  // Returns the distance between the result of this run and the oracle's result, in units of the allowed error. The
-  // oracle computes with the lengths and mask data `asked`, and with the heads and scores that `heads` describes.
+  // Returns the distance between `outcome` and the oracle's result, in units of the allowed error. The oracle computes
+  // with the lengths and the mask data of `asked`, and with the heads and scores of `heads`.
   double distance(const Variation& asked, const oracle::Heads& heads) const {
     const ExpectedAttention expected = expected_attention(subject, problem, asked, heads);
     return std::max(worst_distance(outcome.y, expected.y), worst_distance(outcome.maps[0], expected.map));
   }
-  // Returns the distance between the result of this run and the result of an oracle whose score has the mistake
-  // `mistake`.
+  // Returns the distance between `outcome` and the result of an oracle whose score has the mistake `mistake`.
   double distance(const std::function<void(oracle::Score&)>& mistake) const {
     oracle::Heads heads = heads_of(subject, variation);
     mistake(heads.score);

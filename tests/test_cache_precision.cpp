@@ -342,7 +342,7 @@ TEST_CASE("cache precision: int8 tokens") {
 
 namespace {
 
-// Fills a cache with all tokens of a text but the last, and calls the kernel with the last token. Returns the scores
+// Fills a cache with a text except its last token, and then calls the kernel with the last token. Returns the scores
 // that this call captured.
 template <S Shape, ladon::Stage G>
 Floats captured(std::size_t tokens) {

@@ -147,8 +147,8 @@ TEST_CASE("cache: several blocks of keys") {
 TEST_CASE("cache: pieces of any size give equal bits, and clear() forgets the text") {
   const CachedSubject subject = cached_subject<S{.queries = 6, .keys = 20, .model = 10, .heads = 2}, Causal>();
   const Floats at_once = run_cached(subject, {{6, 6, 6}});
-  // The order of each sum does not depend on how many tokens a call has. So a text gives equal bits, whatever calls it
-  // is divided into.
+  // The order of each sum does not depend on how many tokens a call has. So every division of the text into calls must
+  // give equal bits.
   CHECK(same_bits(run_cached(subject, {{3, 5, 2, 6, 2}}), at_once));
   CHECK(same_bits(run_cached(subject, {ones(18), false}), at_once));
 }

@@ -1,8 +1,8 @@
-// Compares exp2, exp, erf and tanh with libm in double. libm is so exact that the tests ignore its error: at most 2^-28
-// of a float's unit in the last place. The tests take every 997th float, or all 2^32 floats with LADON_TEST_SLOW=1.
-// Each `bound` below is the largest error that was measured without fma, in units in the last place. The library
-// promises at most 2 units for exp2 and exp, and at most 4 units for erf and tanh. Vectors with different numbers of
-// lanes must give equal bits.
+// Compares exp2, exp, erf and tanh with libm in double. The tests ignore the error of libm, which is at most 2^-28 of a
+// float's unit in the last place. The tests take every 997th float, or all 2^32 floats with LADON_TEST_SLOW=1. Each
+// `bound` below is the largest error that was measured without fma, in units in the last place. The library promises at
+// most 2 units for exp2 and exp, and at most 4 units for erf and tanh. Vectors with different numbers of lanes must
+// give equal bits.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -71,7 +71,7 @@ struct Erf {
   }
 };
 
-// The kernel that computes erf of several packs side by side.
+// Calls the kernel that computes erf of several packs side by side.
 struct ErfOfPacks : Erf {
   static constexpr std::string_view name = "erf of packs";
   template <class Pack>
@@ -102,8 +102,8 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Returns several functions that evaluate `Function` on a block of floats. For each number of lanes in `Lanes`, the
-// first functions use plain arrays. The functions after them use vector registers, for each number of lanes that a
+// Returns several functions that evaluate `Function` on a block of floats. First come functions for plain arrays, one
+// for each number of lanes in `Lanes`. Then come functions for vector registers, one for each number in `Lanes` that a
 // register of the target has.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {

@@ -48,8 +48,8 @@ bool near(double actual, double expected, double roundings) {
 template <std::size_t Queries>
 void check_cap_before_mask() {
   Scores<Queries, decltype(Additive{} & Padding{}), CappedAtOne> s;
-  // All scores are 0, and the softcap keeps scores below 1. It must be applied before the mask: a bias of 10 must count
-  // as 10, and not be capped to about 1. A hidden key must keep the score -inf, and not get the score -1.
+  // All scores are 0, and the softcap keeps scores below 1. The softcap must be applied before the mask. Otherwise, the
+  // bias of 10 would be capped to about 1, and hidden keys would get the score -1 instead of -inf.
   std::array<float, Queries * 5> values{};
   values[1] = 10;
   values[2] = -infinity;
@@ -76,8 +76,8 @@ void check_cap_of_huge_scores() {
   for (const float p : s.map) CHECK(p == 0.2f);
 }
 
-// Checks biases that all are the lowest float, with which some programs mask keys. Ladon hides a key only if its bias
-// is -inf. So all keys have equal weights, and the output is the mean of the values.
+// Checks a mask whose biases are all the lowest float. Some programs mask keys with this bias, but Ladon hides a key
+// only if its bias is -inf. So all keys have equal weights, and the output is the mean of the values.
 template <std::size_t Queries, class Mask>
 void check_lowest() {
   Scores<Queries, Mask> s;

@@ -1,5 +1,5 @@
 // Tests that a hidden value that is infinite or NaN changes no bit of a single query's output. The values take more
-// than 32 KB, because some targets read so many values from several places at the same time.
+// than 32 KB, because some targets read values of this size from several places at the same time.
 #include <array>
 #include <limits>
 #include <memory>

@@ -212,8 +212,8 @@ TEST_CASE("int8: targets agree to the last bit") {
   }
 }
 
-// A target of plain arrays whose quantised features have the type `Element`. With it, any machine can test both types
-// of 8 bits: unsigned, as on x86 with VNNI, and signed, as on 64-bit Arm with dot products.
+// A target of plain arrays whose quantised features have the type `Element`. With this target, any machine can test
+// unsigned bytes, as on x86 with VNNI, and signed bytes, as on 64-bit Arm with dot products.
 template <std::size_t Lanes, class Element>
 struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
   using Int8Element = Element;
@@ -227,8 +227,9 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
       CHECK(same_bits(run_guarded(with_8_bits, task).y, run_guarded(with_16_bits, task).y));
     }
   };
-  // Products take groups of four features, and the last group may have fewer. The first part of a shape's name is the
-  // number of features in the last group of a token. The second part is this number for the concatenated heads.
+  // Products take groups of four features, and the last group may have fewer. The name of a shape has two parts. The
+  // first part is the number of features in the last group of a token. The second part is this number for the
+  // concatenated heads.
   constexpr S one_and_three{.queries = 9, .model = 21, .heads = 3, .value_width = 5},
       two_and_none{.queries = 9, .keys = 5, .model = 6, .heads = 2, .value_width = 4},
       token{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7};

@@ -1,7 +1,7 @@
 // Tokens are processed in panels (groups of tokens). Tests shapes whose last panel has fewer tokens than the others.
-// `last_tiling` (detail/simd/vectors.hpp) chooses the vectors that hold its tokens. On AVX-512, the numbers of tokens
-// below lead to all choices: one vector of 4, 8 or 16 lanes, three vectors of 8 lanes, and two of 16 lanes. Each check
-// also runs with shorter active lengths and with hidden keys.
+// `last_tiling` (detail/simd/vectors.hpp) chooses the vectors that hold the tokens of the last panel. On AVX-512, the
+// shapes below lead to one vector of 4, 8 or 16 lanes, to three vectors of 8 lanes, or to two vectors of 16 lanes. Each
+// check also runs with shorter active lengths and with hidden keys.
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -97,8 +97,8 @@ TEST_CASE("last panel: a cache") {
                {{{33, 1, 6}}});
 }
 
-// The weights of linear1 and linear2 together exceed second_cache_bytes. So for all panels but the last, the kernel
-// divides the hidden features into chunks, and computes one chunk after another.
+// The weights of linear1 and linear2 together exceed second_cache_bytes. So the kernel divides the hidden features of
+// each full panel into chunks, and computes one chunk after another.
 TEST_CASE("last panel: encoder layer with chunks of hidden features") {
   constexpr LayerConfig config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
   // Without optimisation, a layer of this size takes long, so the test tries only three lengths.

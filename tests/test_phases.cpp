@@ -18,8 +18,8 @@ using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, 
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
-// More shares than any shape below has panels or heads, so that some shares are empty. A shape has at most 69 queries,
-// and thus at most 69 panels.
+// This number of shares exceeds the numbers of panels and heads of every shape below, so that some shares are empty. A
+// shape has at most 69 queries, and thus at most 69 panels.
 constexpr std::size_t too_many = 70;
 
 void check_same(const Outcome& expected, const Subject& parts, const Task& task) {

@@ -32,8 +32,8 @@ void check_equal(const std::vector<Subject>& subjects, bool cross) {
   }
 }
 
-// Returns attention for each of `Targets` and for the native vectors. Code for ArrayVectors<16> takes the longest to
-// compile, so shapes for this target have at most 16 queries, which need only one vector.
+// Returns a Subject of attention for each of `Targets` and for the native vectors. Code for ArrayVectors<16> takes the
+// longest to compile, so shapes for this target have at most 16 queries, which need only one vector.
 template <ladon::Shape Shape, class Mask, class... Targets>
 std::vector<Subject> on() {
   return {attention_subject<Shape, Mask, ladon::layout::InProj, Targets>()...,

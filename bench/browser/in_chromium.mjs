@@ -56,8 +56,8 @@ async function runTask(page, url, message, report) {
   await finished;
 }
 
-// Serves the folders. The headers isolate the page from other sites. In an isolated page, the clock has a resolution of
-// 5 microseconds instead of 100.
+// Serves the folders. The HTTP headers of the responses isolate the page from other sites. In an isolated page, the
+// clock has a resolution of 5 microseconds instead of 100.
 function serve(folders) {
   const headers = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp",
                    "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store"};

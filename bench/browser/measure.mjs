@@ -1,9 +1,9 @@
 // Measures attention in one thread of a page or of Node. The functions of the argument `host` hide the differences
-// between page and Node. The first three functions return a Promise:
-//   read(path)      gives the bytes of a file of the build
+// between page and Node. The results of `read`, `peer` and `binding` are Promises:
+//   read(path)      the bytes of a file of the build
 //   peer(name)      starts a module of peers/, and gives the module
 //   binding(file)   imports a file of the npm package, by default index.js, and gives the module
-//   url(path)       returns the address of a file of the build, not a Promise
+//   url(path)       the address of a file of the build; the result is a string, not a Promise
 import {activationsOf} from "./activations.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast} from "./rounds.mjs";
@@ -31,8 +31,8 @@ export async function startPeers(host, names, report) {
 }
 
 /**
- * Measures Ladon and its peers (other packages) in each of `cases`. A case of attention is {tokens, model, heads,
- * mask}. Calls report({row}) for each measured package and report({message}) for each problem.
+ * Measures the attention of Ladon and of its peers (other packages). Each of `cases` is {tokens, model, heads, mask}.
+ * Calls report({row}) for each measured package and report({message}) for each problem.
  */
 export async function measure(host, {cases, rounds, milliseconds, peers: names, withBinding}, report) {
   const peaks = await makePeaks(milliseconds, report);
@@ -136,8 +136,8 @@ async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expec
 
 /**
  * Measures several ways to solve `problem` with the package `name`, and returns the fastest. `forms` lists the ways as
- * {form, make}: a name, and a function that returns {run, y, free}. Leaves out a way that fails, or whose result makes
- * `check(form, y)` throw. Returns {form, chosen, free} for the fastest way, where `chosen` is the object from make().
+ * {form, make}: a name, and a function that returns {run, y, free}. Leaves out a way if it fails, or if check(form, y)
+ * throws for its result y. Returns {form, chosen, free} for the fastest way, where `chosen` is the object from make().
  * Returns {} if all ways were left out.
  */
 export async function fastestOf(name, forms, problem, check, report) {

@@ -3,7 +3,7 @@
 
 import {ModuleMemory} from "./module_memory.mjs";
 
-/** Returns the description of a module, which is JSON in the module. */
+/** Returns the description of a module. The module contains its description as JSON. */
 export function describe(module) {
   const [section] = WebAssembly.Module.customSections(module, "ladon");
   if (!section) throw new Error("not a module of ladon_add_kernel: there is no section `ladon`");

@@ -59,8 +59,8 @@ export function figures({work}, {seconds, ceiling}) {
 }
 
 /**
- * Returns the speed of `one` divided by the speed of `other`. Each round gives a ratio of the two times. The result has
- * the median and the quartiles of these ratios.
+ * Compares the speed of `one` with the speed of `other`. The ratio of a round is the time of `other` divided by the
+ * time of `one`. Returns the median and the quartiles of these ratios.
  */
 export const timesAsFast = (one, other) => spread(one.seconds.map((s, round) => other.seconds[round] / s));
 

@@ -8,12 +8,13 @@ import {quantile} from "./rounds.mjs";
 import {pause} from "./warm_up.mjs";
 
 /**
- * Calls report({startup}) for every case and kind of module, but omits scalar modules if the engine has SIMD. The times
- * are in milliseconds: `compile`, `first_call`, and `to_first_y`, which contains compilation, instantiation with all
- * weights, and the first call. `to_full_speed` is the time from the start of the first call until a call takes less
- * than 1.1 times as long as the optimised code. `calls_to_full_speed` is the number of calls in this time. If a call is
- * shorter than the resolution of the clock, these two figures are null. Each figure is the minimum of several starts,
- * because other activity of the machine only adds time.
+ * Calls report({startup}) for every case and kind of module, but omits scalar modules if the engine has SIMD. All times
+ * are in milliseconds. `compile` is the time of compilation, and `first_call` the time of the first call. `to_first_y`
+ * is the time of compilation, instantiation with all weights, and the first call together. `to_full_speed` is the time
+ * from the start of the first call until a call takes less than 1.1 times as long as the optimised code.
+ * `calls_to_full_speed` is the number of calls in this time. `to_full_speed` and `calls_to_full_speed` are null if a
+ * call is shorter than the resolution of the clock. Each figure is the minimum of several starts, because other
+ * activity of the machine only adds time.
  */
 export async function measureStartUp(host, {cases, repeats = 7, budget = 600}, report) {
   for (const one of cases) {

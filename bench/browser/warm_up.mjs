@@ -4,10 +4,10 @@
 export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
 
 /**
- * Calls `run` in periods of `spell` milliseconds, at most `most` periods. Stops after two periods in a row in which no
- * call was 5% faster than all earlier calls. After a single such period, V8 may still optimise more functions, because
- * V8 optimises hot functions one after another, and large functions late. Pauses between the calls let the engine's
- * compiler threads finish.
+ * Calls `run` in periods of `spell` milliseconds. Stops after `most` periods, or after two periods in a row without an
+ * improvement: in such a period, no call is at least 5% faster than the fastest earlier call. After a single such
+ * period, V8 may still optimise more functions, because V8 optimises hot functions one after another, and large
+ * functions late. Pauses between the calls let the engine's compiler threads finish.
  */
 export async function warmUp(run, spell = 400, most = 15) {
   let best = Infinity;

@@ -3,8 +3,8 @@ import {kinds, makePeak, runs} from "../../wasm/engine/peak.mjs";
 import {warmUp} from "./warm_up.mjs";
 
 /**
- * Measures the peaks of each kind of module that this engine runs. Returns {relaxed, simd, scalar}, each {float32,
- * int8}, without the kinds that the engine does not run.
+ * Measures the peaks of each kind of module that this engine runs. Returns {relaxed, simd, scalar}, and each member is
+ * {float32, int8}. Kinds that the engine does not run are missing.
  */
 export async function makePeaks(milliseconds, report) {
   const peaks = {};

@@ -20,7 +20,8 @@ constexpr std::size_t most(std::size_t ladon::Shape::* size) {
   return largest;
 }
 
-// Fills `values` with numbers between -size and size (the 32-bit generator of Numerical Recipes).
+// Fills `values` with random numbers between -size and size. The generator is the 32-bit generator of Numerical
+// Recipes.
 inline void fill(std::span<float> values, float size) {
   static std::uint32_t state = 1;
   for (float& value : values) {

@@ -1,6 +1,5 @@
-// Prints the number of instructions for each multiply-add with int8 weights, for a product, attention and an encoder
-// layer. The counts include the quantisation of the input. The output has a line for each shape of "firmware" in
-// shapes.json.
+// Prints the instructions per multiply-add of a product, of attention and of an encoder layer with int8 weights. The
+// counts include the quantisation of the input. The output has a line for each shape of "firmware" in shapes.json.
 #include <cstddef>
 #include <cstdint>
 

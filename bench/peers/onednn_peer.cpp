@@ -68,9 +68,8 @@ class Attention {
     return {described(dims, tag), engine_, const_cast<float*>(data)};
   }
 
-  // Returns a view with the extents `dims` and the strides `strides` of the matrix `all`, which is [tokens][...]. The
-  // first element of the view is the element with the index `first`. Callers view a part of `all` as
-  // [heads][rows][columns].
+  // Returns a view of the matrix `all` [tokens][...]. The view begins at element `first` of the matrix, and has the
+  // extents `dims` and the strides `strides`. Callers view a part of `all` as [heads][rows][columns].
   memory heads_of(const memory& all, memory::dim first, const memory::dims& dims, const memory::dims& strides) {
     return {memory::desc(dims, memory::data_type::f32, strides), engine_,
             static_cast<float*>(all.get_data_handle()) + first};
@@ -123,8 +122,8 @@ class Attention {
     return together;
   }
 
-  // Adds the step result = a b. The product has the wanted layouts; for Tag::any, oneDNN chooses a layout. If the
-  // product has another layout for a, b or the result, every run copies it.
+  // Adds the step result = a b. The product uses the wanted layouts; for Tag::any, oneDNN chooses a layout. If an array
+  // (a, b or the result) has a different layout than in the product, every run copies the array.
   void multiply(const memory& a, const memory::desc& a_wanted, const memory& b, const memory::desc& b_wanted,
                 const memory& result, const memory::desc& wanted) {
     const matmul::primitive_desc product(matmul::desc(a_wanted, b_wanted, wanted), engine_);

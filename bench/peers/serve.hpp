@@ -30,7 +30,7 @@ using nlohmann::json;
 //   json begin(const Case&)           returns name, versions and forms
 //   std::unique_ptr<...> build(const Case&, const Numbers&, const std::string& form)
 //                                     returns an object with run(), which computes, and result(), a vector
-//   json other(const json& request)   answers requests that only this peer has
+//   json other(const json& request)   answers the requests that other peers do not have
 // The object that build() returns may have rest(), which is called at the end of a round. rest() ends spinning threads,
 // so that the threads do not slow the next process that is measured.
 template <class Peer>

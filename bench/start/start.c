@@ -1,7 +1,7 @@
 /*
  * start FILE OUTPUT: maps in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias and x from FILE, and computes
- * attention once. Writes the result to OUTPUT. Prints the time of each step in seconds of the system's monotonic clock.
- * first.py prints the times of the other packages in this format.
+ * attention once. Writes the result to OUTPUT. Prints when the program started and when each step ended, as seconds of
+ * the system's monotonic clock. first.py prints the times of the other packages in this format.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>

@@ -9,8 +9,9 @@
 
 namespace ladon_bench {
 
-// Answers each line of standard input by a line on standard output, until the input ends. Server::answer(json) returns
-// an answer. If answer() throws, the line is {"error": TEXT}. Returns the exit status of the program.
+// Reads requests from standard input, one in each line, until the input ends. Writes a line with the answer to each
+// request, the result of Server::answer(json), to standard output. If answer() throws, writes {"error": TEXT} instead.
+// Returns the exit status of the program.
 template <class Server>
 int answer_lines() {
   Server server;

@@ -40,9 +40,10 @@ LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, 
   return static_cast<double>(times * (count / step * step) * sizeof(float)) / seconds;
 }
 
-// Returns the exponentials per second of the softmax, for 4096 scores, which fill half of an L1 cache of 32 KB. On some
-// targets, the loop of the weighted sums also computes the exponentials. For these targets, the function measures how
-// much longer this loop takes with exponentials than without.
+// Returns how many exponentials of the softmax the core computes per second. The exponentials are those of 4096 scores,
+// which fill half of an L1 cache of 32 KB. On some targets, the loop of the weighted sums also computes the
+// exponentials. For these targets, the function measures how much longer this loop takes with exponentials than
+// without.
 LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   static constexpr detail::Tiling tiling = detail::tiling<Widest>(1000);
   using Pack = Widest::Pack<tiling.lanes>;

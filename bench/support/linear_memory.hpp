@@ -10,8 +10,9 @@
 
 namespace ladon_bench {
 
-// A linear map made of the floats `weight` (Out, In) and `bias` (Out). The map owns bfloat16 and int8 weights. The map
-// only points to float weights and to the bias, which the caller must keep alive.
+// A linear map made of the float arrays `weight` (Out, In) and `bias` (Out). If `Precision` is bfloat16 or int8, the
+// map owns converted weights. If `Precision` is float32, the map points to `weight`. The map always points to `bias`.
+// The caller must keep the arrays alive.
 template <std::size_t Out, std::size_t In, class Precision>
 class LinearMemory {
  public:

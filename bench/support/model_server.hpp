@@ -25,7 +25,7 @@ namespace ladon_bench {
 //   void begin(const json& request)     prepares the case of a request
 //   void compute()                      computes all calls of the case
 //   const auto& results()               returns a range of arrays of floats, the results of `compute`
-//   json other(const json& request)     answers requests that only this model has
+//   json other(const json& request)     answers the requests that other models do not have
 template <class Model>
 class ModelServer {
  public:

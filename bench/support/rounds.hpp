@@ -58,9 +58,10 @@ Round one_round(std::size_t repeats, const Flops& flops, Work& work) {
   return {seconds, (before + after) / 2, !alone || interrupted || !quiet().now_quiet()};
 }
 
-// Measures work() in state.max_iterations rounds. A round has as many calls as take 0.3 ms at peak throughput, but at
-// least one. Longer rounds would be disturbed more often, because other processes may leave a core free for only a few
-// milliseconds. Disturbed rounds are repeated until `patience` seconds after the start of the first round.
+// Measures work() in state.max_iterations rounds. A round has at least one call. Short calls are repeated until a round
+// would take 0.3 ms at peak throughput. Longer rounds would be disturbed more often, because other processes may leave
+// a core free for only a few milliseconds. Disturbed rounds are repeated until `patience` seconds after the start of
+// the first round.
 template <class Work>
 void measure(benchmark::State& state, double patience, const Flops& flops, Work work) {
   work();  // maps the pages and warms the caches

@@ -3,8 +3,8 @@
 // On a virtual machine, another guest may use the other hyperthread of the core, and kernels then take up to twice as
 // long. To detect this, `probe` runs the innermost loop of matrix products on data in the L1 cache. Because of its
 // loads, this loop needs more than two instructions per cycle, and it reaches its peak only if the other hyperthread is
-// idle. A loop without loads needs only two instructions per cycle. A core starts two even if the other hyperthread is
-// busy, so such a loop would not detect the guest.
+// idle. A loop without loads needs only two instructions per cycle. A core starts two instructions per cycle even if
+// the other hyperthread is busy, so such a loop would not detect the guest.
 //
 // The system counts how often another process of this machine takes the core. `interruptions` returns this count.
 #pragma once

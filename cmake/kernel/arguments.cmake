@@ -3,8 +3,9 @@
 # the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
 # ladon_kernel_vocabulary(): sets variables such as ladon_kernel_flags to the names of the arguments, and
-# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. This is a macro, so it sets the variables in the
-# function that uses it. That function may be called from another folder, where variables of this file do not exist.
+# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. ladon_kernel_vocabulary is a macro, so it sets the
+# variables in its caller. Variables of this file would not do, because they do not exist if the caller is called from
+# another folder.
 macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED ROTATED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
@@ -121,8 +122,8 @@ function(ladon_kernel_check_text)
 these; folders are separated by /" given_arguments MATCHES "[${first}-${last}\\]|[$]<")
 endfunction()
 
-# Checks ARGUMENTS, a text with all arguments, which is written into a comment of NAME.h and into the description of a
-# WebAssembly module.
+# Checks ARGUMENTS, a text with all arguments. CMake writes this text into a comment of NAME.h, and into the description
+# of a WebAssembly module.
 function(ladon_kernel_check_written)
   ladon_kernel_refuse("the arguments '${ARGUMENTS}' are written into a comment; allowed: no /* and no */"
     ARGUMENTS MATCHES "/[*]|[*]/")

@@ -2,10 +2,10 @@
 # Makes the files of a kernel: the header, the object code for each instruction set, and the library.
 
 # ladon_kernel_places(): sets `modules` to the folder cmake/kernel, `sources` to the folder src/c_kernel, and link_flags
-# to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make all symbols of an object
-# local except the functions of the kernel. The symbols must be local, because each object is compiled for a different
-# instruction set. If the symbols were global, the linker could replace an inline function by the copy of another
-# object, which may be compiled for instructions that the machine lacks.
+# to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make symbols of an object
+# local. Only the functions of the kernel stay global. All other symbols must be local, because each object is compiled
+# for a different instruction set. If the symbols were global, the linker could replace an inline function by the copy
+# of another object, which may be compiled for instructions that the machine lacks.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)

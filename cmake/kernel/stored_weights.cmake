@@ -30,9 +30,9 @@ macro(ladon_kernel_stored_weights)
   endif()
 endmacro()
 
-# ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine. Sets
-# <dependency> to ladon_host_weights if this target builds the program, or else to an empty value. The value of <out>
-# depends on the build:
+# ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine. If the
+# target ladon_host_weights builds the program, sets <dependency> to ladon_host_weights. Otherwise, <dependency> is
+# empty. The value of <out> depends on the build:
 #   native build that has the target ladon::weights, or can add it from Ladon's sources: ladon::weights
 #   cross build with Ladon's sources, without LADON_WEIGHTS_TOOL: the program that the target ladon_host_weights builds
 #   any other build: the program LADON_WEIGHTS_TOOL, or an installed program

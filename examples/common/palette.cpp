@@ -12,7 +12,7 @@ constexpr std::array<Rgb, 5> stops{{{28, 27, 46}, {92, 40, 122}, {186, 58, 98}, 
 constexpr std::array indexed{234, 235, 53, 54, 90, 126, 161, 167, 203, 208, 215, 222, 228};
 
 // Maps a share (0 to 1) to a position from 0 to steps - 1 in a row of colours or characters. The exponent 0.7 makes
-// small shares visible, because some heads spread their attention over many tokens.
+// small shares visible. Heads that spread their attention over many tokens have only small shares.
 float place_of(float share, std::size_t steps) noexcept {
   return std::pow(std::clamp(share, 0.0f, 1.0f), 0.7f) * static_cast<float>(steps - 1);
 }

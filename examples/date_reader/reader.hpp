@@ -22,11 +22,11 @@ inline constexpr int first_year = 1000, last_year = 2999;
 // training, the order was different: the 40 places for the text came first. The order of tokens changes no result,
 // because the model knows positions only by embeddings. With the slots first, all unused places are at the end. So the
 // option `keys` (the active length) can replace the padding mask, and the last layer computes only the first eight
-// tokens. The table compares the times for a text of 16 characters, with a mask over all 48 tokens and with the active
-// length:
-//                                 mask    active length
-//     plain arrays, one lane    223 us            77 us
-//     AVX-512                  20.6 us          12.8 us
+// tokens. The table has the times for a text of 16 characters, either with a padding mask over all 48 tokens or with
+// the option `keys`:
+//     vectors                   padding mask      `keys`
+//     plain arrays, one lane          223 us       77 us
+//     AVX-512                        20.6 us     12.8 us
 inline constexpr std::size_t layers = 2;
 inline constexpr std::size_t feed_forward = 96;
 inline constexpr ladon::Shape shape{.queries = slots + longest_text, .model = 48, .heads = 4};

@@ -113,8 +113,8 @@ void print_memory(std::size_t stack) noexcept {
   print_row("all", image.written + stack);
 }
 
-// Prints the answer for one recording, or the error. `stack` is the largest number of bytes of stack that an answer has
-// taken so far. Raises `stack` if this answer takes more bytes. Returns whether there is an answer.
+// Prints the answer for one recording, or the error. `stack` is the largest stack, in bytes, of all earlier answers. If
+// the stack of this answer is larger, sets `stack` to its size. Returns whether there is an answer.
 bool spot(const char* name, bool with_logits, std::size_t& stack) noexcept {
   Wav wav(name);
   const char* error = wav.error();

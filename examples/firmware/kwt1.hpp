@@ -1,5 +1,5 @@
-// Declares the weights of KWT-1, which are in flash, and the encoder of KWT-1. The encoder is a kernel with stored
-// weights, in float32 or int8.
+// Declares the encoder of KWT-1, and all other weights of KWT-1. The weights are in flash. The encoder is a kernel with
+// stored weights, in float32 or int8.
 #pragma once
 
 #include <cstddef>

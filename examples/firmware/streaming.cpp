@@ -3,7 +3,7 @@
 // and the stream may have any length. The program then computes all frames in one call of another kernel, and compares
 // the results.
 //
-// CMakeLists.txt makes the kernel for one frame and the kernel for all frames. Their results may differ by rounding.
+// CMakeLists.txt makes the kernel for one frame and the kernel for all frames. Rounding may make their results differ.
 // With the argument DETERMINISTIC of ladon_add_kernel, both kernels would give the same bits.
 #include <cstddef>
 #include <cstdint>

@@ -85,8 +85,8 @@ volatile std::uint32_t& interrupt_state = *reinterpret_cast<volatile std::uint32
 volatile std::uint32_t& priorities = *reinterpret_cast<volatile std::uint32_t*>(0xe000ed20);
 void request_switch() noexcept { interrupt_state = 1u << 28; }
 
-// Prepares the stack of a new task: writes the registers that an interrupt would have saved if it had interrupted the
-// task before its first instruction. Returns the stack pointer of the task.
+// Fills the stack of a new task with registers, as an interrupt before the first instruction of the task would save
+// them. Returns the stack pointer of the task.
 std::uint32_t* new_task(Stack& stack, void (*function)()) {
   std::uint32_t* at = stack.top();
   *--at = 1u << 24;                                          // xpsr: Thumb

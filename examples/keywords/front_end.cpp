@@ -25,9 +25,9 @@ void FrontEnd::compute_group(const float* samples, std::size_t frames, float* fe
 // also get numbers, but their results are not used.
 //
 // A frame is three steps long, so each sample belongs to up to three frames. With several lanes, the function first
-// transposes the samples: steps[i][s] is sample i of step s. A vector that is loaded from steps[i] then has one sample
-// of each of several consecutive frames. Without the transposition, the function would store each sample three times,
-// one float at a time, and the front end would take 1.17 times as long (AVX-512, Zen 4).
+// transposes the samples: steps[i][s] is sample i of step s. The elements of steps[i] then belong to consecutive
+// frames, so one vector load gives a sample for each lane. Without the transposition, the function would store each
+// sample three times, one float at a time, and the front end would take 1.17 times as long (AVX-512, Zen 4).
 void FrontEnd::load_signal(const float* samples, std::size_t frames) noexcept {
   if constexpr (lane_count == 1) {
     for (std::size_t i = 0; i < frame_length; ++i) signal_[i] = tables::hann[i] * samples[i];

@@ -25,8 +25,8 @@ struct Options {
   bool json = false;
 };
 
-// Takes all arguments that are not options as files. Arguments after "--" may look like options. (If the files were a
-// positional option, CLI11 would read a name in brackets as a list.)
+// Sets options.files to all arguments that are not options. Arguments after "--" may look like options. (If the files
+// were a positional option, CLI11 would read a name in brackets as a list.)
 void take_files(const std::vector<std::string>& arguments, Options& options) {
   bool only_files = false;
   for (const std::string& argument : arguments) {

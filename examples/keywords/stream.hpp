@@ -17,8 +17,8 @@ class FeatureStream {
   // `front_end` must outlive the stream.
   explicit FeatureStream(FrontEnd& front_end) noexcept : front_end_(front_end) {}
 
-  // Takes the next samples, any number of them: floats from -1 to 1, 16 kHz. Computes features as soon as the samples
-  // fill lane_count frames.
+  // Takes any number of further samples. The samples are floats from -1 to 1, at 16 kHz. Computes features as soon as
+  // the samples fill lane_count frames.
   void add(std::span<const float> samples) noexcept {
     while (!samples.empty()) {
       const std::size_t taken = std::min(samples.size(), samples_.size() - sample_count_);

@@ -19,7 +19,7 @@ inline constexpr std::size_t coefficients = 40;  // features of a frame
 
 namespace tables {
 
-// Returns cos(2 pi turns), by the Taylor series after a reduction to an angle of at most pi.
+// Returns cos(2 * pi * turns). Reduces the angle to at most pi, and then sums the Taylor series.
 constexpr double cosine_of_turns(double turns) {
   turns -= static_cast<double>(static_cast<long long>(turns));
   if (turns > 0.5) turns -= 1;
@@ -32,7 +32,8 @@ constexpr double cosine_of_turns(double turns) {
   return sum;
 }
 
-// Returns ln(x), x >= 1, by ln(x) = 2 artanh((x - 1) / (x + 1)) after a reduction to a factor below 2.
+// Returns ln(x). Precondition: x >= 1. Divides x by 2 until x is below 2, and then computes ln(x) = 2 artanh((x - 1) /
+// (x + 1)).
 constexpr double natural_logarithm(double x) {
   double halvings = 0;
   for (; x >= 2; x /= 2) ++halvings;

@@ -22,10 +22,10 @@ ONCE = {
     "head.weight": ((12, 64), ["sequential_12/dense_73/MatMul"]),
     "head.bias": ((12,), ["sequential_12/dense_73/bias"]),
 }
-# Maps the tensors of each layer, as ONCE maps the tensors outside the layers. The names on the left follow "layers.I."
-# for layer I, and the names on the right follow the name of the layer's block. Keras numbers the layers of each kind
-# through the whole model, and omits the number 0. So dense_6 is the last of the six dense layers of layer 0, and
-# dense_12 is the last of layer 1.
+# The same kind of map as ONCE, but for the tensors of each layer. ONCE is for the tensors outside the layers. The names
+# on the left follow "layers.I." for layer I, and the names on the right follow the name of the layer's block. Keras
+# numbers the layers of each kind through the whole model, and omits the number 0. So dense_6 is the last of the six
+# dense layers of layer 0, and dense_12 is the last of layer 1.
 EACH_LAYER = {
     "self_attn.in_proj_weight": ((192, 64), ["{attention}/{dense1}/Tensordot/MatMul",    # queries
                                              "{attention}/{dense2}/Tensordot/MatMul",    # keys

@@ -151,8 +151,8 @@ std::string View::words_by_weight(const std::vector<float>& weights, std::size_t
   return text;
 }
 
-// Returns the index of the word `wanted`, which is a label in `words` or the word as a person writes it. Without
-// `wanted`, returns the index of "it", or of the last word if the text has no "it".
+// Returns the index of the word `wanted`. `wanted` is either a label in `words`, or a word as a person writes it.
+// Without `wanted`, returns the index of "it", or of the last word if the text has no "it".
 std::size_t find_word(const std::vector<Word>& words, const std::optional<std::string>& wanted,
                       const WordPiece& tokenizer) {
   const std::string name = wanted.value_or("it");

@@ -24,7 +24,7 @@ struct Options {
   std::string precision = "float32";
 };
 
-// Takes all arguments that are not options as texts. Arguments after "--" may look like options.
+// Sets options.texts to all arguments that are not options. Arguments after "--" may look like options.
 void take_texts(const std::vector<std::string>& arguments, Options& options) {
   bool only_texts = false;
   for (const std::string& argument : arguments) {

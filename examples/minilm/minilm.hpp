@@ -39,8 +39,8 @@ enum class Precision { float32, bfloat16, int8 };
 class SentenceEncoder {
  public:
   // Maps or copies the file (files::Load), and finds every tensor in the file. Throws ModelError. With
-  // Precision::bfloat16, the weights are rounded. With Precision::int8, float weights are rotated and quantised, and
-  // int8 weights of the file are used in place, rotated or not (Int8LayersOf).
+  // Precision::bfloat16, the weights are rounded. With Precision::int8, float weights are rotated and quantised. Int8
+  // weights in the file are used in place, whether they are rotated or not (Int8LayersOf).
   explicit SentenceEncoder(const std::filesystem::path& model_file, files::Load load = files::Load::map,
                            Precision precision = Precision::float32);
 

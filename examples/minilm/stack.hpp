@@ -24,7 +24,8 @@ class Stack {
  public:
   virtual ~Stack() = default;
 
-  // Computes all layers for the first `tokens` rows of x [capacity][model_width], and writes these rows of y.
+  // Computes all layers for the first `tokens` rows of x [capacity][model_width]. Writes the results to the first
+  // `tokens` rows of y.
   virtual void run(const float* x, float* y, std::size_t tokens) noexcept = 0;
   virtual void run(const float* x, float* y, std::size_t tokens, const AttentionPointers& attention) noexcept = 0;
 
@@ -52,7 +53,8 @@ class SharedStack {
 
   virtual ~SharedStack() = default;
 
-  // Computes all layers for the first `tokens` rows of x [max_tokens][model_width], and writes these rows of y.
+  // Computes all layers for the first `tokens` rows of x [max_tokens][model_width]. Writes the results to the first
+  // `tokens` rows of y.
   virtual void run(const float* x, float* y, std::size_t tokens, const Sight& sight) noexcept = 0;
 };
 

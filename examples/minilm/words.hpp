@@ -14,8 +14,8 @@ namespace minilm {
 //   4. converts the text to lower case, code point by code point,
 //   5. ends a word at each space, and makes each punctuation sign (P*, and every ASCII sign) a separate word.
 //
-// `text` is UTF-8. Bytes that are not UTF-8 count as U+FFFD, as in most decoders, so they are removed, too. The words
-// are UTF-8. The text is read only as far as `take` accepts words.
+// `text` is UTF-8. Step 1 also removes bytes that are not UTF-8, because they count as U+FFFD, as in most decoders. The
+// words are UTF-8. After `take` has returned false, the rest of the text is not read.
 void each_word(std::string_view text, const std::function<bool(const std::string& word)>& take);
 
 }  // namespace minilm

@@ -48,8 +48,8 @@ void Sampler::soften(std::span<const float> logits) {
 void Sampler::keep_likeliest() {
   // To save time, erases rare candidates before the sort. A candidate is rare if its probability is below (1 - top_p) /
   // (number of candidates - 1). All rare candidates together have a probability below 1 - top_p, so the other
-  // candidates sum to more than top_p. With a very small top_p, this limit may exceed every probability. `rare` is
-  // therefore at most the largest probability, so that the likeliest candidate stays.
+  // candidates sum to more than top_p. With a very small top_p, all candidates may be rare by this rule. The limit
+  // `rare` is therefore at most the largest probability, so that the likeliest candidate stays.
   const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
   const float rare = std::min(largest, (1 - top_p_) / static_cast<float>(candidates_.size() - 1));
   std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });

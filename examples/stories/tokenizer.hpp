@@ -17,8 +17,9 @@ inline constexpr TokenId first_byte_token = 3;
 
 // Encodes texts by byte-pair encoding, like llama2.c, which follows SentencePiece. First, adds a space before the text,
 // and makes each code point a token. If the vocabulary lacks a code point, each byte of the code point becomes a token.
-// Then repeatedly joins two neighbours into one token: the pair whose joined piece has the best score, or the first
-// such pair if several pairs have this score. Ends when no two neighbours can be joined.
+// Then repeatedly joins two neighbouring tokens into one token. Of all pairs of neighbours, chooses the pair whose
+// joined piece has the best score, or the first of several pairs with this score. Ends when no two neighbours can be
+// joined.
 class Tokenizer {
  public:
   // Reads llama2.c's file of pieces and scores. The file begins with the int32 length of the longest piece. Each token

@@ -1,4 +1,5 @@
-// Scales the random inputs and weights of a fuzzer, and overwrites up to three values of each array by special numbers.
+// Scales the random inputs and weights of a fuzzer, and overwrites up to three values of each array with special
+// numbers.
 #pragma once
 
 #include <cmath>
@@ -15,7 +16,7 @@ namespace ladon_fuzz {
 // NaN and infinities.
 enum class Specials { finite, nan, all };
 
-// Multiplies all values by a power of two between 2^lowest and 2^highest. Overwrites up to three values by special
+// Multiplies all values by a power of two between 2^lowest and 2^highest. Overwrites up to three values with special
 // numbers.
 inline void change(std::span<float> values, FuzzedDataProvider& data, int lowest, int highest, Specials specials) {
   constexpr float infinity = std::numeric_limits<float>::infinity();

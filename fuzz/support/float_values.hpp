@@ -1,5 +1,5 @@
-// Converts F32, F16 and BF16 values to float, directly by the definitions of the formats. Fuzzers compare the
-// conversions of src/weights with the functions below.
+// Converts F32, F16 and BF16 values to float. The functions follow the definitions of the formats. Fuzzers compare the
+// conversions of src/weights with these functions.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@ inline float value_of(std::string_view dtype, std::span<const std::byte> bytes) 
   return dtype == "BF16" ? std::bit_cast<float>(std::uint32_t{half} << 16) : value_of_f16(half);
 }
 
-// Returns whether a bfloat16 has the sign of a finite number, and differs from the number by at most half a unit in the
-// last of the 8 significant bits of a bfloat16. The smallest exponent of a bfloat16 is -126.
+// Returns whether `bfloat16` is the finite `number` rounded to a bfloat16. Both must have the same sign, and differ by
+// at most half a unit in the last of the 8 significant bits of a bfloat16. The smallest exponent of a bfloat16 is -126.
 inline bool is_nearest_bfloat16(float bfloat16, float number) {
   const int exponent = number == 0 ? -126 : std::max(std::ilogb(number), -126);
   return std::abs(double{number} - double{bfloat16}) <= std::ldexp(1.0, exponent - 8) &&

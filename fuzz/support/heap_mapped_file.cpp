@@ -1,6 +1,7 @@
-// Replaces files::MappedFile in fuzzers by a copy of the file on the heap. AddressSanitizer then reports a read of the
-// first byte behind the file. With a mapping, reads up to the end of the last page would not be reported. The linker
-// takes MappedFile from the object file of this source, which comes before the library with the mapping.
+// In fuzzers, replaces files::MappedFile with a copy of the file on the heap. AddressSanitizer then reports a read of
+// the first byte behind the file. With a mapping, reads up to the end of the last page would not be reported. The
+// object file of this source comes before the library with the mapping, so the linker takes MappedFile from the object
+// file.
 #include <fstream>
 #include <new>
 #include <utility>

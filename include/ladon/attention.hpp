@@ -36,8 +36,8 @@ struct Attention {
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The workspaces of run and run_phase. With several threads, each thread has its own Scratch. In MultiHeadAttention,
-  // all threads of a call also use one common workspace, `Shared`. This attention has no such workspace.
+  // The workspaces of run and run_phase. With several threads, each thread has its own Scratch. MultiHeadAttention also
+  // has a workspace for all threads together, `Shared`. Attention without projections needs no workspace of this kind.
   using Workspace = AttentionWorkspace<shape, detail::WholePacks<Target>>;
   using Scratch = Workspace;
   template <std::size_t Threads>

@@ -13,7 +13,7 @@ namespace ladon::inline LADON_ABI {
 
 // The array of the caller that receives the attention weights: [heads][queries][keys], row-major. Each weight is a
 // probability. The weight is 0 if the mask hides the key from the query or if the key is inactive. Rows of inactive
-// queries stay unchanged. If a visible score of the query is NaN, each weight of the query is NaN or 0.
+// queries stay unchanged. If the score of a visible key is NaN, all weights of the query are NaN or 0.
 template <Shape S>
 using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 

@@ -51,16 +51,16 @@ struct Decoder {
   template <Stage G>
   using Captures = std::array<DecoderCaptures<G>, Layers>;
 
-  // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 + 4i to 4 + 4i compute layer
-  // i, like phases 1 to 4 of DecoderLayer. The last phase also writes `y`.
+  // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Then four phases compute each layer,
+  // like phases 1 to 4 of DecoderLayer: layer i has the phases 4i + 1 to 4i + 4. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 4 * Layers;
   // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
   // than parts, some threads have no work in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
-  // lengths, aliasing, workspace and errors. Only the last layer skips inactive queries. All earlier layers compute
-  // every active token, because the next layer needs these tokens as keys.
+  // lengths, aliasing, workspace and errors. The last layer computes only the active queries. The earlier layers
+  // compute all active tokens, because the next layer needs all these tokens as keys.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
@@ -164,8 +164,9 @@ struct Decoder {
   LADON_REJECT_CALL(extend, "x, caches, memory, weights, y, workspace, options, maps");
 
  private:
-  // Function objects that take the number i of a layer. They return the Captures of this layer (DecoderLayer). With
-  // `nothing`, no attention weights are written. With in(maps), the arrays of maps[i] receive the weights.
+  // Two function objects, `nothing` and in(maps). Each takes the number i of a layer and returns Captures for this
+  // layer (DecoderLayer). The Captures from `nothing` write nothing. The Captures from in(maps) write into the arrays
+  // of maps[i].
   static constexpr auto nothing = [](std::size_t) { return Layer::nothing; };
   static constexpr auto in(const auto& maps) noexcept {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
@@ -226,8 +227,8 @@ struct Decoder {
     });
   }
 
-  // Applies the final norm of the stack, if any, to the tokens in tokens.x. Then converts these tokens into the rows of
-  // `y`.
+  // Applies the final norm of the stack, if any, to the panels of tokens in tokens.x. Then converts the panels into the
+  // rows of `y`.
   template <class Steps, class Part>
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, auto& tokens, Output y) noexcept {
     float* const panels = tokens.x.data;

@@ -88,9 +88,9 @@ struct DecoderCaptures {
   Capture<G> self{};
   Capture<G> memory{};
 };
-// LADON_REJECT_DECODER_OPTIONS(run(...)) declares an overload of `run` for wrong options. For example, the name of an
-// option may be misspelt. If a caller passes wrong options, the compiler prints LADON_MISTAKEN_DECODER_OPTIONS. For
-// layers that take RunOptions, options.hpp has a similar macro.
+// LADON_REJECT_DECODER_OPTIONS(run(...)) declares an overload of `run` that only rejects wrong options. If a caller
+// misspells the name of an option, for example, the compiler selects this overload and prints
+// LADON_MISTAKEN_DECODER_OPTIONS. For layers that take RunOptions, options.hpp has a similar macro.
 #define LADON_MISTAKEN_DECODER_OPTIONS                                                                            \
   "ladon: an option is unknown or misplaced. The options of a decoder are {.self, .memory}, in this order; both " \
   "take the options {.tokens, .queries, .keys, .mask, .sinks, .position}"
@@ -146,7 +146,7 @@ struct DecoderLayer {
   // How many phases run_phase has:
   //     phase 0   converts `x` and `memory` into panels
   //     phase 1   attention of all heads to the decoder's tokens
-  //     phase 2   the steps between both attentions
+  //     phase 2   the steps between the two attentions
   //     phase 3   attention of all heads to the memory
   //     phase 4   the remaining steps; writes `y`
   static constexpr std::size_t phases = 5;
@@ -226,8 +226,8 @@ struct DecoderLayer {
   //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
   //   of the memory.
   // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. In the attention
-  //   to the memory, the mask assumes the position t + Memory - shape.keys for token t of the text. If
-  //   options.memory.mask sets an offset, token i of `x` has the position i + this offset instead.
+  //   to the memory, the mask uses other positions: token number t of the text has the position t + Memory -
+  //   shape.keys. If options.memory.mask sets an offset, token number i of `x` has the position offset + i instead.
   // - Maps: a row of DecoderMaps::self has shape.keys elements, one for each token that the cache has room for.
   // - Errors: `cache` must have room for the tokens of `x`. `memory` must hold options.memory.keys tokens or more.
   //   Otherwise, the call breaks a precondition (checks.hpp).
@@ -303,8 +303,8 @@ struct DecoderLayer {
   }
 
   // Where the attention weights of a layer go: `self` for self-attention, `memory` for the attention to the memory.
-  // Both members are function objects, whose argument is a function `attend`. They call attend(x). The object x writes
-  // the weights, or writes nothing (detail/attention/capture.hpp).
+  // Both members are function objects. Each takes a function `attend`, and calls it with an object that writes the
+  // weights or writes nothing (detail/attention/capture.hpp).
   template <class Self, class Cross>
   struct Captures {
     Self self;

@@ -327,8 +327,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes the output projection, and then writes the result to the rows of `y`. Between these steps, the result is
-  // stored over `x` in shared.x, because no later step reads `x`.
+  // Computes the output projection in shared.x, and then copies the result to the rows of `y`. The result replaces the
+  // tokens of `x` in shared.x, because no later step reads them.
   template <class Steps, class Part>
   static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {

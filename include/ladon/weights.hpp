@@ -44,8 +44,8 @@ enum class Order { out_in, in_out };
 //                    convert the weights to floats, exactly
 //     Int8<bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to integers of `bits` bits when a call runs (detail/memory/int8_panels.hpp)
-//     Int8<bits, true>   like Int8<bits>, but weights and inputs are multiplied by a Hadamard matrix before they are
-//                    quantised, in blocks of eight numbers (detail/memory/rotation.hpp). The error is smaller than
+//     Int8<bits, true>   like Int8<bits>, but blocks of eight weights, and blocks of eight inputs, are multiplied by a
+//                    Hadamard matrix before they are quantised (detail/memory/rotation.hpp). The error is smaller than
 //                    with Int8<bits>. All scales are negative. This rotation is not a rotary position embedding
 //
 // On targets with AVX512_BF16, BFloat16 and Int8 also change the attention of several queries: queries, keys, values
@@ -133,9 +133,9 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
 // vpdpbusd of VNNI or SDOT of Arm. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no
 // alignment.
 //
-// If `Rotated` is true, row r of the float matrix times H is about 8 * scale[r] * weight[r]
-// (detail/memory/rotation.hpp). `quantise_rotated` computes the weights and the scales. The scales are negative, to
-// distinguish rotated weights from other int8 weights in files.
+// If `Rotated` is true, 8 * scale[r] * weight[r] approximates row r of the product of the float matrix and the rotation
+// matrix (detail/memory/rotation.hpp). `quantise_rotated` computes the weights and the scales. The scales are negative,
+// to distinguish rotated weights from other int8 weights in files.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
   static_assert(

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the C functions that every kernel with a cache has: NAME_cache_clear and NAME_cache_length.
 //
-// A library made with DISPATCH contains several variants of a kernel, one for each instruction set. NAME_cache_clear
-// marks a cache as cleared, and the mark is equal for all variants. The first variant that fills a cleared cache
-// replaces the mark by its own mark. From then on, only this variant can use the cache, until the cache is cleared
-// again.
+// A library made with DISPATCH contains several variants of a kernel, one for each instruction set. In every variant,
+// NAME_cache_clear sets the mark of the cache to `cleared`. The first variant that fills the cleared cache replaces
+// `cleared` by its own mark. From then on, only this variant can use the cache, until the cache is cleared again.
 #pragma once
 
 #include <cstddef>

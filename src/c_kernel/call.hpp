@@ -28,8 +28,8 @@ struct Call {
   static constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
   static constexpr bool has_memory = Settings::memory > 0;
   // A call writes at most the following regions of memory: `y`, the workspace, the cache, and the arrays for attention
-  // weights. In options->attention, a stack has an array for each layer, and any other kernel has at most one array. A
-  // decoder has an equal number of arrays in options->memory.attention, for the attention to its memory.
+  // weights. A stack has one array in options->attention for each layer, and any other kernel has at most one array. A
+  // decoder has as many arrays again in options->memory.attention, for the attention to its memory.
   using Checked = Check<3 + (layers > 0 ? layers : 1) * (has_memory ? 2 : 1)>;
   using Reader = OptionsReader<shape, Settings, Checked>;
 
@@ -38,9 +38,10 @@ struct Call {
   ladon::Lengths lengths;
   std::size_t memory_keys = 0;  // number of active tokens of a decoder's memory
 
-  // Registers the arrays of options->attention as memory that the call writes. Must be called before check.reads and
-  // check.reads_x, which compare their arrays with the registered memory. Each array is registered with the size that
-  // NAME.h declares, because all layers of a stack but the last may write rows of more queries than options->queries.
+  // Registers the arrays of options->attention and options->memory.attention as memory that the call writes. Must be
+  // called before check.reads and check.reads_x, which compare their arrays with the registered memory. Each array is
+  // registered with the size that NAME.h declares. In a stack, only the last layer is limited to rows of
+  // options->queries queries. All earlier layers may write more rows.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to, std::size_t keys) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * keys);
@@ -88,17 +89,16 @@ struct Call {
     Reader{check}.positions(from, first, count);
   }
 
-  // Calls `f` with an object that holds pointers to the arrays for attention weights or scores, which the C program has
-  // set in the options. If the kernel is not a stack, the type of the object is:
-  //     attention or an encoder layer, Settings::stage is `weights`      AttentionMap
-  //     attention or an encoder layer, Settings::stage is not `weights`  Capture<Settings::stage>
-  //     a decoder layer, Settings::stage is `weights`                    DecoderMaps
-  //     a decoder layer, Settings::stage is not `weights`                DecoderCaptures<Settings::stage>
+  // Calls `f` with an object that holds the pointers of the options to the arrays for attention weights or scores. If
+  // the kernel is not a stack, the type of the object depends on Settings::stage:
+  //     kernel                          stage `weights`   any other stage
+  //     attention or an encoder layer   AttentionMap      Capture<Settings::stage>
+  //     a decoder layer                 DecoderMaps       DecoderCaptures<Settings::stage>
   //
   // For a stack, `f` gets a std::array with one such object for each layer. There is one exception: for a stack of
-  // encoder layers, if Settings::stage is `weights`, the elements of the array are pointers (float*). If the kernel has
-  // no option `attention`, or all pointers in options->attention and options->memory.attention are null, calls `f`
-  // without an argument.
+  // encoder layers, if Settings::stage is `weights`, the elements of the array are pointers (float*). `f` gets no
+  // argument if the kernel has no option `attention`, or if all pointers in options->attention and
+  // options->memory.attention are null.
   template <class F>
   static void with_attention(const O& from, F f) {
     bool wanted = false;

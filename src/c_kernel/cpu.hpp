@@ -88,9 +88,9 @@ static unsigned supported_isas() {
   return isas;
 }
 
-// Returns one of the instruction sets in `available`. The result depends on the argument `wanted`:
+// Returns one of the instruction sets in `available`, or LADON_ISA_CHOSEN if none fits:
 //     wanted                                     result
-//     LADON_ISA_CHOSEN                           the first instruction set of the list below that is available
+//     LADON_ISA_CHOSEN                           the first instruction set in `fastest_first` that is available
 //     an instruction set that is available       `wanted`
 //     an instruction set that is not available   LADON_ISA_CHOSEN
 constexpr ladon_isa chosen_isa(int wanted, unsigned available) {

@@ -69,8 +69,8 @@ constexpr void add_position(Options& options) {
   }
 }
 
-// Adds the option `attention`, to which the kernel writes the attention weights or scores. S is the shape of the
-// attention. The option is a pointer to an array, or for a stack one such pointer for each layer.
+// Adds the option `attention`. S is the shape of the attention. The option is a pointer to an array, into which the
+// kernel writes the attention weights or scores. For a stack, the option has such a pointer for each layer.
 template <ladon::Shape S, class Kernel, class Settings>
 constexpr void add_attention(Options& options) {
   constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;

@@ -52,9 +52,10 @@ struct StoredLines {
   constexpr void close() const {}
 };
 
-// Writes the initialiser of NAME_stored_weights. For each tensor X, the initialiser contains a pointer: the address of
-// an array such as NAME_stored_float32, plus the offset at::X. The array is the stored data with the element type of
-// the tensor (stored_weights.cpp.in). In X, "_" replaces each ".".
+// Writes the initialiser of NAME_stored_weights. For each tensor, the initialiser contains a pointer: the address of an
+// array such as NAME_stored_float32, plus an offset such as at::layers_0_attention_in_proj_weight. The array is the
+// stored data with the element type of the tensor (stored_weights.cpp.in). The name of the offset is the name of the
+// tensor with "_" for each ".".
 struct StoredInitialiser {
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {

@@ -59,8 +59,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     return status;
   }
 
-  // Stores the keys and values of a decoder's memory in `cache`, and replaces the old content. So NAME_cache_clear need
-  // not be called before project_memory. (It must be called before a text is appended to a new cache.)
+  // Stores the keys and values of a decoder's memory in `cache`, and replaces the old content. A new cache need not be
+  // cleared before this call. (For a text, NAME_cache_clear must be called on a new cache.)
   static ladon_status project_memory(const float* memory, void* cache, const W* weights, void* workspace,
                                      const O* options)
     requires(Settings::memory > 0)

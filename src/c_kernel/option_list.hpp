@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines Option, which has the properties of a member of NAME_options. The C header and the description of a
+// Defines the struct Option, which describes one member of NAME_options. The C header and the description of a
 // WebAssembly module are made from lists of Option.
 #pragma once
 

@@ -28,9 +28,9 @@ ladon::Lengths lengths_of(const From& from, const ladon::Shape& shape) {
   return {pick(queries, tokens, shape.queries), pick(keys, tokens, shape.keys)};
 }
 
-// Converts the options of masks, scores and position encodings. The reader checks that lengths are within the shape and
-// that required pointers are not null. The reader also checks that read memory does not overlap with written memory.
-// call.hpp describes `Settings`.
+// Converts the options of masks, scores and position encodings. OptionsReader checks that lengths are within the shape
+// and that required pointers are not null. OptionsReader also checks that read memory does not overlap with written
+// memory. call.hpp describes `Settings`.
 template <ladon::Shape S, class Settings, class Checked>
 struct OptionsReader {
   Checked& check;
@@ -57,8 +57,8 @@ struct OptionsReader {
     }
   }
 
-  // Checks that the rotary table has the positions `first` to `first` + `count` - 1, after options->rotary_offset is
-  // added to each position.
+  // Adds from.rotary_offset to the positions `first` to `first` + `count` - 1, and checks that the rotary table has the
+  // resulting positions.
   template <class From>
   void positions(const From& from, std::ptrdiff_t first, std::size_t count) const {
     if constexpr (Settings::Position::rotates) {

@@ -16,8 +16,8 @@ namespace c_kernel {
 
 // Calls one of two functions of the visitor for each part of the weights. `from` is the C++ struct of the float
 // weights, and `to` is the C struct of the int8 weights:
-//     visitor.linear(linear, weight, scale, row_sum)   for a linear map: the map in `from`, and three pointers in `to`
-//     visitor.keep(pointer, kept)                      for a bias or a norm's tensor: the pointers in `from` and `to`
+//     visitor.linear(linear, weight, scale, row_sum)   for a linear map: the map of `from`, and three pointers of `to`
+//     visitor.keep(pointer, kept)                      for a bias, or a tensor of a norm: pointers of `from` and `to`
 template <class Visitor>
 struct PartsVisit {
   Visitor& visitor;

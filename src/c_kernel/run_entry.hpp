@@ -19,8 +19,8 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
   static constexpr Sizes bytes = checked_sizes<Kernel, Settings>();
-  // The three functions of a kernel for self-attention. Each of them calls its overload with the parameter `context`,
-  // and passes a null pointer as `context`.
+  // The three functions of a kernel for self-attention. Each function calls the function below that has the same name
+  // and the parameter `context`, and passes a null pointer as `context`.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
     return run(x, nullptr, weights, y, workspace);
   }

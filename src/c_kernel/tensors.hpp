@@ -121,9 +121,9 @@ constexpr AttentionNames attention_names() {
   return names;
 }
 
-// The structure of a kernel's weights. `Layer` is the type of a layer's weights, and `Attention` is the type of an
-// attention's weights. Both attentions of a decoder layer have weights of this type. `layers` is the number of layers
-// of a stack.
+// The structure of a kernel's weights. `Layer` is the type of a layer's weights. `Attention` is the type of an
+// attention's weights, and a decoder layer has two attentions with weights of this type. `layers` is the number of
+// layers of a stack.
 template <class Weights>
 struct Structure {  // an attention
   static constexpr std::string_view kind = "attention";

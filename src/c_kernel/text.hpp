@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that the compiler writes during constant evaluation: `text_of` returns the text as an array of chars.
+// Defines text_of, which returns a text as an array of chars. The compiler writes this text during constant evaluation.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace c_kernel {
 
 // The values of the placeholders in a text: "@name@" stands for `name`, "@NAME@" for `upper_case`, and "@keys@" for
-// shape.keys. Writer::placeholder lists the placeholders of all sizes.
+// shape.keys. Writer::placeholder lists all placeholders for sizes.
 struct Placeholders {
   std::string_view name;
   std::string_view upper_case;

@@ -13,8 +13,8 @@
 
 namespace c_kernel {
 
-// Converts pointers to tensors into views. The reader checks that no pointer is null and that no tensor overlaps with
-// memory that the call writes.
+// Converts pointers to tensors into views. WeightsReader checks that no pointer is null and that no tensor overlaps
+// with memory that the call writes.
 template <class Checked>
 struct WeightsReader {
   Checked& check;

@@ -10,8 +10,8 @@ namespace ladon::files {
 
 using Load = safetensors::Access;
 
-// The bytes of a file in memory, read-only, for as long as the object lives. The bytes start at the beginning of a
-// page, so a value is aligned in memory if its offset in the file is aligned.
+// Gives read-only access to the bytes of a file, for as long as the object lives. In memory, the bytes start at the
+// beginning of a page, so a value is aligned if its offset in the file is aligned.
 class MappedFile {
  public:
   // Throws Error if the file is missing, is not a regular file, or cannot be mapped or read. The error has the system's

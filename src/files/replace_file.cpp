@@ -39,7 +39,7 @@ fs::path random_name() {
   return name.data();
 }
 
-// The replacement of one file: writes a temporary file and renames the temporary file to its final path. The destructor
+// Replaces one file: `Part` writes a temporary file and renames the temporary file to its final path. The destructor
 // removes a temporary file that was not renamed.
 class Part {
  public:

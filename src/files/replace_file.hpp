@@ -27,7 +27,7 @@ void replace_file(const std::string& path, std::string_view content);
 // A Sink appends bytes to the file that replace_file is writing. Throws Error if the bytes cannot be written.
 using Sink = std::function<void(std::string_view)>;
 
-// A Content passes the whole content of a file to a sink, piece by piece.
+// A Content is a function that passes the bytes of a file to a sink, piece by piece.
 using Content = std::function<void(const Sink&)>;
 
 // Like replace_file above, but receives the content piece by piece, so that memory need not hold the whole content.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the steps of replacing a file by calls of the operating system. Each function returns the error that
-// stopped the function, or an empty error code.
+// Implements the steps in which a program replaces a file. The functions call the operating system. Each function
+// returns the error that stopped the function, or an empty error code.
 #pragma once
 
 #include <filesystem>
@@ -42,8 +42,8 @@ class OutputFile {
 #endif
 };
 
-// Waits until the storage device has the new file names of the folder. Does nothing on Windows, or if the folder cannot
-// be opened.
+// Waits until renamed and new files of the folder are recorded on the storage device. Does nothing on Windows, or if
+// the folder cannot be opened.
 std::error_code synchronise_folder(const std::filesystem::path& folder);
 
 }  // namespace ladon::files

@@ -16,8 +16,8 @@
 namespace ladon::safetensors::detail {
 namespace {
 
-// Returns the reason why a tensor of the layer (`member`) cannot be used in place in the file, or "" if it can be used
-// in place. `source` names the rows in the file that form the tensor.
+// Returns the reason why `member`, a tensor of the layer, cannot point into the file, or "" if it can. `source` names
+// the rows in the file that form the tensor.
 std::string in_place_complaint(const File& file, const weights::Member& member, const weights::Source& source) {
   const std::string first = files::in_quotes(source.front().tensor);
   if (source.size() > 1)

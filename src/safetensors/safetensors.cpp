@@ -223,8 +223,8 @@ const std::byte* File::values(std::string_view name, std::string_view dtype, std
   if (!std::ranges::equal(tensor.shape, shape))
     fail(name, "expected shape " + shown({shape.begin(), shape.end()}) + ", found " + shown(tensor.shape));
 
-  // At this point, `shape` is the shape that the program requested, so a hostile file cannot make the product of the
-  // extents overflow.
+  // The product of the extents cannot overflow, because `shape` equals the shape that the program requested. A hostile
+  // file does not determine the extents.
   const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), element_bytes, std::multiplies<>());
   if (tensor.end - tensor.begin != bytes)
     fail(name,

@@ -29,8 +29,8 @@ constexpr Row bert_attention[] = {
     {"value_proj_weight", "self.value.weight"}, {"value_proj_bias", "self.value.bias"},
     {"out_proj_weight", "output.dense.weight"}, {"out_proj_bias", "output.dense.bias"},
 };
-// The tensor names of transformers' BertLayer. The oldest checkpoints, which were converted from TensorFlow, name the
-// weight and the bias of a norm gamma and beta.
+// The tensor names of transformers' BertLayer. In the oldest checkpoints, which were converted from TensorFlow, a norm
+// has the tensors gamma (weight) and beta (bias).
 constexpr Row bert_layer[] = {
     {"linear1_weight", "intermediate.dense.weight"},
     {"linear1_bias", "intermediate.dense.bias"},

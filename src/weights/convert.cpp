@@ -28,8 +28,8 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Passes the output to the sink in blocks of up to bytes_at_once bytes, so that the sink gets few small pieces. Passes
-// a piece that is larger than bytes_at_once directly to the sink.
+// Collects the output and passes it to the sink in blocks of up to bytes_at_once bytes, because many small pieces would
+// be slow. Passes a piece that is larger than bytes_at_once directly to the sink.
 class Buffer {
  public:
   explicit Buffer(const files::Sink& sink) : sink_(sink) { bytes_.reserve(bytes_at_once); }
@@ -106,8 +106,8 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
   return largest;
 }
 
-// Returns the largest magnitude that a weight may have, so that the converted weight is finite. For rotated weights,
-// the limit is an eighth of the largest float, because a rotation adds eight weights.
+// Returns the largest magnitude of a weight for which the converted weight is finite. For rotated weights, the limit is
+// an eighth of the largest float, because a rotation adds eight weights.
 float largest_weight(Target target, bool rotated) {
   constexpr float largest_bfloat16 = 0x1.fep127f;
   static_assert(ladon::to_float(ladon::to_bfloat16(largest_for_bfloat16)) == largest_bfloat16);

@@ -139,9 +139,8 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
       if (file.tensors().contains(name) && !used.contains(name)) names.push_back(name);
   const std::string beginning = prefix.empty() ? "" : prefix + ".";
   if (spec.kind == Kind::attention) {
-    // A tensor of the layer outside its attention may have a name that begins with the name of the attention. BERT's
-    // first norm has such a name. The tensor counts as used, so that it is not reported if only the attention is
-    // loaded.
+    // The text before the names of an attention may also begin other names of the layer. In BERT, it begins the names
+    // of the first norm. Such tensors count as used, so that they are not reported if only the attention is loaded.
     const std::string attention = std::string(convention.attention) + ".";
     for (const Row& row : convention.of_layer) {
       if (row.name.starts_with(attention)) used.insert(beginning + std::string(row.name.substr(attention.size())));
@@ -153,8 +152,8 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
   return names;
 }
 
-// Appends the first source of the member that exists in the file to `found`. If the file has none of `sources`, adds a
-// problem and returns false.
+// Appends a source of the member to `found`: the first of `sources` that exists in the file. If the file has none of
+// `sources`, adds a problem and returns false.
 bool find_member(const Safetensors& file, const Member& member, const std::vector<Source>& sources,
                  const Convention& convention, Found& found, std::vector<std::string>& problems) {
   const Source* source = present(file, sources);

@@ -18,9 +18,9 @@ struct Found {
   std::vector<std::string> left_out;  // tensors below the prefix, or of a stack's last norm, that no member uses
 };
 
-// Returns the sources (tensors of the file) of all members of a kernel's weights. Uses the naming convention, such as
-// PyTorch's, with which it finds the most members. `prefix` is the text before the names of the attention or of the
-// layer. For a stack, `prefix` is the text before the numbers of the layers.
+// Returns the sources (tensors of the file) of all members of a kernel's weights. Tries all naming conventions, such as
+// PyTorch's, and uses the convention that finds the most members. `prefix` is the text before the names of the
+// attention or of the layer. For a stack, `prefix` is the text before the numbers of the layers.
 //
 // Throws files::Error, whose text begins with `file_name` and has a line for each member that is missing, or that has a
 // wrong shape or dtype. If the file has no int8 weight at all, an int8 member may have a source of floats, which `pack`

@@ -28,8 +28,8 @@ std::uint32_t widen_f16(std::uint16_t half);
 inline constexpr float largest_for_bfloat16 = 0x1.fefffep127f;
 
 // Checks that all `values` are finite, and that no magnitude is above `most`, the largest magnitude that stays finite
-// in the target type. `values` is a part of a row: `row` and `first_column` are the position of the first value, for
-// the message. Returns the text of the error, or "" if there is no error.
+// in the target type. Returns the text of the error, or "" if there is no error. For this text, `row` and
+// `first_column` are the position of the first value in the whole tensor.
 std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column,
                              float most = std::numeric_limits<float>::max());
 

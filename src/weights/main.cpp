@@ -127,8 +127,8 @@ void check_name_space(const std::string& name) {
   throw CLI::ValidationError("--namespace", "'" + name + "' is not a name of a C++ namespace");
 }
 
-// Checks that no output file of the command is also another of its files, because writing the output would destroy the
-// other file. The outputs are the elements of `files` from `first_output` on.
+// Checks that each output file of the command differs from all other files of the command. Otherwise, writing the
+// output would destroy the other file. The outputs are the elements of `files` from `first_output` on.
 void check_files(std::span<const std::string> files, std::size_t first_output) {
   namespace fs = std::filesystem;
   for (std::size_t output = first_output; output < files.size(); ++output)

@@ -16,8 +16,8 @@ struct Packed {
   std::string offsets;  // C++ constants: the offset of each tensor in elements, and the size of the data in floats
 };
 
-// The namespace of the C++ header, and the origin of the packed data (`file` and `prefix`), which a comment in the C++
-// header states.
+// The namespace of the C++ header, and the origin of the packed data (`file` and `prefix`). A comment in the C++ header
+// states this origin.
 struct Origin {
   std::string file;  // name without folder, so that the header does not depend on the machine
   std::string prefix;

@@ -30,7 +30,7 @@ std::span<const Row> rows_for(const Member& member, const Convention& convention
   return kind == Kind::stack && !member.layer ? convention.beside_layers : convention.of_layer;
 }
 
-// Maps the role of a tensor to its names in a checkpoint: of(role) returns the names that `rows` lists for the role,
+// Maps roles of tensors to names in a checkpoint. The function `of` returns the names that `rows` lists for a role,
 // with `base` before each name.
 struct Names {
   std::span<const Row> rows;

@@ -16,8 +16,8 @@ namespace ladon::weights {
 enum class Element { float32, bfloat16, int8 };
 
 // One tensor of the kernel. Its name in the SPEC ends with its role, such as in_proj_weight. For a tensor of a layer's
-// attention, "attention." comes before the role, or in a decoder "self_attention." or "cross_attention.". For a tensor
-// of a stack's layer, the name begins with "layers.N.".
+// attention, "attention." comes before the role. In a decoder, "self_attention." or "cross_attention." comes before the
+// role. For a tensor of a stack's layer, the name begins with "layers.N.".
 struct Member {
   std::string name;
   std::optional<std::size_t> layer;  // the number of the layer in a stack

@@ -27,9 +27,9 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
   return names;
 }
 
-// Searches the file for names of the form "prefix.bare_name" (bare_names). Returns each prefix, and the number of bare
-// names with this prefix. Skips names that are longer than the longest prefix and the longest bare name together, so
-// that time and memory are linear in the number of tensors.
+// Searches the file for names that consist of a prefix, a dot and a bare name. Returns each prefix, and the number of
+// bare names that follow the prefix. Skips names that are longer than the longest prefix and the longest bare name
+// together, so that time and memory are linear in the number of tensors.
 std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t longest_prefix = 200;  // a message would truncate a longer prefix
   const auto bare = bare_names(spec);
@@ -62,8 +62,8 @@ std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& 
   return frequent;
 }
 
-// Returns the prefixes under which the file has the most tensors of the kernel, if this number is above `count`.
-// Otherwise returns no prefix.
+// Finds the prefixes under which the file has the most tensors of the kernel. Returns these prefixes if each of them
+// has more than `count` tensors. Otherwise returns no prefix.
 std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec, std::size_t count) {
   std::vector<std::string> best;
   for (const std::string& prefix : frequent_prefixes(file, spec)) {

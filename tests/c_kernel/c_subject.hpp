@@ -12,9 +12,9 @@
 
 namespace ladon_test {
 
-// Sets the pointers for one projection of a struct with LAYOUT per_head and biases. The pointers at `next` alternate:
-// weight and bias of head 0, weight and bias of head 1, and so on. The struct has instead one array for the weights of
-// all heads, and one array for the biases of all heads. Every other struct has its members in the order of the pointers
+// Sets the pointers for one projection of a struct with LAYOUT per_head and biases. The struct has one array for the
+// weights of all heads, and one array for the biases of all heads. But the pointers at `next` alternate: weight and
+// bias of head 0, weight and bias of head 1, and so on. Every other struct has its members in the order of the pointers
 // at `next`, so c_weights only copies the pointers.
 template <std::size_t Heads>
 void deal(const float* (&weight)[Heads], const float* (&bias)[Heads], const float* const*& next) {
@@ -69,8 +69,8 @@ O c_options(const Call& call, const ladon::Shape& shape) {
   return options;
 }
 
-// Returns a Subject whose members mask, layout and score are not set. The test must set these members, because the C
-// types do not contain this information.
+// Returns a Subject whose members `mask`, `layout` and `score` are not set. The test must set these members, because
+// the C types do not contain this information.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O,
           ladon_status (*Run)(const float*, const W*, float*, void*, const O*)>
 Subject c_subject(std::size_t layers = 1) {

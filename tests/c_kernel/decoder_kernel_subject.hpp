@@ -13,7 +13,7 @@
 namespace ladon_test {
 
 // Sets the pointers of `options` to the arrays that receive the attention weights. `maps` has two pointers for each
-// layer: for self-attention, and for the attention to the memory.
+// layer: one for self-attention, and one for the attention to the memory.
 template <class O>
 void receive_maps(O& options, float* const* maps) {
   if constexpr (requires { options.attention[0][0]; }) {

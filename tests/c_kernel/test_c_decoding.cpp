@@ -231,8 +231,8 @@ TEST_CASE("a decoder of a growing text returns a status for wrong arguments") {
   CHECK(run() == LADON_CACHE_NOT_CLEARED);  // the memory is not projected
   REQUIRE(text.project() == LADON_OK);
   CHECK(run() == LADON_OK);
-  // The kernel must reject wrong caches. The first call gets the cache of the memory twice, also in place of the cache
-  // of the text. The second call gets the cache of the text twice, also in place of the cache of the memory.
+  // The kernel must reject wrong caches. The first call passes the cache of the memory for both parameters, and the
+  // second call passes the cache of the text for both parameters.
   CHECK(c_decoding_extend(text.problem.x.data(), text.memory_cache.bytes, text.memory_cache.bytes, &text.weights,
                           y.data(), text.workspace.bytes, &options) == LADON_CACHE_NOT_CLEARED);
   CHECK(c_decoding_extend(text.problem.x.data(), text.cache.bytes, text.cache.bytes, &text.weights, y.data(),

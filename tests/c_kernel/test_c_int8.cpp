@@ -187,7 +187,7 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   c_int8_grown_weights weights;
   REQUIRE(c_int8_grown_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
 
-  // Computes the weights that c_int8_grown_quantise should have made: the C++ functions quantise the same float
+  // Computes the weights that c_int8_grown_quantise should have made. The C++ functions below quantise the same float
   // weights.
   std::vector<std::int8_t> in_proj(48 * 16), out_proj(16 * 16);
   std::vector<std::int32_t> in_sums(48), out_sums(16);
@@ -301,7 +301,7 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
     CHECK(with(i, nullptr) == LADON_NULL_WEIGHTS);
     CHECK(with(i, reinterpret_cast<const float*>(memory.bytes + C_INT8_LAYER_QUANTISED_BYTES) - 1) == LADON_OVERLAP);
   }
-  // Makes the last number of each weight NaN or infinite: in_proj, out_proj, gate, linear1, linear2.
+  // Makes the last number of in_proj NaN or infinite, and then the last number of out_proj, gate, linear1 and linear2.
   for (const std::size_t tensor : {0u, 2u, 4u, 6u, 8u}) {
     CAPTURE(tensor);
     float& last = floats.tensors[tensor].back();

@@ -1,8 +1,7 @@
-// Tests NAME_run_phase and NAME_extend_phase, with which several threads can compute one call. A call consists of
-// phases, and each phase is divided into shares. Also tests the captures of NAME_extend. The tests compute the shares
-// one after the other, and a kernel must give equal bits for any number of shares. With several tokens, the bits must
-// be those of NAME_extend. For a single token, NAME_extend adds in another order, so its bits may differ from the bits
-// of the phases.
+// Tests NAME_run_phase and NAME_extend_phase, with which several threads can compute one call, and the captures of
+// NAME_extend. A call consists of phases, and each phase is divided into shares. The tests compute the shares one after
+// the other, and a kernel must give equal bits for any number of shares. With several tokens, the phases must give the
+// bits of NAME_extend. For a single token, NAME_extend adds in another order, so the bits may differ.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -167,8 +167,8 @@ TEST_CASE("outputs that overlap with other arrays") {
   CHECK(call.run() == LADON_OVERLAP);
 }
 
-// If a call has fewer queries than keys, layer 0 of a stack writes a row of attention weights for each key, and not
-// only for each query. The check for overlapping arrays must include all these rows.
+// If a call has fewer queries than keys, layer 0 of a stack writes a row of attention weights for each key. The check
+// for overlapping arrays must include all these rows, not just a row for each query.
 TEST_CASE("the maps of a stack overlap") {
   constexpr std::size_t map = C_STACK_HEADS * C_STACK_QUERIES * C_STACK_KEYS;
   alignas(64) static unsigned char workspace[C_STACK_WORKSPACE_BYTES];

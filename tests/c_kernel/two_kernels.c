@@ -34,7 +34,7 @@ int main(void) {
     if (y[i] != bias[i % masked_model]) return fail("c_masked gives another number", LADON_OK);
   }
 
-  /* All layers add 0 to x, so the stack returns the last norm of x: each token has mean 0 and variance 1. */
+  /* All layers add 0 to x, so the stack returns the final norm of x, in which each token has mean 0 and variance 1. */
   c_stack_weights stack;
   for (int layer = 0; layer < C_STACK_LAYERS; ++layer) {
     const c_stack_attention_weights attention = {zeros, zeros, zeros, zeros};

@@ -1,7 +1,7 @@
 // ladon_write_checkpoint bert|keywords|CASES FILE: writes FILE in the format safetensors. FILE consists of the length
 // of a JSON header in 8 bytes, the header, and the data. `bert` writes the tensors of small_bert(), and `keywords`
 // writes the tensors of small_keywords(). CASES is a JSON file that tests/conformance/make_decoding_cases.py has
-// written. With CASES, writes the weights in the last case of this file. They are a state dict of PyTorch.
+// written. If CASES is given, the program writes the weights of the last case, which are a state dict of PyTorch.
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>

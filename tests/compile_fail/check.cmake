@@ -7,7 +7,7 @@
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE} first LIMIT_COUNT 1)
 # This script reads a rule only at the beginning of a line. If a formatter has joined two rules into one line, the
-# script must not ignore the second, so it reports an error.
+# script would miss the second rule. So the script reports such a line as an error.
 file(STRINGS ${SOURCE} joined REGEX "^//.+ (must print|most lines|flag): ")
 if(joined)
   message(FATAL_ERROR "a rule must begin its line: ${joined}")

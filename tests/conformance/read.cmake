@@ -2,7 +2,8 @@
 # ladon_conformance reads the elements of the tensors at run time.
 
 # ladon_json_text(<variable> <file>): sets <variable> to the text of the JSON <file>, but with an empty list as the
-# value of each "data". CMake parses the whole text at each access, and the numbers in "data" would make this slow.
+# value of each "data". CMake parses the whole text at each access, and the numbers in "data" would slow down this
+# parsing.
 function(ladon_json_text out file)
   file(READ ${file} text)
   string(REGEX REPLACE "\"data\"[ \t\r\n]*:[ \t\r\n]*\\[[^]]*\\]" "\"data\":[]" short "${text}")

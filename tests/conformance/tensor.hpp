@@ -41,7 +41,7 @@ struct Outcome {
 };
 
 // Compares the output `name` of a case with the expected numbers, and updates `outcome`. NaN and infinity must be at
-// the same places in both.
+// the same places in `got` and `expected`.
 void compare(const std::string& name, const std::vector<float>& got, const std::vector<float>& expected,
              float tolerance, Outcome& outcome);
 

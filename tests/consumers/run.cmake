@@ -1,8 +1,8 @@
 # Every script of this folder includes this file first. A test runs a script by: cmake -DCOMMON=<file> -DFOLDER=<folder>
 # ... -P <script>
 #
-# CMakeLists.txt writes the file COMMON. It sets which copy of Ladon is tested, and the paths of the tools. Each test
-# has its own FOLDER.
+# CMakeLists.txt writes the file COMMON. COMMON sets which copy of Ladon is tested, and the paths of the tools. Each
+# test has its own FOLDER.
 cmake_minimum_required(VERSION 3.25)
 include(${COMMON})
 

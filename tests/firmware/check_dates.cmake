@@ -1,6 +1,6 @@
 # cmake "-DRUN=<command>" -DJUDGE=<program> -DDATES=<file> -DCOUNT=<n> [-DPRECISION=int8] -P check_dates.cmake
-# Runs the date reader on a board (RUN) for the first COUNT texts of DATES. Passes its output to the program JUDGE
-# (judge.cpp), which checks it.
+# Runs the date reader on a board (RUN) for the first COUNT texts of DATES. The program JUDGE (judge.cpp) reads and
+# checks the output of the date reader.
 execute_process(COMMAND ${RUN} ${DATES} ${COUNT} exact COMMAND ${JUDGE} ${COUNT} ${PRECISION}
   OUTPUT_VARIABLE verdict RESULTS_VARIABLE statuses COMMAND_ECHO STDOUT)
 message(STATUS "${verdict}")

@@ -55,9 +55,9 @@ static_assert(keeps_to_it<Shape{.queries = 5, .model = 36, .heads = 3}>());
 static_assert(keeps_to_it<Shape{.queries = 256, .model = 64, .heads = 8}>());
 static_assert(keeps_to_it<Shape{.queries = 1000, .model = 64, .heads = 1}>());  // four blocks of keys
 
-// Returns true if the workspace has at most the size of a simpler formula. The simpler formula does not round T up to
-// whole panels, and ignores the gaps that align the parts of the workspace. To make up for both, it has one more panel
-// of `model` features, which is enough for the shapes of counts.cpp.
+// Returns true if the size of the workspace is at most the result of a simpler formula. The simpler formula does not
+// round T up to whole panels, and ignores the gaps that align the parts of the workspace. To make up for both, the
+// formula adds one panel of `model` features, which is enough for the shapes of counts.cpp.
 template <Shape Given>
 constexpr bool within_design() {
   constexpr Shape s = Given.complete();

@@ -108,8 +108,8 @@ foreach(header IN LISTS headers)
     endforeach()
   endif()
 
-  # Rule 4: searches for names of instruction sets. Such a name is a macro of a compiler, an intrinsic, or a part of a
-  # longer name, such as avx2 in has_avx2.
+  # Rule 4: searches for names of instruction sets. Such a name occurs as a macro of a compiler, as an intrinsic, or as
+  # a part of a longer name. For example, has_avx2 contains avx2.
   set(may_name_isa FALSE)
   foreach(folder IN LISTS isa_folders)
     string(FIND ${header} ${folder} found)

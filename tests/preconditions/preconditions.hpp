@@ -1,5 +1,5 @@
-// Contains what the checked source files of this program share with unchecked.cpp: a shape, and a function that breaks
-// a precondition. The function is static, because the types of Ladon differ between checked and unchecked files.
+// Defines a shape and a function that breaks a precondition, for unchecked.cpp and for the checked source files of this
+// program. The function is static, because the types of Ladon differ between checked and unchecked files.
 #pragma once
 
 #include <cstddef>

@@ -36,13 +36,13 @@ DecoderLayer::Weights decoder_weights() {
           .norm3 = norm};
 }
 
-// An object behind an array of floats, `before`. The array ends where the object begins.
+// Places `object` directly behind the array `before`.
 template <class Object>
 struct Behind {
   alignas(64) std::array<float, 16> before{};
   Object object{};
-  // Returns an array of `count` floats in front of the object. If `gap` is 0, the array overlaps the object by one
-  // float. Otherwise, `gap` - 1 floats lie between the array and the object.
+  // Returns the address of `count` floats that begin in `before`. If `gap` is 0, the last float overlaps the object.
+  // Otherwise, `gap` - 1 floats lie between the last float and the object.
   float* array(std::size_t count, std::size_t gap = 0) { return before.data() + 16 + 1 - count - gap; }
 };
 

@@ -17,8 +17,8 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
-// Like Rotary, but with the base and the scaling of the angles as template arguments. set_position fills the rotary
-// table with these parameters.
+// Like Rotary, but with template arguments for the base and the scaling of the angles. set_position computes the rotary
+// table from this base and this scaling.
 template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
 struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
   static constexpr double base = Base, scaling = Scaling;
@@ -36,9 +36,8 @@ void set_position(auto& options, const Call& call) {
   }
 }
 
-// Returns the score policy as plain data, from which the oracle computes. The oracle computes the default scale itself.
-// For any other scale, the data contain the number that the policy computes, and test_scores.cpp tests the formulas of
-// the policies.
+// Returns the score policy as plain data for the oracle. The oracle computes the default scale itself. For any other
+// scale, the data contain the result of the policy. test_scores.cpp tests the formulas of the policies.
 template <ladon::Shape S, class Score, class Position>
 ScoreForm score_form() {
   ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};

@@ -6,8 +6,8 @@
 // as independent and unbiased, so the squares of deviations add up (Higham and Mary, "A new approach to probabilistic
 // rounding error analysis", SIAM J. Sci. Comput. 41, 2019).
 //
-// In the following formulas, u = 2^-24 is half of float's epsilon. The left column is an operation, d is the deviation
-// of its result, and d(a) and d(b) are the deviations of its operands:
+// In the following table, u = 2^-24 is half of float's epsilon. The columns are an operation, the square of the
+// deviation d of its result, and a remark on the rounding error. d(a) and d(b) are the deviations of the operands:
 //     a + b, a - b    d^2 = d(a)^2 + d(b)^2 + (u |a + b|)^2                       one rounding, at most u (IEEE 754)
 //     a * b           d^2 = (b d(a))^2 + (a d(b))^2 + (u |a b|)^2
 //     a / b           d^2 = (d(a) / b)^2 + (a d(b) / b^2)^2 + (u |a / b|)^2
@@ -22,10 +22,10 @@
 //     d = u sqrt(sum s_i^2 + sum (w_i x_i)^2)  <=  u sqrt(2 n) max |s_i|
 //
 // A shift of all scores does not change the softmax, so the maximum of a row is taken as exact. The library computes
-// powers of two instead of powers of e, so a score is multiplied by log2(e). The softcap makes this multiplication, or
-// the scale if there is no softcap. Biases and sinks are also multiplied by log2(e). Each multiplication adds an error
-// of 2 u: for the rounded constant and for the product. The rotary embedding reads sines and cosines from a table. The
-// error of an entry is at most u, half a unit in the last place of 1.
+// powers of two instead of powers of e, so it multiplies each score by log2(e). The factor log2(e) is included in the
+// softcap. Without a softcap, it is included in the scale. Biases and sinks are also multiplied by log2(e). Each
+// multiplication adds an error of 2 u: for the rounded constant and for the product. The rotary embedding reads sines
+// and cosines from a table. The error of an entry is at most u, half a unit in the last place of 1.
 //
 // A result agrees with the oracle if its error is at most 8 deviations. For up to 64 roundings of equal size, no error
 // can exceed this bound: n roundings have an error of at most n units and a deviation of sqrt(n) units, and n <= 8
@@ -98,8 +98,9 @@ class Sum {
 
 inline Real sqrt(Real a) {
   const double root = std::sqrt(a.value);
-  // If the deviation of a is about as large as a, the derivative of the square root at a is a bad estimate. So the
-  // formula uses the slope of the line between two points of the square root: at a, and at a minus the deviation.
+  // If the deviation of `a` is about as large as `a`, the derivative of the square root at `a` is a bad estimate. So
+  // the formula uses the slope of the line between two points of the square root: at `a`, and at `a` minus the
+  // deviation.
   return rounded(root, a.deviation == 0 ? 0 : a.deviation / (root + std::sqrt(std::fdim(a.value, a.deviation))));
 }
 inline Real exp(Real a) {
@@ -112,16 +113,16 @@ inline Real erf(Real a) {
 }
 
 inline Real tanh(Real a) {
-  // The derivative of tanh, 1 - tanh^2, is largest at 0. So within the error bound of a, the derivative is largest at
-  // the number that is nearest to 0. `nearest` is the tanh of this number.
+  // The derivative of tanh, 1 - tanh^2, is largest at 0. So among the numbers within the error bound of `a`, the number
+  // nearest to 0 has the largest derivative. `nearest` is the tanh of this number.
   const double nearest = std::tanh(std::fdim(std::abs(a.value), a.bound()));
   return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
 }
 
 // Adds the rounding errors of the softmax's corrections to a weight. A long row of scores is computed in blocks of at
-// least 256 keys. A further block may have a larger maximum. The earlier results are then multiplied by the correction
-// 2^(old maximum - new maximum). The difference, the power and the products are rounded. The errors of all differences
-// together are at most |score - maximum| rounding units.
+// least 256 keys. If a block has a larger maximum than the earlier blocks, the earlier results are multiplied by a
+// correction: 2^(old maximum - new maximum). This difference, the power and the products are rounded. The errors of all
+// differences together are at most |score - maximum| rounding units.
 inline double corrections_of(std::size_t keys) { return static_cast<double>(keys / 256); }
 inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
   if (corrections_of(keys) == 0) return weight;

@@ -42,8 +42,8 @@ struct Step {
   Floats y, map;
 };
 
-// Extends one cache by the pieces of a text, one call for each piece. All inputs are in guarded memory (guarded.hpp).
-// All outputs are filled with NaN before each call.
+// Appends the pieces of a text to one cache, with one call for each piece. All inputs are in guarded memory
+// (guarded.hpp). All outputs are filled with NaN before each call.
 class Feeder {
  public:
   Feeder(const CachedSubject& subject, const CachedProblem& text, Edge edge)
@@ -105,7 +105,7 @@ class Feeder {
 };
 
 // Returns the expected attention weights of a call. The cache stores token k in slot k % shape.keys, so the weight of
-// token k is in this column.
+// token k is in column k % shape.keys.
 Expected map_in_cache(const CachedSubject& subject, const std::vector<oracle::Matrix>& weights, std::size_t queries) {
   const ladon::Shape& shape = subject.shape;
   Expected map(shape.heads * queries * shape.keys);
@@ -137,7 +137,7 @@ Piece random_piece(const CachedSubject& cached, std::size_t past, std::size_t to
 }
 
 // Returns the largest rounding error that a cache of this precision may make when it stores `feature`, a feature of a
-// key or value in one head. `features` are all exact features of this key or value.
+// key or value in one head. `features` holds all features of the key or value before rounding.
 double rounding_error(ladon::CachePrecision precision, std::span<const Real> features, Real feature) {
   if (precision == ladon::CachePrecision::bfloat16) return std::abs(feature.value) * 0x1p-8 + 0x1p-133;
   double largest = 0;
@@ -145,9 +145,9 @@ double rounding_error(ladon::CachePrecision precision, std::span<const Real> fea
   return largest / 127 / 2 * (1 + 0x1p-16) + 0x1p-119;  // features below 2^-119 may become 0
 }
 
-// Reads the numbers that the cache holds for the new tokens of a call, compares these numbers with the numbers in
-// `exact`, and appends them to `stored`. Each appended number gets a deviation for one float32 rounding, because the
-// library rounds when it multiplies by the scale of the number in an int8 cache.
+// Reads the numbers that the cache stores for the new tokens of a call, and compares these numbers with `exact`. Then
+// appends the numbers of the cache to `stored`. Each appended number gets a deviation for one float32 rounding, because
+// the library rounds when it multiplies by the scale of the number in an int8 cache.
 void append_stored(const CachedSubject& subject, const Piece& piece, const float* cache, const oracle::Stored& exact,
                    oracle::Stored& stored) {
   const ladon::Shape& shape = subject.shape;

@@ -1,9 +1,9 @@
 // Compares a decoder layer, or a stack of decoder layers, with the oracle (oracle.hpp) for various lengths.
 //
 // A decoder attends to a memory, which is the output of an encoder. The shape of a Subject (subject.hpp) is the shape
-// of this attention. Each layer has two maps of attention weights: of self-attention, then of the attention to the
-// memory. The buffers of both maps have the size of the second map, so the memory must have at least as many tokens as
-// the text.
+// of the attention to the memory. Each layer has two maps of attention weights: of self-attention, then of the
+// attention to the memory. The buffers of both maps have the size of the second map, so the memory must have at least
+// as many tokens as the text.
 //
 // In a Call of a decoder, `queries` is the number of active queries, `tokens` is the number of active keys of
 // self-attention, and `keys` is the number of active tokens of the memory. All padding masks of the decoder have the

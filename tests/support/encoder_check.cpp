@@ -68,9 +68,9 @@ void check_bounds(const Expected& expected, const EncoderForm& form) {
 // these inputs, the oracle adds the distance of both rounded numbers, although few inputs really change.
 //
 // The deviation of a result is an upper limit for the standard deviation of its error, because each rounding counts
-// with its largest error. So the mean of (error / deviation)^2 must be at most 1. The second check limits the
-// deviations to 1/8, while results have a root mean square of about 1 or more. With such deviations, the first check
-// fails if a mistake changes each result by more than 1/8, or one of 64 results by more than 1.
+// with its largest error. So the mean of (error / deviation)^2 must be at most 1, which the first check tests. The
+// second check limits the deviations to 1/8. Results have a root mean square of about 1 or more. With such deviations,
+// the first check fails if a mistake changes each result by more than 1/8, or one of 64 results by more than 1.
 void check_mean(std::span<const float> actual, const Expected& expected) {
   const auto deviation = [&](std::size_t i) { return expected[i]->deviation; };
   const auto relative_error = [&](std::size_t i) {

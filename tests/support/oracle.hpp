@@ -94,7 +94,7 @@ struct Attended {
   std::vector<Matrix> scaled{}, capped{}, masked{};
 };
 
-// Appends the weights and scores in `head`, the results of one head, to `all`. Does not append the output of the head.
+// Appends the results of one head, `head`, to the results of all heads, `all`. Does not append the output of the head.
 void append(Attended& all, Attended head);
 
 // Computes softmax(score(q, k)) v of one head over the keys that each query may see. If a query sees no key, its output

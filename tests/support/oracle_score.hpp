@@ -21,7 +21,7 @@ struct Rotary {
   std::size_t first_key = 0;
 };
 
-// A bias returns the number that is added to a score, in natural units. The number -inf hides the key.
+// A Bias is a function. Its result is added to the score, in natural units. The result -inf hides the key.
 using Bias = std::function<Real(std::size_t head, std::size_t query, std::size_t key)>;
 
 struct Score {
@@ -30,7 +30,7 @@ struct Score {
   std::vector<Bias> biases{};
   std::vector<float> sinks{};  // [heads]: logits that the sum of the softmax includes (score.hpp); empty: no sinks
   Rotary rotary{};
-  // The library rounds queries, keys, values and the weights of the softmax to bfloat16
+  // True if the library rounds queries, keys, values and the weights of the softmax to bfloat16
   // (ladon/detail/attention/bfloat16_attention.hpp).
   bool in_pairs = false;
 };

@@ -66,8 +66,8 @@ struct Call : Lengths {
 //                             detail/simd/bfloat16_dot.hpp)
 inline constexpr int bfloat16_weights = 16, bfloat16_products = 17, bfloat16_products_to_odd = 18;
 
-// Marks rotated int8 weights (layout::RotatedInt8). Their activation_bits is the sum of this number and the number of
-// bits, 7 or 8.
+// Marks rotated int8 weights (layout::RotatedInt8). For these weights, activation_bits is the sum of `rotated` and the
+// number of bits, 7 or 8.
 inline constexpr int rotated = 32;
 
 // Returns whether linear maps round their inputs to integers or to bfloat16. The last bits of an input may then decide

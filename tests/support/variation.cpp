@@ -18,7 +18,7 @@ std::size_t given_or(std::size_t own, std::size_t tokens, std::size_t capacity) 
   return tokens != ladon::all ? tokens : capacity;
 }
 
-// Returns the lengths that the tests use. For shapes of one token, most elements of the list are equal. The repeated
+// Returns the lengths that the tests use. For shapes of one token, most elements of the result are equal. The repeated
 // tests cost little time.
 std::vector<Lengths> lengths_to_try(const ladon::Shape& shape) {
   const std::size_t queries = shape.queries, keys = shape.keys, tokens = std::min(queries, keys);

@@ -46,7 +46,7 @@ oracle::Heads heads_of(const Subject& subject, const Variation& variation);
 using Seen = std::function<bool(std::size_t head, std::size_t query, std::size_t key)>;
 Seen seen_of(const Subject& subject, const Variation& variation);
 
-// Returns whether any of the first `queries` queries may see this key.
+// Returns whether any of the first `queries` queries may see the key `key`.
 bool seen_by_any(const oracle::MaySee& may_see, std::size_t queries, std::size_t key);
 bool seen_by_any(const Seen& seen, const ladon::Shape& shape, std::size_t queries, std::size_t key);
 

@@ -152,7 +152,7 @@ void append_int8(std::vector<Floats>& tensors, std::initializer_list<const Linea
   if (!bias.empty()) tensors.push_back(bias);
 }
 
-// Returns rows [first, first + count) of w, transposed to (in, out).
+// Returns the rows [first, first + count) of the matrix `w`, transposed to (in, out).
 Floats in_out(const Linear& w, std::size_t first, std::size_t count) {
   Floats transposed(w.in * count);
   for (std::size_t i = 0; i < w.in; ++i) {

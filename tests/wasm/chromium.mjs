@@ -17,8 +17,8 @@ async function bodyOf(request) {
   return Buffer.concat(parts);
 }
 
-// Removes the browser's profile folder. After the main process of the browser has ended, its other processes may still
-// write to this folder. So if an attempt fails, tries again, up to 49 times.
+// Removes the browser's profile folder, in up to 50 attempts. An attempt may fail, because processes of the browser may
+// still write to the folder after the main process has ended.
 async function remove(folder) {
   for (let i = 0; i < 50; ++i) {
     try {

@@ -3,7 +3,8 @@ enable_language(C)
 set(CMAKE_EXECUTABLE_SUFFIX_C .wasm)
 set(CMAKE_EXECUTABLE_SUFFIX_CXX .wasm)
 
-# Compiles tests and kernels with the -m flags with which the package's modules of this variant are compiled.
+# Compiles tests and kernels with the -m flags of LADON_WASM_VARIANT. The package's modules of this variant are compiled
+# with these flags, too.
 ladon_wasm_flags(flags ${LADON_WASM_VARIANT})
 list(FILTER flags INCLUDE REGEX "^-m")
 add_compile_options(${flags})

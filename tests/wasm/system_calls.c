@@ -1,7 +1,7 @@
 /* Provides files and randomness for test programs that Emscripten links as standalone WASI commands. In such programs,
  * Emscripten's C library has no files, because it expects JavaScript to provide them. This file implements the system
- * calls that the tests use, by functions of WASI (preview 1) that the host provides (wasi.mjs). WASI and the C library
- * use the same error numbers. */
+ * calls that the tests use. The implementation calls functions of WASI (preview 1), which the host provides (wasi.mjs).
+ * WASI and the C library use the same error numbers. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

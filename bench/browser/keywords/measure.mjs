@@ -1,6 +1,6 @@
 // Measures the keyword spotting model KWT-1 in the npm package and in LiteRT.js, in one thread of a page or of Node.
-// ../measure.mjs describes the host. The part "chain" computes logits from one second of sound. The part "model"
-// computes logits from features.
+// ../measure.mjs describes the argument `host`. The part "chain" computes logits from one second of sound. The part
+// "model" computes logits from features.
 import {alternate, figures, repeatsFor, timesAsFast} from "../rounds.mjs";
 import {warmUp} from "../warm_up.mjs";
 import {makePeaks, workOf} from "../work.mjs";
@@ -16,8 +16,8 @@ const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward
 const attentionMacs = (layers - 1) * 2 * tokens * tokens * width + 2 * tokens * width;
 const embeddingMacs = frames * coefficients * width;
 /**
- * Returns the flops that KWT-1 needs for one recording: {float32, int8}, or only {float32} without int8 weights. Does
- * not count the flops of the front end, which computes features from sound.
+ * Returns the flops that KWT-1 needs for one recording: {float32, int8} with int8 weights, and {float32} with float32
+ * weights. Does not count the flops of the front end, which computes features from sound.
  */
 const neededFlops = precision => precision === "int8" ?
     {float32: 2 * (attentionMacs + embeddingMacs), int8: 2 * productMacs} :

@@ -1,6 +1,6 @@
 // Measures MiniLM from a text to its vector, in the npm package and in other packages, in one thread of a page or of
-// Node. ../measure.mjs describes the host. `precision` is "float32" or "int8". With "int8", the program compares int8
-// weights with float32 weights.
+// Node. ../measure.mjs describes the argument `host`. `precision` is "float32" or "int8". With "int8", the program
+// compares int8 weights with float32 weights.
 import {cosine, mustAgree, mustResemble} from "../measure.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast} from "../rounds.mjs";
 import {pause, warmUp} from "../warm_up.mjs";
@@ -10,9 +10,9 @@ import {textOf} from "./texts.mjs";
 
 const [layers, model] = [6, 384];
 /**
- * Returns the flops that the encoder's layers need for one text: {float32, int8}, or only {float32} without int8
- * weights. With int8 weights, projections and feed-forward networks are int8, but scores and weighted sums remain
- * float32.
+ * Returns the flops that the encoder's layers need for one text: {float32, int8} with int8 weights, and {float32} with
+ * float32 weights. With int8 weights, projections and feed-forward networks are int8, but scores and weighted sums
+ * remain float32.
  */
 const neededFlops = (tokens, precision) => {
   const products = layers * 24 * tokens * model ** 2, attention = layers * 4 * tokens ** 2 * model;
@@ -69,8 +69,8 @@ async function allEntrants(host, {kinds, precision, peers}, report) {
 
 /**
  * Calls report({cosine}) for each package with int8 weights. `cosine` has the mean and the smallest cosine between the
- * package's int8 vectors and Ladon's float32 vectors. Relaxed modules quantise the inputs of products to the number of
- * bits that the engine supports.
+ * package's int8 vectors and Ladon's float32 vectors. Relaxed modules quantise the inputs of products to 7 or 8 bits,
+ * depending on the engine, so their cosines also depend on the engine.
  */
 export async function measureCosines(host, {sentences, peers}, report) {
   const kinds = ["simd", "relaxed"];
@@ -99,8 +99,8 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Loads several ONNX files with the package `name`: models[form] for each `form` in `forms`. Returns an object to
- * measure for each loaded file. Stops at the first failure, and calls report({message}).
+ * Loads an ONNX file, models[form], with the package `name` for each `form` in `forms`. Returns an object to measure
+ * for each loaded file. After the first failure, calls report({message}) and loads no more files.
  */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
@@ -137,9 +137,9 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // `one` is a measurement of Ladon. Returns true if the report compares the speed of `one` with the speed of the
-  // second argument, another measurement. Each measurement of Ladon is compared with every other package. Int8 weights
-  // are also compared with float32 weights in the same kind of module.
+  // Both arguments are measurements, and `one` is a measurement of Ladon. Returns true if the report compares their
+  // speeds. Each measurement of Ladon is compared with every other package. Int8 weights are also compared with float32
+  // weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {

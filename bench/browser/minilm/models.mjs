@@ -9,5 +9,5 @@ export const models = {
   "q8, BERT's own operators": {file: "model_fused", dtype: "q8", precision: "int8"},
 };
 
-/** Returns the path, in the build folder, of the ONNX file of an entry of `models`. */
+/** Takes an entry of `models`. Returns the path of its ONNX file, relative to the build folder. */
 export const pathOf = ({file, dtype}) => `minilm/onnx/${file}${dtype === "q8" ? "_quantized" : ""}.onnx`;

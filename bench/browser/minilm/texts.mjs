@@ -8,7 +8,9 @@ const passage = `
   the water because the morning was too good to end so soon and he was in no hurry to go home to an empty kitchen`;
 const words = passage.trim().split(/\s+/);
 
-/** Returns a text with `tokens` tokens, including [CLS] and [SEP]. `ids` returns the tokens of a text. */
+/**
+ * Returns a text with `tokens` tokens, including [CLS] and [SEP]. The function ids(text) returns the tokens of a text.
+ */
 export function textOf(tokens, ids) {
   const text = words.slice(0, tokens - 2).join(" ");
   if (ids(text).length !== tokens) throw new Error(`no text of ${tokens} tokens, but of ${ids(text).length}`);

@@ -6,7 +6,7 @@ import {chainModel} from "./tflite.mjs";
 export const name = "LiteRT.js";
 export const kind = "relaxed";
 
-/** Starts LiteRT.js. `folder` returns the address of a package. */
+/** Starts LiteRT.js. The function folder(name) returns the address of a package. */
 export async function start({folder}) {
   // LiteRT.js calls importScripts, but module workers do not have importScripts. So this function implements
   // importScripts.

@@ -1,4 +1,4 @@
-// Computes attention with its projections in TensorFlow.js with its wasm backend: one thread, SIMD.
+// Computes attention and its projections in TensorFlow.js. Uses the wasm backend, one thread and SIMD.
 import * as tf from "@tensorflow/tfjs-core";
 import {setThreadsCount, setWasmPaths, version_wasm} from "@tensorflow/tfjs-backend-wasm";
 
@@ -7,7 +7,7 @@ import {causalMask, transposed} from "./matrices.mjs";
 export const name = "TensorFlow.js";
 export const version = version_wasm;
 
-/** Starts TensorFlow.js. `folder` returns the address of a package. */
+/** Starts TensorFlow.js. The function folder(name) returns the address of a package. */
 export async function start({folder}) {
   setThreadsCount(1);
   tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false);  // otherwise, one thread uses the multi-threaded module

@@ -31,8 +31,8 @@ export async function instantiateProducts(module, precision, {x, products}, {bit
 }
 
 /**
- * Returns the row-major index of a number in [tokens][model]. `i` is the index of this number in the panels [tokens /
- * width][model][width].
+ * Converts the index of a number from one layout to another: `i` is the index in panels [tokens / width][model][width],
+ * and the result is the index in rows [tokens][model].
  */
 const placeInRows = (i, width) => {
   const lane = i % width, feature = Math.floor(i / width) % model, panel = Math.floor(i / (width * model));

@@ -1,5 +1,5 @@
 // Compares Ladon's products with int8 weights, Ladon's products with float32 weights, and other packages, in one thread
-// of a page or of Node. ../measure.mjs describes the host.
+// of a page or of Node. ../measure.mjs describes the argument `host`.
 import {activationsOf} from "../activations.mjs";
 import {fastestOf, mustAgree, mustResemble, startPeers} from "../measure.mjs";
 import {alternate, figures, repeatsFor, timesAsFast} from "../rounds.mjs";

@@ -1,7 +1,7 @@
 // Computes only the matrix products in the feed-forward networks of MiniLM. CMake compiles this file to a module for
-// each precision of the weights. `./dev bench browser --precision int8` measures the function `product`, including the
-// quantisation, as a share of the engine's peak. The command also compares the function `chain`, which computes several
-// products one after another, with other packages. kernel.mjs calls the modules.
+// each precision of the weights. `./dev bench browser --precision int8` measures which share of the engine's peak the
+// function `product` reaches. The function `product` also quantises its input. The function `chain` computes several
+// products one after another, and is compared with other packages. kernel.mjs calls the modules.
 //
 // The functions read and write panels: [128 / width][features][width], where `width` consecutive tokens lie side by
 // side. LADON_PRODUCTS_PRECISION is the type of the weights, Float32 or Int8<8>.

@@ -12,7 +12,8 @@ import numpy as np
 
 from ladon_bench.peers.cases import Case, expected, numbers
 
-# Maps each library that first.py can start to its name in the tables and to the packages that it needs besides numpy.
+# For each library that first.py can start: the library's name in the tables, and the packages that the library needs
+# besides numpy.
 LIBRARIES = {"onnxruntime": ("ONNX Runtime", ["onnxruntime"]), "openvino": ("OpenVINO", ["openvino"]),
              "litert": ("LiteRT (XNNPACK)", ["ai-edge-litert"]), "iree": ("IREE", ["iree-base-runtime"]),
              "jax": ("JAX", ["jax", "jaxlib"]), "torch": ("PyTorch", ["torch"])}

@@ -40,8 +40,8 @@ class File {
 // tick has 50 instructions on the board of the M33, 31.25 on the board of the M55, and 40 on every other board.
 std::uint64_t instructions() noexcept;
 
-// Calls `handler` in the timer interrupt, about every `instructions` instructions. A null pointer stops the calls. The
-// counter of instructions() continues.
+// From now on, the timer interrupt calls `handler` repeatedly. About `instructions` instructions lie between two calls.
+// A null pointer stops the calls. The counter of instructions() continues.
 using Handler = void (*)() noexcept;
 void interrupt_every(std::uint32_t instructions, Handler handler) noexcept;
 

@@ -20,8 +20,8 @@ namespace {
 
 using Second = std::array<float, window_length>;
 
-// A row of tests/data/keywords_litert.tsv: the answer of LiteRT for one variant of a recording, which is shifted,
-// scaled and mixed with noise. The comment at the top of the tsv file defines the variants.
+// A row of tests/data/keywords_litert.tsv: the answer of LiteRT for one variant of a recording. A variant is a
+// recording that is shifted, scaled and mixed with noise. The comment at the top of the tsv file defines the variants.
 struct LiteRtAnswer {
   std::string recording;
   int shift = 0;  // milliseconds

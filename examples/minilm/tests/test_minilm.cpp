@@ -178,8 +178,8 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
   }
   const std::vector<Embedding> together = encoder.embed(texts);
   REQUIRE(together.size() == texts.size());
-  // In a run of its own, a text of up to 8 tokens, or of 17 to 24 tokens, is added up in another order than in a shared
-  // run. So the last bits of its embedding may differ.
+  // For a text of up to 8 tokens, or of 17 to 24 tokens, a separate run adds in a different order than a shared run. So
+  // the last bits of the two embeddings may differ.
   const auto same = [&](std::size_t i, const Embedding& a, const Embedding& b) {
     const std::size_t tokens = texts[i].size();
     const bool same_order = tokens > 24 || (tokens > 8 && tokens <= 16);

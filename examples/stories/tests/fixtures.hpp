@@ -23,8 +23,8 @@ std::string bytes_of(Number number) {
   return bytes;
 }
 
-// Writes a file with this name and content, and loads a `Loaded` from the file. Returns the message of the error, or ""
-// if there is no error.
+// Writes a file with this name and content, and makes an object of the type `Loaded` from the file. Returns the message
+// of the error, or "" if there is no error.
 template <class Loaded>
 std::string error_of_loading(const std::string& name, const std::string& content) {
   const TemporaryFolder folder;

@@ -19,9 +19,9 @@ namespace ladon::inline LADON_ABI::mask {
 // the key from the query. The value +inf is replaced by the largest finite float. If `values` is a null pointer, which
 // is the default, the mask adds nothing to the scores.
 //
-// The member `keys` says how many keys `values` has columns for. The default is the shape's number of keys. If `keys`
-// is smaller, all further keys are hidden, even if `values` is null. ONNX's Attention has this rule since opset 24.
-// Precondition: `keys` is at most the shape's number of keys (checks.hpp).
+// `values` has `keys` columns, one for each of the first `keys` keys. The default of `keys` is the shape's number of
+// keys. If `keys` is smaller, all further keys are hidden, even if `values` is null. ONNX's Attention has this rule
+// since opset 24. Precondition: `keys` is at most the shape's number of keys (checks.hpp).
 template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>

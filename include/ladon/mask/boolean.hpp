@@ -18,9 +18,9 @@ namespace ladon::inline LADON_ABI::mask {
 // `may_see` is [queries][keys], or [heads][queries][keys] if PerHead is true. The byte 0 hides the key from the query.
 // Any other byte shows the key. If `may_see` is a null pointer, which is the default, the bytes count as 1.
 //
-// The member `keys` says how many keys `may_see` has columns for. The default is the shape's number of keys. If `keys`
-// is smaller, all further keys are hidden, even if `may_see` is null. ONNX's Attention has this rule since opset 24.
-// Precondition: `keys` is at most the shape's number of keys (checks.hpp).
+// `may_see` has `keys` columns, one for each of the first `keys` keys. The default of `keys` is the shape's number of
+// keys. If `keys` is smaller, all further keys are hidden, even if `may_see` is null. ONNX's Attention has this rule
+// since opset 24. Precondition: `keys` is at most the shape's number of keys (checks.hpp).
 template <bool PerHead>
 struct BooleanBytes {
   template <Shape S>

@@ -11,9 +11,9 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left or Right is ladon::all, the window has no
-// limit on that side. `offset` may be negative. With Window<Left> as the only mask and a limited Left, a key/value
-// cache keeps only the latest tokens (key_value_cache.hpp).
+// Query i sees the keys from i + `offset` - Left to i + `offset` + Right. If Left or Right is ladon::all, the window
+// has no limit on that side. `offset` may be negative. If Left is limited and Window<Left> is the only mask, a
+// key/value cache keeps only the latest tokens (key_value_cache.hpp).
 template <std::size_t Left, std::size_t Right = 0>
 struct Window {
   template <Shape S>

@@ -1,6 +1,6 @@
 # expect_good_guest(<source folder>): checks that a project can contain Ladon in <source folder> without side effects.
-# Ladon must not add targets to the default build, tests, compile options, a C++ standard or a build type. It must not
-# add settings for installation, or settings of the libraries that Ladon's tests and tools use.
+# Ladon must add no tests, no compile options, no C++ standard, no build type, and no targets of the default build. It
+# must add no settings for installation, and no settings of the libraries that Ladon's tests and tools use.
 function(expect_good_guest folder)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target IN LISTS targets)

@@ -91,8 +91,8 @@ function prepare(file) {
   });
 }
 
-// Functions that call an export of the module `m` with correct arguments. A test can replace arguments by the members
-// of `o`, such as a null pointer for x.
+// Functions that call an export of the module `m` with correct arguments. A test can replace arguments: each member of
+// `o` replaces the argument of this name, for example x by a null pointer.
 const calls = {
   run: (m, o = {}) => m.exports.run(...[o.x ?? m.x, ...m.contexts, o.weights ?? m.weights, o.y ?? m.y,
                                         o.workspace ?? m.workspace, o.options ?? m.options]),

@@ -113,15 +113,14 @@ template <class Form, class BoundMask, class Capture>
 struct QueryBlockAttention {
   using Pack = typename Form::Pack;
   using BlockForm = typename Form::BlockForm;
-  // With a causal mask and two packs of queries, the first pack does not see the last keys that the second pack sees.
-  // If `halves` is true, the kernels compute these keys for the second pack only. If attention weights are captured,
-  // `halves` is false, because the capture reads a weight for every key and every query.
+  // With a causal mask and two packs of queries, some key blocks end with keys that only the second pack sees. If
+  // `halves` is true, the kernels compute the scores of these keys for the second pack only. If attention weights are
+  // captured, `halves` is false, because the capture reads a weight for every key and every query.
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
-  // Whether weights are captured while attention computes with pairs of bfloat16 numbers. The kernels overwrite the
-  // scores with weights rounded to bfloat16. capture_weights therefore first computes the exact weights from the
-  // scores.
+  // Whether capture_weights captures the weights before they are rounded to bfloat16. This is necessary if attention
+  // computes with pairs of bfloat16 numbers, because the kernels then overwrite the scores with rounded weights.
   static constexpr bool captures_floats = Form::uses_pairs && Capture::weights;
 
   using HeadType = Head<typename Form::View>;
@@ -157,7 +156,7 @@ struct QueryBlockAttention {
     }
   }
 
-  // Computes O^T, the transposed output, of the query block.
+  // Computes the output of the query block, transposed: O^T.
   LADON_INLINE constexpr void run() noexcept {
     KeyBlocks<BlockForm::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
     do {
@@ -255,8 +254,8 @@ struct QueryBlockAttention {
     }
   }
 
-  // Captures the weights of a key block. These weights are not yet rounded to bfloat16. Adds the weights to `captured`.
-  // Does not change the scores.
+  // Captures the weights of a key block before they are rounded to bfloat16. Also adds these weights to the sums in
+  // `captured`. The scores stay unchanged.
   constexpr void capture_weights(Range keys) noexcept {
     constexpr std::size_t width = BlockForm::query_width;
     Pack total[Form::packs];
@@ -274,9 +273,9 @@ struct QueryBlockAttention {
     }
   }
 
-  // Adds the weighted values of a key block to the sums of all packs of queries. Between `first_keys.end` and `end`,
-  // only the last pack of queries sees the keys, so only its sums are computed. The exponentials are computed between
-  // the steps of the first tile of the sums.
+  // Adds the weighted values of a key block to the sums. The keys `first_keys` count for all packs of queries. The keys
+  // from `first_keys.end` to `end` - 1 count for the last pack only. The exponentials are computed between the steps of
+  // the first tile of the sums.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
     weighted_sum_of_scores<BlockForm, halves>(values_of<Form>(head, block, {first_keys.begin, end}), block.scores,
                                               first_keys, end, softmax, first_block, last, after, block.out);
@@ -308,8 +307,8 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
   capture.fill_from(active_keys);
 }
 
-// Computes the output of a single query in several heads of a group. Only a capture of scores uses the scratch memory
-// `widened` (QueryBlock::widened).
+// Computes the output of a single query in several heads of a group. If scores are captured, `widened` is scratch
+// memory (QueryBlock::widened). Otherwise, `widened` is unused.
 template <Shape S, class Score, class Target, class Simd, Tiling T, class View, std::size_t Heads, class BoundMask,
           class Capture>
 constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,
@@ -328,8 +327,9 @@ constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[
   attend_single_query<S, Score, KeyPack, keys>(heads, mask, capture);
 }
 
-// Computes the transposed output O^T of one query block. The block has the queries of one panel with the layout T, in
-// `Packs` packs. A single query has separate kernels (single_query.hpp), unless panels of keys have only one lane.
+// Computes the transposed output O^T of one query block. The queries of the block form one panel. This panel has the
+// layout T, and its queries fill `Packs` packs. A single query has separate kernels (single_query.hpp), unless panels
+// of keys have only one lane.
 //
 // If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
 // (detail/attention/block_floats.hpp).

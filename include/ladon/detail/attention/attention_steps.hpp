@@ -21,8 +21,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// For attention without projections: like Target, but without packs of half a register (narrowest_model_of_half_packs).
-// Such packs only make products with weights faster, and this attention has no weights.
+// The target for attention without projections. WholePacks is Target without packs of half a register
+// (narrowest_model_of_half_packs). Packs of half a register only make products with weights faster, and this attention
+// has no weights.
 template <class Target>
 struct WholePacks : Target {
   static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;
@@ -52,7 +53,7 @@ struct AttentionSteps {
   static constexpr Tiling q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  // Computes the attention of every head that belongs to `part`. The parts of a call are the query heads.
+  // Computes the attention of all query heads, or of one thread's share of the query heads (`part`).
   template <class Call, class Part = WholeCall>
   static constexpr void run(const Call& call, AttentionWorkspace<S, Target>& workspace, Part part = {}) noexcept {
     float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;

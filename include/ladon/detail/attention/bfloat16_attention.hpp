@@ -10,10 +10,12 @@
 //
 // A feature or key that is missing from the last pair is 0.
 //
-// The sum of the softmax adds the rounded weights, not the exact weights. Let p_k be the weight of key k, e_k the
-// rounding error of p_k, v_k a feature of the value of key k, and o the exact output. The error of the output is then:
-//     rounded weights in the sum     sum of e_k (v_k - o) / sum of p_k
-//     exact weights in the sum       sum of e_k v_k       / sum of p_k
+// The sum of the softmax adds the rounded weights, not the exact weights. Let p_k be the weight of key k, with the
+// rounding error e_k. Let v_k be a feature of the value of key k, and o the exact output. The error of the output
+// depends on the weights that the sum adds:
+//     weights in the sum    error of the output
+//     rounded               (sum of e_k (v_k - o)) / (sum of p_k)
+//     exact                 (sum of e_k v_k) / (sum of p_k)
 //
 // With rounded weights in the sum, the error does not grow with the mean of the values: if all values are equal, the
 // error is 0. Adding the rounded weights also takes fewer instructions: one product with a pair of ones adds two
@@ -39,7 +41,7 @@ struct PairPanels {
 template <class View>
 inline constexpr bool is_widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
 
-// How many pairs hold `count` numbers.
+// Returns how many pairs are needed for `count` numbers.
 LADON_INLINE constexpr std::size_t pairs_of(std::size_t count) noexcept { return (count + 1) / 2; }
 
 // Rounds the features of panels [panels][Features][Width] to pairs [panels][pairs_of(Features)][Width], in place. The

@@ -9,7 +9,7 @@
 // m' is the mantissa of the other factor, with the integers high' and low'. The product low low' is left out, because
 // it is below the error of a float.
 //
-//     scores         The features of a key have one exponent, and so have the features of a query.
+//     scores         All features of a key have one exponent. All features of a query have one exponent.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
 //     weighted sum   The features of a value have one exponent e. The weight of the key is multiplied by 2^e, so that
 //                    all products of a query have one exponent. A hidden key has the weight 0, so its value has no
@@ -18,9 +18,9 @@
 // Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats.
 //
 // Each query block reads all keys and values of a head. to_words therefore replaces the floats of keys and values by
-// words, once for each head. A word of 32 bits holds both integers of a mantissa. Keys and values stay floats in a
-// cache, and in a head with a very large, infinite or NaN feature. The first two words of a token also hold the token's
-// exponent, 4 bits each:
+// words, once for each head. The keys and values of a cache stay floats. The keys and values of a head also stay floats
+// if a feature is very large, infinite or NaN. A word of 32 bits holds both integers of a mantissa. Each of the first
+// two words of a token also holds four bits of the token's exponent:
 //     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
 //
 // detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].
@@ -125,7 +125,8 @@ LADON_NOINLINE inline void split_token(const float* features, std::size_t count,
   }
 }
 
-// Whether tokens of `Width` features can be replaced by words. The exponent of a token needs two words.
+// Whether tokens of `Width` features can be replaced by words. A token needs at least two words, because two words hold
+// the token's exponent.
 template <std::size_t Width>
 inline constexpr bool has_words = Width >= 2;
 
@@ -176,8 +177,8 @@ LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* 
 // and then all high integers. `x` has the opposite order: all high integers and then all low integers.
 template <std::size_t MostTerms>
 struct Products {
-  // By how many bits a sum of products of high integers can be shifted to the left without an overflow. Each product
-  // has at most 24 bits and a sign.
+  // The number of bits by which a sum of products can be shifted to the left without an overflow. Each product of two
+  // high integers has at most 24 bits and a sign.
   static constexpr std::int32_t shift = MostTerms <= 16 ? 2 : MostTerms <= 32 ? 1 : 0;
   static_assert(MostTerms <= 64);
   std::int32_t sums[4];
@@ -189,8 +190,8 @@ struct Products {
     simd::thumb1::add_4_tokens(row, x, 2 * terms, mixed);
     for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
   }
-  // A dot product is an element of `sums` times 2^(e - 127 - 31). e is the exponent of the row, plus the exponent of
-  // the token, plus `bias`.
+  // A dot product is an element of `sums` times 2^(e - 127 - 31). The exponent e is the sum of the row's exponent, the
+  // token's exponent and `bias`.
   static constexpr std::int32_t bias = -118 - shift;
 };
 
@@ -241,8 +242,8 @@ class Queries {
     for (std::size_t t = 0; t < usable_; ++t) {
       split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
     }
-    // For query `usable_` and later queries, `integers_` stays uninitialised. If `multiply` needs such a query, it
-    // computes with floats.
+    // The first `usable_` queries have integers. For all other queries, `integers_` stays uninitialised. If `multiply`
+    // needs such a query, `multiply` computes with floats.
   }
   // Computes the same products as `multiply`, but with floats.
   template <std::size_t Count>
@@ -401,8 +402,9 @@ class Weights {
       }
     }
   }
-  // Raises `largest` to the largest exponent of a product: the exponent of a weight plus the exponent of its value.
-  // Weights of 0 do not count. Returns false if a weight is infinite or NaN.
+  // Increases `largest`, if necessary, to the greatest exponent of a product. The exponent of a product is the exponent
+  // of a weight plus the exponent of its value. Weights of 0 do not count. Returns false if a weight is infinite or
+  // NaN.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
     for (std::size_t k = 0; k < keys; ++k, p += 4) {

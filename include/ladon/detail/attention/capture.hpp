@@ -31,9 +31,9 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the weights `p` [keys][Width] of the keys `range`. The weights are not yet divided by their sum: `finish`
-  // does this. If the new keys raised the maximum of the scores, the weights of earlier keys are too large. The
-  // function therefore multiplies the weights of the keys `earlier` by `correction`.
+  // Copies the weights `p` [keys][Width] of the keys `range`. Later, `finish` divides the weights by their sum. If the
+  // keys `range` raised the maximum of the scores, the weights of earlier keys are too large. The function therefore
+  // multiplies the weights of the keys `earlier` by `correction`.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -73,8 +73,9 @@ struct CaptureScoreRows {
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // An additive mask raises every score below the lowest float to the lowest float (detail/mask/additive.hpp).
-        // The exact score is then unknown, so the lowest float is copied without the factor.
+        // If a score plus the mask's number is below the lowest float, an additive mask returns the lowest float
+        // (detail/mask/additive.hpp). The exact score is then unknown, so the lowest float is copied without the
+        // factor.
         const float score = s[(k - range.begin) * Width + q];
         rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }
@@ -123,8 +124,8 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
   return {to.data};
 }
 
-// A function object for a caller who may pass a null pointer as the map. It calls attend(CaptureMap) if `map` is not
-// null, and attend(CaptureNothing) if `map` is null.
+// A function object for a caller who may pass a null pointer as the map. It calls its argument, `attend`, with
+// CaptureNothing if `map` is null, and with CaptureMap otherwise.
 template <Shape S, class Rows = CaptureRows>
 struct CaptureWanted {
   float* map;
@@ -137,8 +138,8 @@ struct CaptureWanted {
     }
   }
 };
-// Converts the argument for one layer into a CaptureWanted. For each layer of a stack, the caller passes a pointer to a
-// map or a Capture<G>.
+// Converts the caller's argument for one layer into a CaptureWanted. The argument is either a pointer to the map of the
+// layer, or a Capture<G>.
 template <Shape S>
 constexpr CaptureWanted<S> wanted(float* map) noexcept {
   return {map};
@@ -147,7 +148,7 @@ template <Shape S, Stage G>
 constexpr CaptureWanted<S, RowsOf<G>> wanted(Capture<G> to) noexcept {
   return {to.data};
 }
-// A function object that calls attend(CaptureNothing) for its argument `attend`.
+// A function object that captures nothing. It calls its argument, `attend`, with CaptureNothing.
 struct CaptureNone {
   template <class F>
   constexpr void operator()(F attend) const noexcept {

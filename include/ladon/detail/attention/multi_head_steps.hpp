@@ -104,17 +104,17 @@ struct MultiHeadSteps {
   // Whether attend_layer projects the queries of narrow heads in one product for all heads. In a product for one narrow
   // head, a tile has only a few sums, and each multiply-add waits for the previous multiply-add of the same sum. The
   // projected queries are stored in the array of the concatenated heads, where the output of a head later overwrites
-  // the queries of the head. head_width therefore equals value_width. With several key blocks, the output of the first
-  // key block would overwrite the queries too early, so all keys must fit into one key block.
+  // the queries of the head. head_width must therefore equal value_width. With several key blocks, the output of the
+  // first key block would overwrite the queries too early, so all keys must fit into one key block.
   static constexpr bool projects_queries_together =
       S.head_width <= target::Current::widest_joined_head && S.heads > 1 &&
       (Weights::heads_adjacent) && S.head_width == S.value_width&& S.keys <= L::block && !is_single_token<Simd, q>;
 
   // Whether the queries of a head are projected for all panels before the attention of the first panel. On some
-  // microcontrollers, each pass over int8 weights has a cost: with the DSP extension, a pass converts the weights to 16
-  // bits, on Cortex-M0+ to 32 bits, and on Helium it loads them into registers. One pass for all panels is therefore
-  // cheaper than one pass for each panel. The projected queries lie in the memory for the head's output, so head_width
-  // must equal value_width.
+  // microcontrollers, each pass over int8 weights prepares the weights. The DSP extension needs weights of 16 bits,
+  // Cortex-M0+ needs weights of 32 bits, and Helium needs the weights in registers. One pass for all panels is
+  // therefore cheaper than one pass for each panel. The projected queries lie in the memory for the head's output, so
+  // head_width must equal value_width.
   static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
                                                  S.head_width == S.value_width &&
                                                  simd::prepares_weights<typename Target::Int8Element, Simd>;
@@ -137,7 +137,7 @@ struct MultiHeadSteps {
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
 
   // Whether the queries of the last panel use the kernels for a single query (attend_last_queries). The scores of these
-  // queries must fit into the scratch memory of one panel, and their sums must not need too much stack
+  // queries must fit into the scratch memory of one panel, and the sums of these queries must not need too much stack
   // (PanelLayout::allowed_heads).
   static constexpr std::size_t last_count = S.queries - (q.panels(S.queries) - 1) * q.width();
   static constexpr bool splits_last_panel = !LADON_DETERMINISTIC && Simd::lanes > 1 && k.lanes > 1 && !(last_q == q) &&
@@ -147,7 +147,7 @@ struct MultiHeadSteps {
 
   // queries_in and context_in convert rows [tokens][features] into panels of floats. queries_out converts panels into
   // rows. Some projections need quantised or bfloat16 panels as input (detail/memory/linear_input.hpp). For a context,
-  // context_in also makes these panels. For queries, query_input makes them.
+  // context_in also makes these panels. For queries, query_input makes these panels.
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, part);
@@ -191,9 +191,9 @@ struct MultiHeadSteps {
   }
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
   // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
-  // stored as words (detail/attention/block_floats.hpp), which only query blocks of this shape can read. If `rounds` is
-  // true, `attend` will round the values to bfloat16 and then test whether they are finite. for_groups then makes no
-  // test, and sets values_finite to true.
+  // stored as words (detail/attention/block_floats.hpp). Only the kernels of query blocks can read words. If `rounds`
+  // is true, GroupKeys::values_finite is always true: `attend` rounds the values to bfloat16, and only then tests
+  // whether the values are finite.
   template <bool MayUseWords = false, class Call, class Context, class Part, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                                 Part part, Attend attend, bool rounds = uses_pairs) noexcept {
@@ -276,8 +276,8 @@ struct MultiHeadSteps {
       }
     }
   }
-  // Updates cache.length and cache.not_finite_end after all threads have appended their part of `tokens` new tokens. If
-  // several threads call this function, only one of them changes the cache.
+  // Updates cache.length and cache.not_finite_end after the threads together have appended `tokens` new tokens. If
+  // several threads call this function, only one thread changes the cache.
   template <class Cache, class Part>
   static constexpr void count_tokens(std::size_t tokens, Cache& cache, Part part) noexcept {
     if constexpr (Part::whole) return;  // `extend` has counted the tokens
@@ -366,7 +366,8 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Returns the tokens in `count` panels from panel `first` on. Inactive tokens, from number `active` on, are left out.
+  // Returns the range of the active tokens in `count` panels, from panel `first` on. `active` is the number of active
+  // tokens in all panels.
   template <Tiling T>
   static constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
     return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
@@ -547,8 +548,8 @@ struct MultiHeadSteps {
     return call.heads + p * S.concat_width() * q.width();
   }
 
-  // Computes Rows rows of the projected queries, from the rows of head `h` on, for `count` panels from panel `first`
-  // on. The rows are stored where the output of the heads will later overwrite them.
+  // Projects the queries of `count` panels, from panel `first` on. Computes Rows rows of the product; the first of them
+  // is the first row of head `h`. The rows are stored where the output of the heads will later overwrite them.
   template <Tiling P, std::size_t Packs, std::size_t Rows, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
@@ -557,8 +558,9 @@ struct MultiHeadSteps {
                                           count, Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
   }
 
-  // Computes the attention of the queries of the last panel in one query head, like the attention of a single query in
-  // several heads that share keys and values. `query` and `out` are panels of the width Width.
+  // Computes the attention of the queries of the last panel in one query head. The kernels for a single query accept
+  // several heads that share keys and values. Here each query takes the place of such a head. `query` and `out` are
+  // panels of the width Width.
   template <std::size_t Width, class Call, class Queries>
   static LADON_NOINLINE constexpr void attend_last_queries(const Call& call, const Queries& bound,
                                                            const Head<const float*>& head, const float* query,
@@ -624,7 +626,8 @@ struct MultiHeadSteps {
         if constexpr (std::is_same_v<View, PairPanels>) {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
         }
-        // A mask must not depend on the query, because the kernels for a single query know only query 0.
+        // With a mask, the last panel keeps the usual kernels: the mask may depend on the query, but the kernels for a
+        // single query know only query 0.
         constexpr bool masks = decltype(Queries::mask)::hides_keys || decltype(Queries::mask)::adds_to_scores;
         if constexpr (splits_last_panel && !(P == q) && !masks && std::is_same_v<View, const float*>) {
           attend_last_queries<P.width()>(call, bound, head, query, queries, scratch.scores.data, out);

@@ -38,8 +38,8 @@ struct CosineAndSine {
 
 // Returns the cosine and the sine of an angle >= 0 in radians.
 constexpr CosineAndSine cosine_and_sine(double angle) noexcept {
-  // Subtracts a multiple of pi / 2 from the angle: x = angle - `quarter` * pi / 2. pi / 2 is stored as `first` +
-  // `second`. `first` has 33 significant bits, so `quarter` * `first` is exact for `quarter` up to 2^20.
+  // Subtracts a multiple of pi / 2 from the angle: x = angle - `quarter` * pi / 2. The constants `first` and `second`
+  // add up to pi / 2. `first` has 33 significant bits, so `quarter` * `first` is exact for `quarter` up to 2^20.
   constexpr double first = 1.57079632673412561417, second = 6.07710050650619224932e-11;
   const auto quarter = static_cast<std::int64_t>(angle / (first + second) + 0.5);
   const double x = (angle - static_cast<double>(quarter) * first) - static_cast<double>(quarter) * second;

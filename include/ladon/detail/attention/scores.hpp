@@ -69,7 +69,7 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   }
 }
 
-// A tile of scores: the keys `key` to `key` + Rows - 1, and the packs of queries from number FirstPack on. The key
+// The scores of a tile: for Rows keys from key `key` on, and for all packs of queries from pack FirstPack on. The key
 // block ends before key `end`, so scores of key `end` and later keys are not stored.
 //
 // `lanes` is the mask, bound to the queries and keys of the tile (mask/policy.hpp). may_see() says which queries may
@@ -152,8 +152,8 @@ struct ScoreTile {
     });
     cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
   }
-  // Returns the scores of key `key` + r and the queries of pack `v`. The numbers of the mask are already added to the
-  // scores. `hide` replaces the scores of hidden keys later.
+  // Returns the scores that the queries of pack `v` have for key `key` + r. The scores include the numbers that the
+  // mask adds. `hide` replaces the scores of hidden keys later.
   LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
     if constexpr (Function::capped) {
       return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));
@@ -179,8 +179,9 @@ struct ScoreTile {
 // time of twelve encoder layers of 99 tokens with 64 features by 1% (Zen 4, AVX-512, int8 weights).
 inline constexpr std::size_t last_rows = 4;
 
-// Computes the scores of the keys `scored.keys` and updates `maximum`. `keys` points to key number Form::first_key.
-// Every query sees every key in `unmasked`, so may_see() is not called for these keys.
+// Computes the scores of the keys in the range scored.keys, and updates `maximum`. `keys` points to the panel of key
+// number Form::first_key(scored.keys.begin). Every query sees every key in `unmasked`, so may_see() is not called for
+// these keys.
 //
 // If Halves is true, the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of
 // keys lies completely behind `first_pack_end`, the function skips the scores of the first pack for this half. Under a

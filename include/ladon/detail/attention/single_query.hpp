@@ -152,9 +152,9 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// Returns how many items (packs of keys, streams or rows) a kernel computes at the same time. Each item needs `sums`
-// packs of sums for each of `heads` heads. With one head, the result is `most`. With several heads, `most` is halved
-// until all sums fit into registers (single_query_sums in detail/target).
+// Returns how many items (packs of keys, streams or rows) a kernel computes at the same time. For each item and each
+// head, the kernel needs `sums` packs of sums. The kernel computes `heads` heads. With one head, the result is `most`.
+// With several heads, `most` is halved until all sums fit into registers (single_query_sums in detail/target).
 constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
   while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
   return most;
@@ -251,9 +251,9 @@ struct SingleQuerySoftmax {
 };
 
 // Adds the products value[row][key] * p[h][key] to sum[row * Heads + h], for all keys of whole panels and each head h.
-// In `p`, the weights of each head begin `stride` floats after those of the previous head. The panels form Streams
-// streams of `panels` panels each, and each stream begins `distance` panels after the previous stream. If Selected is
-// true, hidden keys are skipped: their weight is -1.
+// In `p`, the weights of each head begin `stride` floats after the weights of the previous head. The panels form
+// Streams streams of `panels` panels each, and each stream begins `distance` panels after the previous stream. If
+// Selected is true, hidden keys are skipped. The weight -1 marks a hidden key.
 //
 // With an int8 cache, each weight p[h][key] is first multiplied by the scale of the value of this key.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected,
@@ -316,8 +316,9 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
 
 // Adds the products value[row][key] * p[h][key] to sum[h * Rows + row - first_row]. This is done for each head h, each
 // key of `keys`, and Rows rows from row `first_row` on. `keys` begins at the first key of a pack. In `p`, the first
-// weight belongs to key `start`. The weights of each head begin `stride` floats after those of the previous head. Keys
-// outside `visible` are skipped. If Selected is true, hidden keys are skipped, too: their weight is -1.
+// weight belongs to key `start`. The weights of each head begin `stride` floats after the weights of the previous head.
+// Keys outside `visible` are skipped. If Selected is true, hidden keys are also skipped. The weight -1 marks a hidden
+// key.
 template <class Pack, std::size_t Heads, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected,
           class View, std::size_t Sums>
 LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t first_row, const float* p,

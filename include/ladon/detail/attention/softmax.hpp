@@ -36,8 +36,8 @@ struct RunningSoftmax {
   }
 
   // Begins a key block. `maximum` includes the scores of this key block, and `before` is the maximum of the earlier key
-  // blocks. The sums of the earlier key blocks are corrected to the new maximum. If Only is true, there is a single key
-  // block and no sink, so there is nothing to correct.
+  // blocks. The function multiplies the sum of the earlier weights by `correction`, because these weights refer to the
+  // earlier maximum. If Only is true, there is a single key block and no sink, and nothing is corrected.
   //
   // Without LADON_UNROLL, g++ would replace the loop, which copies a few floats, by a call of memcpy. On RISC-V,
   // attention of 16 tokens with 32 features in 4 heads would then need 1.7% more instructions.
@@ -62,10 +62,10 @@ struct RunningSoftmax {
   //
   // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
   // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with
-  // g++ on AVX-512, for (tokens,features,heads):
-  //                              inlined   separate function
-  //     (64,128,4), two packs      88%           91%
-  //     (16,32,4), one pack        69%           61%
+  // g++ on AVX-512:
+  //     tokens, features, heads   packs   inlined   separate function
+  //     64, 128, 4                two       88%           91%
+  //     16, 32, 4                 one       69%           61%
   //
   // If BlockFloats is true, the exponentials are computed with integers (block_floats.hpp).
   template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>
@@ -148,8 +148,8 @@ struct RunningSoftmax {
     return one / select(of == Pack::broadcast(0.0f), one, of);
   }
 
-  // Sets `after`: the factors by which the weighted sums are multiplied when they are stored. For the last key block, a
-  // factor is 1 / (sum of the weights). For every other key block, a factor is 1.
+  // Sets `after` to the factors of the weighted sums. Each weighted sum is multiplied by its factor before the sum is
+  // stored. After the last key block, a factor is 1 / (sum of the weights). After every other key block, a factor is 1.
   LADON_INLINE constexpr void multipliers(bool last, Pack (&after)[Packs]) const noexcept {
     for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? reciprocal_sum(v) : Pack::broadcast(1.0f);
   }

@@ -178,9 +178,9 @@ struct DecoderSteps {
   }
 
  private:
-  // Some masks depend on positions, and need the position of a query among the tokens of the encoder's output. Returns
-  // this position for token number `token` of the text. The last token that the cache has room for gets the position of
-  // the last token of the encoder's output, as in a run with S.keys queries.
+  // Returns the position of token number `token` of the text among the tokens of the encoder's output. Some masks need
+  // this position. The last token that the cache has room for gets the position of the last token of the encoder's
+  // output, as in a run with S.keys queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }

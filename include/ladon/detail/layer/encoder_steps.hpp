@@ -27,8 +27,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The arrays of a layer that all threads share: the tokens `x`, the output `heads` of all heads, and, in pre-LN only,
-// `normed`. EncoderShared in first_token.hpp adds memory for stacks of encoder layers.
+// The arrays of a layer that all threads share: `x` has the tokens, `heads` has the output of all heads, and `normed`
+// exists only in pre-LN. EncoderShared in first_token.hpp adds memory for stacks of encoder layers.
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct LayerPanels {
   using L = detail::PanelLayout<S, Target>;
@@ -126,7 +126,7 @@ struct EncoderSteps {
 
   // Computes the layer's steps after the attention of the heads: output projection, norms and feed-forward network. The
   // input is shared.heads, for the first `active` tokens. A few panels go through all steps before the next panels
-  // begin, so that they stay in the CPU's cache.
+  // begin, so that the data of these panels stays in the CPU's cache.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
@@ -147,9 +147,9 @@ struct EncoderSteps {
   }
 
   // Computes the attention of all heads for the `tokens` new tokens of a text that grows, and stores the result in
-  // shared.heads. `cache` holds the keys and values of the earlier tokens, and receives those of the new tokens. A call
-  // by one thread also adds `tokens` to cache.length. With several threads (threads.hpp), Attention::count_tokens does
-  // so in the next phase.
+  // shared.heads. `cache` holds the keys and values of the earlier tokens, and receives the keys and values of the new
+  // tokens. With one thread, the function also adds `tokens` to cache.length. With several threads (threads.hpp),
+  // Attention::count_tokens adds `tokens` in the next phase.
   template <class Options, class Cache, class Scratch, class CaptureOf, class Part>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache, Shared& shared,
                                Scratch& scratch, CaptureOf capture_of, Part part) noexcept {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU from tables, for hidden features that are quantised to int8 afterwards. The functions of activation.hpp are
-// accurate to a few units in the last place. Eight bits need far less accuracy.
+// GELU from tables, for hidden features that the next product rounds to int8 or to bfloat16. The functions of
+// activation.hpp are accurate to a few units in the last place. Eight bits need far less accuracy.
 //
 //     gelu(x) = x / 2 + |x| g(|x|)     g(a) = erf(a / sqrt(2)) / 2
 //
-// A table has a polynomial of degree 3 for each of 16 segments. Segment k holds the numbers a with 3 a in
-// [k - 1/2, k + 1/2], and the variable of its polynomial is 3 a - k. Above a = 5, g is 1/2. One register holds the 16
-// coefficients of one degree, and one instruction looks up a coefficient for every lane.
+// A table has a polynomial of degree 3 for each of 16 segments. Segment k contains the numbers `a` for which k is the
+// integer nearest to 3 * a. The variable of the polynomial is 3 * a - k. If `a` is greater than 5, g is 1/2. One
+// register holds the 16 coefficients of one degree, and one instruction looks up a coefficient for every lane.
 //
-// The absolute error of g is at most 2.3e-6 for both tables, so the error of gelu(x) is at most 2.3e-6 |x|. The
-// polynomials are minimax (Remez) polynomials. The polynomial of segment 15 is a least-squares fit whose value at a = 5
-// is 1/2, so that gelu(x) is exactly 0 for x <= -5.
+// The absolute error of g is at most 2.3e-6 for both activations (gelu and gelu_tanh), so the error of gelu(x) is at
+// most 2.3e-6 |x|. The polynomials are minimax (Remez) polynomials. The polynomial of segment 15 is a least-squares fit
+// whose value at a = 5 is 1/2, so that gelu(x) is exactly 0 for x <= -5.
 //
-// Time of six encoder layers of MiniLM with rotated int8 weights, divided by the time with the functions of
-// activation.hpp (Zen 4, g++ 12, interleaved runs):
-//     tokens           8      11     24     32     128
-//     relative time    0.95   0.93   0.93   0.95   0.96
+// Time of six encoder layers of MiniLM, divided by the time with the functions of activation.hpp (Zen 4, g++ 12,
+// interleaved runs):
+//     tokens                8      11     24     32     128
+//     rotated int8 weights  0.95   0.93   0.93   0.95   0.96
+//     bfloat16 weights      0.98                 0.98   0.98
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -27,7 +28,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Whether hidden features that are quantised come from these tables. The conditions are those of uses_exp2_table.
+// Whether these tables compute GELU of hidden features that the next product rounds. The target must fulfil the
+// conditions of uses_exp2_table.
 template <Activation F>
 inline constexpr bool uses_gelu_table = simd::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
 
@@ -42,7 +44,7 @@ inline constexpr GeluTable gelu_table{{
     {-1.24333737e-05f, -0.00694207055f, -0.0117616896f, -0.0133807594f, -0.0121145509f, -0.00920608267f, -0.0060127615f, -0.00341829611f, -0.00170433952f, -0.00074890774f, -0.000290984579f, -0.000100209872f, -3.06414768e-05f, -8.32998649e-06f, -2.01540433e-06f, 1.67287326e-05f},
     {-0.00243325741f, -0.00205935119f, -0.0010933138f, -6.18357581e-06f, 0.000777965237f, 0.00108412234f, 0.000996358693f, 0.000719371252f, 0.00043147651f, 0.000220562215f, 9.744618e-05f, 3.75314557e-05f, 1.2673554e-05f, 3.76710227e-06f, 9.88526608e-07f, 2.02313731e-05f},
 }};
-// The same for gelu_tanh: g(a) = tanh(sqrt(2 / pi) (a + 0.044715 a^3)) / 2.
+// The coefficients for gelu_tanh: g(a) = tanh(sqrt(2 / pi) (a + 0.044715 a^3)) / 2.
 inline constexpr GeluTable gelu_tanh_table{{
     {-2.56730122e-08f, 0.130545899f, 0.247434601f, 0.34119007f, 0.408613086f, 0.452118427f, 0.477299243f, 0.490339398f, 0.496347249f, 0.49878785f, 0.499651849f, 0.499914736f, 0.499982476f, 0.49999702f, 0.499999583f, 0.5f},
     {0.132982224f, 0.125761405f, 0.106400296f, 0.0805912465f, 0.054701928f, 0.0332863815f, 0.018133672f, 0.00880634692f, 0.00378294545f, 0.00142171257f, 0.000461194257f, 0.000127207531f, 2.93649482e-05f, 5.58267675e-06f, 8.60079581e-07f, 7.93276286e-07f},

@@ -11,9 +11,9 @@
 // from the deviations from the mean. The formula (mean of squares) - mean^2 would be less accurate, because the
 // subtraction cancels digits.
 //
-// A panel (detail/memory/panels.hpp) consists of whole packs, so the kernel needs no partial loads and stores. `Packs`
-// is the number of packs that the panel's tokens fill: the last panel of a shape may have fewer tokens than the other
-// panels. Lanes without a token are computed and ignored.
+// A panel (detail/memory/panels.hpp) consists of whole packs, so the kernel needs no partial loads and stores. The
+// panel's tokens fill `Packs` packs. In the last panel of a shape, this number may be lower, because the panel may have
+// fewer tokens. Lanes without a token are computed and ignored.
 //
 // All loops are in one function, normalize_panel. An always-inline function for each loop was rejected. It would change
 // the inlining decisions of g++ 12 in the whole layer: in seven encoder layers on AVX-512, the machine code of 24 of 45

@@ -32,8 +32,8 @@ LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   return reduce_add(sum);
 }
 
-// Writes out[i] = f(in[i], load) for all features, one pack at a time. `load` is a function that `f` may call: load(w)
-// returns the elements of the array `w` [Features] for the same features.
+// Writes out[i] = f(in[i], load) for all features, one pack at a time. `f` may call the function `load`: load(w)
+// returns the elements of the array `w` [Features] for the features of this pack.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;

@@ -9,9 +9,9 @@
 //
 // All features of a token are in the same lane, so no sum crosses lanes.
 //
-// A panel (detail/memory/panels.hpp) consists of whole packs, so the kernel needs no partial loads and stores. `Packs`
-// is the number of packs that the panel's tokens fill: the last panel of a shape may have fewer tokens than the other
-// panels. Lanes without a token are computed and ignored.
+// A panel (detail/memory/panels.hpp) consists of whole packs, so the kernel needs no partial loads and stores. The
+// panel's tokens fill `Packs` packs. In the last panel of a shape, this number may be lower, because the panel may have
+// fewer tokens. Lanes without a token are computed and ignored.
 //
 // All loops are in one function, normalize_panel. layer_norm.hpp gives the reason.
 //

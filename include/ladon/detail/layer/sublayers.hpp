@@ -34,8 +34,8 @@ struct Sublayers {
   using NormOf = LayerNormOf<S, Config>;
 
   // Adds the attention to the residual: x += output(heads). Then computes the input of the next sublayer: normed =
-  // norm(x). `output` has the weights of the output projection, and `heads` is a view of its input. In post-LN, `norm`
-  // is the norm after attention. In pre-LN, `norm` is the norm before the next sublayer.
+  // norm(x). `output` has the weights of the output projection, and `heads` is a view of the input of this projection.
+  // In post-LN, `norm` is the norm after attention. In pre-LN, `norm` is the norm before the next sublayer.
   template <Tiling P, std::size_t Packs, class Output, class Heads>
   static constexpr void add_attention(const Output& output, Heads heads, std::size_t panels, float* x,
                                       const NormOf& norm, float* normed) noexcept {

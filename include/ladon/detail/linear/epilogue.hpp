@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An epilogue is the last step of a matrix product. For each finished sum, the epilogue sets out = combine(out,
-// transform(sum)). For example, `transform` is an activation, and `combine` adds to a residual.
+// transform(sum)). For example, `transform` applies an activation, and `combine` adds the result to a residual.
 // detail/memory/panels.hpp defines packs.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A transform is a function that the epilogue applies to a sum before the sum is stored. This transform leaves the sum
-// unchanged. Activations are also transforms (detail/layer/activation.hpp).
+// A transform is a function that the epilogue applies to a sum before the sum is stored. The transform Unchanged leaves
+// the sum unchanged. Activations are also transforms (detail/layer/activation.hpp).
 struct Unchanged {
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& sum) const noexcept {
@@ -19,8 +19,8 @@ struct Unchanged {
   }
 };
 // A transform that multiplies the sum by `factor`. For queries, `factor` is the scale of the scores, so that the scores
-// need no scaling later. For keys and values, `factor` is 1. With this common type, projections of queries, keys and
-// values that have the same sizes compile to one function.
+// need no scaling later. For keys and values, `factor` is 1. The projections of queries, keys and values all use this
+// type, so projections of equal sizes compile to one function.
 struct ScaledBy {
   float factor = 1.0f;
   template <class Pack>

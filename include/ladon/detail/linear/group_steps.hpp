@@ -57,8 +57,8 @@ LADON_INLINE constexpr void group_step(const Groups& groups, std::size_t k, cons
   }
 }
 
-// Whether one instruction multiplies features by a single lane of a register of weights. If so, a register holds the
-// weights of several steps.
+// Whether an instruction can read the weights from a single lane of a register, and multiply features by these weights.
+// If so, a register holds the weights of several steps.
 template <class Dot>
 inline constexpr bool multiplies_by_lane = requires { Dot::steps; };
 

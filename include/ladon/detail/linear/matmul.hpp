@@ -36,8 +36,8 @@ struct Nothing {};
 template <class Matrix>
 inline constexpr bool is_bfloat16 = std::is_same_v<typename Matrix::Element, BFloat16>;
 
-// Whether a tile prefetches weights while it computes its last panel: its own rows, or the rows of the next tile. Only
-// long rows are prefetched.
+// Whether a tile prefetches weights while it computes its last panel. The tile prefetches either its own rows or the
+// rows of the next tile. Only long rows are prefetched.
 template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
@@ -57,9 +57,9 @@ inline constexpr std::size_t tile_rows = [] {
   return aliases && rows > most ? most : rows;
 }();
 
-// How many panels use a weight each time the weight is read. If all panels fit into the L2 cache, or if the target has
-// no vectors, all panels use it. Otherwise, the weights are read again for each group of panels, from the L2 cache or
-// from memory. A group therefore has at least fewest_grouped_panels panels.
+// How many panels are computed each time the weights are read. If all panels fit into the L2 cache, or if the target
+// has no vectors, the weights are read once for all panels. Otherwise, the weights are read again for each group of
+// panels, from the L2 cache or from memory. A group therefore has at least fewest_grouped_panels panels.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;

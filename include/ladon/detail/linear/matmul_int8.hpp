@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls epilogue(panel,
-// row, pack, result) for each result:
-//     integer   sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
-//     scale     scale of the token * scale of the row
-//     result    integer * scale + bias[row]            one fma
+// row, pack, result) for each result. q[i] is feature i of a token in the panels:
+//     integer = sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
+//     scale = scale of the token * scale of the row
+//     result = integer * scale + bias[row]             one fma
 //
 // The arguments of the product:
 //     weight    int8 [rows][inner], without any alignment

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float arithmetic with integers, for Cortex-M0+, which has no FPU, counts no leading zeros and returns only the lower
-// half of a product. In libgcc, a product of two floats takes 129 instructions, and a sum takes 100 (arm-none-eabi-g++
-// 12). The functions of this file do not round after each operation. Their results are at least as accurate as the
-// results of libgcc, but not bit-identical, so deterministic builds do not use this file.
+// Float arithmetic with integers, for Cortex-M0+. This core has no FPU, and no instruction that counts leading zeros.
+// Its multiplication returns only the lower half of a product. In libgcc, a product of two floats takes 129
+// instructions, and a sum takes 100 (arm-none-eabi-g++ 12). The functions of this file do not round after each
+// operation. Their results are at least as accurate as the results of libgcc, but not bit-identical, so deterministic
+// builds do not use this file.
 #pragma once
 
 #include <cstddef>
@@ -64,8 +65,8 @@ LADON_INLINE float to_float(std::int32_t integer, std::int32_t exponent) noexcep
   return to_float(magnitude_of(integer), static_cast<std::uint32_t>(integer), exponent);
 }
 
-// The arguments of multiply_add for one row: a factor and a summand. After a shift to the left by `sum_shift` bits,
-// every sum of the row still fits into 31 bits.
+// The arguments of multiply_add for one row: a factor and a summand. multiply_add shifts each sum of the row to the
+// left by `sum_shift` bits. Every shifted sum must fit into 31 bits.
 struct Affine {
   std::uint32_t row1;                         // the upper 16 bits of the mantissa of the factor
   std::uint32_t shift;                        // sum_shift
@@ -100,8 +101,9 @@ struct Affine {
 // shift, the error of sparse rows was up to 2^-10 of the result. The shift takes 8 instructions on average.
 //
 // Precondition: Affine::takes is true for each row. Returns 0 if all results are written. Returns another number, and
-// leaves the results incomplete, if a factor or a result is 0, subnormal, infinite, NaN or out of range. g++ 12 would
-// keep the operands in memory and take more than 126 instructions for each result. The assembly takes 93.
+// leaves the results incomplete, if a factor or a result is 0, subnormal, infinite, NaN or out of range. The function
+// is written in assembly and takes 93 instructions for each result. Compiled from C++ by g++ 12, it would keep the
+// operands in memory and take more than 126.
 //
 // Registers of the loop, and the stack:
 //     r4            |sum|, then the product and the result

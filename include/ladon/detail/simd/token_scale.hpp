@@ -33,9 +33,10 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = select(usable, zeros - low, zeros) * reciprocal;
-  // min() does not change the zero point, but prevents g++ from fusing the product and the following sum into an fma if
-  // -ffp-contract=off is missing. An fma does not round the product, but quantise_pack (detail/memory/int8_panels.hpp)
-  // rounds it. With an fma, the smallest q could be token.least - 1, and q + zero would wrap around from 0 to 255.
+  // min() does not change the zero point. In builds without -ffp-contract=off, min() prevents g++ from fusing the
+  // product and the following sum into an fma. An fma does not round the product, but quantise_pack
+  // (detail/memory/int8_panels.hpp) rounds it. With an fma, the smallest q could be token.least - 1, and q + zero would
+  // wrap around from 0 to 255.
   if constexpr (Pack::lanes > 1) scaled = min(scaled, levels);
   const Pack zero = (scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());

@@ -34,8 +34,8 @@
 #endif
 
 // Ladon computes with xsimd's vectors if xsimd is installed and supports the target. LADON_ARRAY_LANES selects plain
-// arrays instead. Without xsimd, or with LADON_HAS_XSIMD=0, Ladon also computes with plain arrays. In both cases, the
-// compiler prints a note if the target has vectors, because vectors are many times as fast.
+// arrays instead. If xsimd is missing or LADON_HAS_XSIMD is 0, Ladon also computes with plain arrays. The compiler then
+// prints a note if the target has vectors and LADON_ARRAY_LANES is not defined, because vectors are many times as fast.
 #if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0
@@ -118,8 +118,8 @@ LADON_INLINE constexpr void with_packs(F f) noexcept {
   f(Target{});
 }
 
-// Returns the lanes of the narrowest register that has at least `tokens` lanes. If every register has fewer lanes than
-// `tokens`, returns the lanes of the widest register.
+// Returns the number of lanes of the narrowest register that has at least `tokens` lanes. If every register has fewer
+// lanes than `tokens`, returns the number of lanes of the widest register.
 template <class Target, std::size_t Lanes = Target::lanes>
 constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   if constexpr (Lanes > 1) {
@@ -134,12 +134,12 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the layout of `tokens` tokens in panels, and the shape of a tile of their products. `model` is the width of a
-// token in the products with weights, or 0 if there are no such products. If `tokens` tokens fill one and a half
-// registers and `model` is at least Target::narrowest_model_of_half_packs, a panel has three packs of half a register.
-// For a single token, panels have the width 1: the lanes of its products hold different features or keys instead of
-// different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). Sums across lanes depend on the number of
-// lanes, so a deterministic build treats a single token like several tokens.
+// Returns the layout of `tokens` tokens in panels, and the shape of a tile of products of these tokens. `model` is the
+// width of a token in the products with weights, or 0 if there are no such products. If `tokens` tokens fill one and a
+// half registers and `model` is at least Target::narrowest_model_of_half_packs, a panel has three packs of half a
+// register. For a single token, a panel has the width 1: in products, the lanes then hold different features or keys
+// instead of different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). Sums across lanes depend on the
+// number of lanes, so a deterministic build treats a single token like several tokens.
 template <class Target>
 constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
@@ -159,9 +159,9 @@ constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
 // The table has the time of encoder layers with the layout of last_tiling, divided by the time with one pack of 16
 // lanes as the last panel. Each time is the quickest of three or more alternating series (Zen 4, AVX-512):
 //   relative time                  tokens of the last panel   float32   bfloat16   int8
-//   12 layers of KWT-1 (99,64,1)   3                          0.92                 0.92
+//   12 layers of KWT-1 (99,64,1)   3                          0.92      -          0.92
 //   3 layers (99,384,12)           3                          0.92      0.89       0.91
-//   3 layers (70,384,12)           6                          0.95
+//   3 layers (70,384,12)           6                          0.95      -          -
 template <class Target>
 constexpr Tiling last_tiling(std::size_t tokens, std::size_t model = 0) noexcept {
   const Tiling whole = tiling<Target>(tokens, model);

@@ -8,9 +8,9 @@
 
 #include <ladon/detail/target/x86.hpp>
 
-// A kernel is a separate function. If the kernel were inlined, values of the calling function would occupy registers
-// that the tile needs. With g++, attention of 1024 tokens with 512 features in 8 heads reaches 90% of peak FMA
-// throughput with separate functions and 75% with inlined kernels.
+// Each kernel is compiled as a separate function. If the kernel were inlined, values of the calling function would
+// occupy registers that the tile needs. With g++, attention of 1024 tokens with 512 features in 8 heads reaches 90% of
+// peak FMA throughput with separate functions and 75% with inlined kernels.
 #define LADON_KERNEL LADON_NOINLINE
 
 namespace ladon::inline LADON_ABI::detail::target {
@@ -41,7 +41,7 @@ struct Avx2 : X86 {
   // multiply-adds and 8 loads, and takes at least six cycles. A core that starts four instructions per cycle has room
   // for only four more instructions. Throughput of attention in % of peak FMA throughput, for (tokens,features,heads),
   // on a Cascade Lake:
-  //                  one step   two steps
+  //   % of peak      one step   two steps
   //   (64,128,4)     75%        84%
   //   (128,384,12)   79%        84%
   //   (512,256,8)    71%        75%

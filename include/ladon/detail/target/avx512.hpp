@@ -31,17 +31,17 @@ struct Avx512 : X86 {
   // 12, attention of 48 tokens with 128 features in 4 heads reaches 77% of peak FMA throughput instead of 75% (Cascade
   // Lake).
   //
-  // 9 to 12 tokens use only 12 lanes. Tiling::used_lanes passes this on to int8 products.
+  // 9 to 12 tokens use only 12 lanes. With Tiling::used_lanes = 12, int8 products skip the other lanes.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     if (tokens > lanes) return {lanes, 2, 12, 16};
     return {lanes, 1, 16, 16, lanes == 16 && tokens <= 12 ? std::size_t(12) : lanes};
   }
 #if !LADON_DETERMINISTIC && LADON_HAS_SHUFFLE && defined(__AVX512BW__)
   // For 17 to 24 tokens, two packs of 16 lanes leave up to 15 lanes idle. Three packs of 8 lanes leave at most 7 lanes
-  // idle. In products with weights, a register then holds two steps of 8 tokens, so two steps take three multiply-adds
-  // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction takes as long with 8
-  // lanes as with 16, so three packs slow down scores and weighted sums. In a wide model, products with weights take
-  // most of the time, so three packs are faster overall.
+  // idle. In products with weights, each register of 16 lanes then computes two steps of 8 tokens, so two steps take
+  // three multiply-adds instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction
+  // takes as long with 8 lanes as with 16, so three packs slow down scores and weighted sums. In a wide model, products
+  // with weights take most of the time, so three packs are faster overall.
   //
   // For Zen 4, the table has the time with three packs, divided by the time with two packs. For Zen 5, the table has
   // two throughputs in % of peak FMA throughput: first with two packs, then with three packs.
@@ -80,22 +80,22 @@ struct Avx512 : X86 {
   // the accumulator stays in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not
   // measured.
   static constexpr std::size_t separate_function_weights = 8192;
-  // The table compares kernels that compute 1, 2 or 4 query heads at the same time. In the first three columns, the
-  // keys and values are in the L3 cache, and in the last three, in memory. 4 query heads share 1024 keys and values of
-  // 64 features. The figures are the bytes of keys and values per second, as percentages of the rate of a plain read of
-  // these bytes (Zen 4):
-  //     cache      in the L3 cache       from memory
-  //     float32    24.5   40.2   50.6    36    53    48
-  //     bfloat16   18.4   25.0   26.6    23    31    32
-  //     int8       7.3    10.7   12.7    8.0   11.8  13.7
+  // The table compares kernels that compute 1, 2 or 4 query heads at the same time. 4 query heads share 1024 keys and
+  // values of 64 features, which lie in the L3 cache or in memory. The figures are the bytes of keys and values per
+  // second, as percentages of the rate of a plain read of these bytes (Zen 4):
+  //                in the L3 cache           in memory
+  //     cache      1 head  2 heads  4 heads  1 head  2 heads  4 heads
+  //     float32    24.5    40.2     50.6     36      53       48
+  //     bfloat16   18.4    25.0     26.6     23      31       32
+  //     int8       7.3     10.7     12.7     8.0     11.8     13.7
   //
   // With 4 heads, each number of the cache takes 4 multiply-adds. Even from the L3 cache, multiply-adds therefore limit
   // the figures to about 60 for float32, 30 for bfloat16, and 15 for int8.
   static constexpr std::size_t single_query_heads = 4;
   static constexpr std::size_t single_query_sums = 16;
-  // A panel of four tokens fills a quarter of each register in scores and weighted sums. In the kernels for a single
-  // query, each lane has a key. With these kernels for the last 3 tokens, the layers of KWT-1 (99 tokens, 64 features,
-  // 1 head) take 99.1% of the time (Zen 4).
+  // A panel of four tokens fills a quarter of each register in scores and weighted sums. The kernels for a single query
+  // fill each register, because each lane has a key. If these kernels compute the last 3 tokens, the layers of KWT-1
+  // (99 tokens, 64 features, 1 head) take 0.9% less time (Zen 4).
   static constexpr std::size_t most_last_queries = 4;
   // With 8 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 27% less time.
   // With 12 chains, the loop is no faster than with 8 (Cascade Lake).
@@ -104,8 +104,8 @@ struct Avx512 : X86 {
   // Tiles of int8 products are 2 packs x 12 rows, or 1 pack x 16 rows. 24 packs of sums, 2 packs of a panel and the
   // weights of a row fill 27 registers. A step of a tile of 2 x 12 has 24 vpdpbusd and 14 loads. Two vpdpbusd and two
   // loads start per cycle on Zen 5 and on Ice Lake servers, so vpdpbusd limits the loop. Modelled by llvm-mca 19 for an
-  // Ice Lake server, the loop reaches 92% of the peak throughput of vpdpbusd. If g++ 12 copies an accumulator in the
-  // loop, the loop reaches 89%.
+  // Ice Lake server, the loop reaches 92% of the peak throughput of vpdpbusd. In kernels where g++ 12 copies an
+  // accumulator in the loop, the loop reaches 89%.
   static constexpr std::size_t int8_tile_sums = 24;
 #endif
   static constexpr bool takes_first_token = true;
@@ -117,7 +117,7 @@ struct Avx512 : X86 {
   // Attention of several queries multiplies pairs of bfloat16 numbers, too. The table has the time with pairs, divided
   // by the time with floats (Zen 4, g++ 12, medians of interleaved runs). The int8 weights of the encoder layers are
   // rotated:
-  //                                     int8   bfloat16
+  //   time with pairs / with floats     int8   bfloat16
   //   (512,256,8)                       0.67   0.71
   //   (128,384,12)                      0.84   0.89
   //   (32,384,12)                       0.95   0.97
@@ -131,8 +131,8 @@ struct Avx512 : X86 {
 #if defined(__FMA__) && !LADON_DETERMINISTIC
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
   // loop is the main reason why attention does not reach the peak. AVX-512 therefore computes the exponentials in the
-  // same loop as a tile of the weighted sum, which fills the idle half. Its 32 registers suffice for both, and 2^x from
-  // a table takes few multiplications (detail/simd/exp2_table.hpp).
+  // same loop as a tile of the weighted sum. The multiply-adds of the tile then fill the pipes. The 32 registers of
+  // AVX-512 suffice for both, and 2^x from a table takes few multiplications (detail/simd/exp2_table.hpp).
   //
   // On Zen 5, a pack of exponentials takes 4.0 cycles in a loop of exponentials only (detail/simd/elementary.hpp).
   // Between the steps of a tile, a pack of exponentials takes only 2.4 more cycles. The exponentials of a key are

@@ -14,9 +14,9 @@ struct Caller {
   unsigned line = 0;
 
 #if LADON_CHECKED
-  // Returns the file and line where an object is initialised. Only a default member initialiser may call this function.
-  // For an object without an initialiser, the compiler gives the place of the member itself. The function recognises
-  // this case by `header`, the file of the member, and returns an unknown place.
+  // Returns the file and line where the program initialises an object. Only the default initialiser of a member may
+  // call this function. If the program declares the object without an initialiser, the compiler passes the place of the
+  // member instead. `file` is then `header`, the file of the member, and the function returns an unknown place.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;

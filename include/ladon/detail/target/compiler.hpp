@@ -8,9 +8,9 @@
 #include <ladon/detail/target/abi.hpp>
 #include <ladon/detail/target/current.hpp>
 
-// Prints a note if the compiler does not optimise, because a call of Ladon then takes hundreds of times as long. No
-// other message tells the user why. The compiler prints the note once for each translation unit. -Werror does not turn
-// the note into an error.
+// Prints a note if the compiler does not optimise, because a call of Ladon then takes hundreds of times as long.
+// Nothing else would tell the user the cause. The compiler prints the note once for each translation unit. -Werror does
+// not turn the note into an error.
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(__OPTIMIZE__) && !defined(LADON_ALLOW_UNOPTIMIZED)
 #pragma message(                                                                                           \
     "ladon: compiled without optimisation, which is hundreds of times as slow: compile with -O3 and, for " \
@@ -146,13 +146,16 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
 }
-// Prefetches the first lines of each page that begins in the `bytes` bytes from `data` + `ahead` on, into the L2 cache.
-// `data` is the address that a stream reads now (detail/linear/matrix_vector.hpp). Processors prefetch the other lines
-// of a page by themselves, but not the first lines. The function takes any address, valid or not.
+// Prefetches lines into the L2 cache: the first lines of each page that begins at an address from `data` + `ahead` to
+// `data` + `ahead` + `bytes` - 1. `data` is the address that a stream reads now (detail/linear/matrix_vector.hpp).
+// Processors prefetch the other lines of a page by themselves, but not the first lines. The function takes any address,
+// valid or not.
 //
-// The speed of 96 heads of single queries with 1024 keys, in % of a plain read, on Zen 4, with 0, 5, 8 and 12 lines:
-//     float32 cache, from memory            94   111   115   106
-//     bfloat16 cache, from the L3 cache     71    76    73    81
+// The speed of 96 heads of single queries with 1024 keys, in % of a plain read, on Zen 4, with 0 to 12 prefetched lines
+// of each page:
+//     prefetched lines                      0     5     8    12
+//     float32 cache, from memory           94   111   115   106
+//     bfloat16 cache, from the L3 cache    71    76    73    81
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
 LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t ahead,
                                        [[maybe_unused]] std::size_t bytes) noexcept {

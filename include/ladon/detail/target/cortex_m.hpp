@@ -12,7 +12,8 @@
 // - The tile's loop is written in assembly.
 // - Every multiplication calls a library function.
 //
-// In all other cases, code for size would be half as large, but a call would take 20 times as long.
+// If -Os is given and neither condition holds, LADON_SMALL would halve the code, but a call would take 20 times as
+// long.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
 #define LADON_SMALL
 // In code for size, the compiler decides which kernels it inlines, so LADON_KERNEL is empty.
@@ -33,7 +34,7 @@ struct CortexM : Defaults {
   // A tile converts only 64 features of each row of weights at a time. The converted weights lie on the stack, and
   // microcontrollers have small stacks: 64 features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
-  // This limit is only for cores that compute int8 products in plain C++, such as M3. Cortex-M0+, M4, M7 and M33 have
+  // Only cores that compute int8 products in plain C++, such as M3, use int8_tile_sums. Cortex-M0+, M4, M7 and M33 have
   // other loops (detail/linear/cortex_m/int8_products.hpp).
   static constexpr std::size_t int8_tile_sums = 4;
   // With the DSP extension, each pass over the weights converts the weights to 16 bits. The conversion takes 1.3

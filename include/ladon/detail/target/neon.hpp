@@ -34,10 +34,10 @@ struct Neon : Defaults {
   // has the instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two packs and 4 to 11 rows.
   // QEMU counted the instructions, including the quantisation of the input:
   //     instructions per multiply-add       4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
-  //     with dot product      g++ 12                 0.088    0.087    0.089    0.085     0.084
-  //                           clang++ 19                      0.089    0.088    0.099     0.099
-  //     without dot product   g++ 12        0.321    0.343    0.317                       0.464
-  //                           clang++ 19    0.325             0.307
+  //     dot product, g++ 12                 -        0.088    0.087    0.089    0.085     0.084
+  //     dot product, clang++ 19             -        -        0.089    0.088    0.099     0.099
+  //     no dot product, g++ 12              0.321    0.343    0.317    -        -         0.464
+  //     no dot product, clang++ 19          0.325    -        0.307    -        -         -
   //
   // If an int8 tile has 10 rows or more, clang++ 19 spills sums in the loop of the tile. Modelled by llvm-mca 19 for a
   // Neoverse N1 and a Neoverse V1, the loop of a tile of 8 rows reaches 99% of the peak throughput of SDOT. Without dot
@@ -46,7 +46,7 @@ struct Neon : Defaults {
   // With I8MM, SMMLA multiplies in tiles of 2 packs x 8 rows. The product of 128 x 384 x 1536 then takes 0.072
   // instructions per multiply-add with g++ 12, and 0.075 with clang++ 19. SMMLA is written in assembly: with the
   // intrinsic, g++ 12 spills sums and takes 0.086 instructions. An iteration of the loop of a tile of 8 rows has 1024
-  // multiply-adds with int8 weights, or 512 with bfloat16 weights. llvm-mca 19 modelled its cycles:
+  // multiply-adds with int8 weights, or 512 with bfloat16 weights. llvm-mca 19 modelled the cycles of an iteration:
   //     cycles per iteration  Neoverse N2   Neoverse V1, V2   Cortex-A510
   //     SDOT or BFDOT         32            16                111
   //     SMMLA or BFMMLA       24            12                62

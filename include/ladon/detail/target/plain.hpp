@@ -15,8 +15,8 @@ template <std::size_t Lanes>
 struct Plain : Defaults {
   static constexpr std::size_t registers = Lanes == 1 ? 32 : 8;
   // With one lane, a tile has 4 packs x 4 rows: 16 sums and 8 operands fit into the 32 scalar registers of a Cortex-M's
-  // FPU. docs/performance.md, "On a microcontroller", counts the instructions. Only tests use several lanes. Their
-  // tiles are small, because small tiles compile in a sixth of the time.
+  // FPU. docs/performance.md, "On a microcontroller", counts the instructions. Only tests use several lanes. With
+  // several lanes, tiles are small, so that tests compile quickly.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     if (Lanes == 1) return {1, 4, 4};
     return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};

@@ -28,7 +28,7 @@ struct Text {
 template <Text Message>
 struct Because {};
 
-// For the concept Container: `sized` accepts std::array and std::span, whose sizes are part of their types.
+// `sized` accepts std::array and std::span. The concept Container excludes both.
 template <class T, std::size_t N>
 void sized(const std::array<T, N>&);
 template <class T, std::size_t N>

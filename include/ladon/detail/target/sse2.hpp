@@ -8,7 +8,7 @@
 
 #include <ladon/detail/target/x86.hpp>
 
-// A kernel is a separate function, so that its tile can use all registers (as in avx2.hpp).
+// Each kernel is compiled as a separate function, so that its tile can use all registers (as in avx2.hpp).
 #define LADON_KERNEL LADON_NOINLINE
 
 namespace ladon::inline LADON_ABI::detail::target {
@@ -29,9 +29,9 @@ struct Sse2 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }
   // A step of a tile of four packs reads four packs of the panel, but registers are left for two. Each row of the tile
-  // therefore loads the other two packs again. Zen loads at most two packs per cycle, so more loads would slow down the
-  // loop. On a Xeon, the loop reaches 99.5% of its maximum throughput, and would reach 95% if each row loaded all four
-  // packs again.
+  // therefore loads the other two packs again. If each row loaded all four packs again, the loop would be slower: Zen
+  // loads at most two packs per cycle, and on a Xeon, the loop would reach 95% of its maximum throughput instead of
+  // 99.5%.
   static constexpr std::size_t resident_packs = 2;
   // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 14% less time.
   // With 6 chains, the loop is no faster than with 4 (Cascade Lake).

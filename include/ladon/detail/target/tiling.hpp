@@ -21,8 +21,8 @@ struct Tiling {
   std::size_t packs;
   std::size_t rows;
   std::size_t rows_of_one_pack = rows;
-  // How many lanes of a panel of one pack may hold tokens. The other lanes never do. Int8 products skip these lanes if
-  // a target has fewer instructions for the used lanes (detail/linear/matmul_int8.hpp).
+  // How many lanes of a panel of one pack may hold tokens. The other lanes never hold tokens. Int8 products leave out
+  // the other lanes if this takes fewer instructions on the target (detail/linear/matmul_int8.hpp).
   std::size_t used_lanes = lanes;
 
   // Returns how many tokens a panel holds.

@@ -9,8 +9,8 @@
 #include <ladon/detail/target/x86.hpp>
 
 #define LADON_KERNEL LADON_NOINLINE
-// The loop over the coefficients of a polynomial is not unrolled. Unrolled, it would be one basic block, in which LLVM
-// would compute one pack after another, so that each pack waits for its own results.
+// The loop over the coefficients of a polynomial is not unrolled. If it were unrolled, LLVM would compute one pack
+// after another, and each instruction would wait for the result of the previous instruction.
 #define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
 // The body of a tile is inlined. As a separate function, it would have all operands in memory, and load them again
 // after each store.
@@ -45,8 +45,9 @@ struct Wasm : Defaults {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
   }
 #else
-  // Throughput of attention in % of the peak of 22 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
-  // Measured without relaxed SIMD in Chromium 156 on a Xeon. Tiles of 2 x 5 take 540 more bytes of code than 2 x 4:
+  // Tiles of 2 x 5 take 540 more bytes of code than tiles of 2 x 4. The table has the throughput of attention in % of
+  // the peak of 22 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads), measured without relaxed SIMD in
+  // Chromium 156 on a Xeon:
   //   % of peak   (128,384,12)   (512,256,8)
   //   2 x 4       97             84
   //   2 x 5       98             85
@@ -54,9 +55,9 @@ struct Wasm : Defaults {
     return tokens <= lanes ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4, 8};
   }
 #endif
-  // A product for one head of 8 features has tiles of 2 packs x 4 rows, which have 8 sums. Each sum takes a
-  // multiply-add of 4 cycles, and the processor starts two multiply-adds in a cycle, so 8 sums leave no cycle for a
-  // delay.
+  // Heads of up to 8 features are projected together. A product for one head of 8 features would have tiles of 2 packs
+  // x 4 rows, which have only 8 sums. A multiply-add takes 4 cycles, and the processor starts two multiply-adds in a
+  // cycle, so any delay would slow down the loop.
   static constexpr std::size_t widest_joined_head = 8;
 #if defined(__wasm_relaxed_simd__)
   using Int8Element = std::uint8_t;

@@ -138,8 +138,9 @@ void set_epsilon(Weights& weights, float epsilon) {
 
 }  // namespace detail
 
-// Returns the weights of a MultiHeadAttention, an encoder or decoder layer, or a stack of layers, with layout::InProj
-// or layout::SeparateQKV, of float32 or bfloat16. `load` knows the tensor names of these modules:
+// Returns the weights of a MultiHeadAttention, an encoder or decoder layer, or a stack of layers. The layout is
+// layout::InProj or layout::SeparateQKV, and the weights are float32 or bfloat16. `load` knows the tensor names of
+// these modules:
 //
 //     PyTorch        MultiheadAttention, TransformerEncoderLayer, TransformerEncoder, TransformerDecoderLayer,
 //                    TransformerDecoder

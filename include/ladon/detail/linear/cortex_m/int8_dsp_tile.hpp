@@ -59,7 +59,7 @@ LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::si
   constexpr std::size_t block = Inner < most_converted_features ? Inner : most_converted_features;
   std::uint32_t weights[(block + 1) / 2][2];
   const std::int8_t* const rows = w.weight.rows_from(first_row).data;
-  // The loop always computes two rows. If the tile has only one row, both are the same row.
+  // The loop always computes two rows. If the tile has only one row, the loop computes this row twice.
   const std::int8_t* const second = rows + (Rows - 1) * RowStride;
   if constexpr (block == Inner) instructions::convert_2_rows(rows, second, Inner, weights);
   for (std::size_t p = 0; p < panels; ++p) {

@@ -92,8 +92,8 @@ LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_r
     row.scale[r] = w.scale[first_row + r] * split.factor;
     row.bias[r] = biases[r] * split.factor;
   }
-  // The loop always computes two rows. If the tile has only one row, both are the same row. All panels of a call have
-  // Packs packs: a last panel with fewer packs has a separate call.
+  // The loop always computes two rows. If the tile has only one row, the loop computes this row twice. All panels of a
+  // call have Packs packs: a last panel with fewer packs has a separate call.
   arguments.row0 = rows;
   arguments.row1 = rows + (Rows - 1) * RowStride;
   instructions::sums_of_2x4<Inner>(in.data + first * in.stride, arguments, sums);

@@ -25,8 +25,8 @@ namespace soft = simd::soft;
 // How many converted weights a tile holds at a time. The weights take 32 bits each, at most 2 KB of the stack.
 inline constexpr std::size_t most_words = 512;
 
-// By how many bits a sum of Inner products can be shifted to the left, so that its magnitude still fits into 31 bits. A
-// product of a feature q and a weight is at most 255 * 127.
+// The number of bits by which an integer sum can be shifted to the left, so that the magnitude of the result still fits
+// into 31 bits. The sum has Inner terms. A term is a feature q times a weight, at most 255 * 127.
 template <std::size_t Inner>
 inline constexpr std::uint32_t sum_shift = [] {
   std::uint32_t shift = 0;
@@ -163,8 +163,8 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
     const std::int32_t* panel = product.in.data;
     float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
     for (std::size_t p = 0; p < product.panels; ++p) {
-      // The asm statement hides the value of `zero`, because g++ would otherwise call memset. It also hides `rows` and
-      // `one_block`, because g++ would otherwise compile the loop once for each of their values.
+      // The asm statement hides the values of `zero`, `rows` and `one_block` from g++. If g++ knew `zero`, it would
+      // call memset. If g++ knew the other two values, it would compile the loop once for each value.
       std::int32_t sums[12], zero = 0;
       asm("" : "+l"(zero), "+l"(rows), "+l"(one_block));
       for (std::int32_t& sum : sums) sum = zero;

@@ -12,8 +12,8 @@
 // micro_kernel.hpp.
 //
 // The code of g++ 12 loads each weight and each float of the panel separately: 16 multiply-adds take 8 loads. In this
-// file, 32 multiply-adds take 2 to 5 loads, because a load fills two to eight registers. Such a load takes one cycle
-// for every one or two registers, so the loop saves fewer cycles than instructions.
+// file, 32 multiply-adds take 2 to 5 loads, because each load instruction fills two to eight registers. A load of
+// several registers takes one cycle for every one or two registers, so the loop saves fewer cycles than instructions.
 //
 // detail/memory/panels.hpp defines panels.
 #pragma once
@@ -55,8 +55,9 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_NEXT s20, s21, s22, s23
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
 
-// Computes two steps for weights with contiguous rows. Each of the four arguments loads the weights of one row for both
-// steps. At least seven multiply-adds stand between two uses of the same sum, to hide the latency.
+// Computes two steps for weights with contiguous rows. Each of the four arguments is an instruction that loads the
+// weights of one row for both steps. At least seven multiply-adds stand between two uses of the same sum, to hide the
+// latency.
 #define LADON_VFP_PAIRS(load0, load1, load2, load3)                                                     \
   LADON_VFP_PANEL load0 load1 LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s26, LADON_VFP_THIS) \
       load2 LADON_VFP_ROW_0(s25, LADON_VFP_NEXT) LADON_VFP_ROW_1(s27, LADON_VFP_NEXT)                   \
@@ -135,8 +136,9 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t pairs,
 // How many values of the inner index one iteration of the loop handles.
 inline constexpr std::size_t steps = 4;
 
-// A loop with `fours` iterations of the instructions `four_steps`. The loop loads the initial sums from `start`. If the
-// sums were operands that are read and written, each would count twice, and GCC allows only 30 operands.
+// A loop with `fours` iterations of the instructions `four_steps`. The loop loads the initial sums from `start`, so the
+// sums are only outputs of the asm statement. If the sums were also inputs, GCC would count each sum as two operands.
+// GCC allows only 30 operands.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \

@@ -42,7 +42,7 @@ inline constexpr std::string_view dtype_of<std::uint8_t> = "U8";
 //
 //   8 bytes  length of the header, little-endian
 //   header   JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
-//   data     the tensors end to end, row-major, little-endian; offsets count from here
+//   data     the tensors end to end, row-major, little-endian; data_offsets count from the beginning of the data
 //
 // The README of https://github.com/huggingface/safetensors defines the format. A file may come from an untrusted
 // source. The class checks all numbers of the header before using them, and throws Error for a wrong file. All pointers
