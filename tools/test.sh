@@ -114,8 +114,8 @@ test_firmware() {
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
     settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
-    # The build for the Cortex-M7 makes ladon-weights. If this copy of ladon-weights exists, the build for the
-    # Cortex-M55 uses it.
+    # The build for the Cortex-M7 makes the program ladon-weights. If the program exists, the build for the Cortex-M55
+    # uses it.
     if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then
       settings+=(-DLADON_WEIGHTS_TOOL="$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights")
     fi

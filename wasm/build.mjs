@@ -1,5 +1,5 @@
-// Makes dist/: one minified file for each entry of the package, with its source map, and the types by tsc. CMake makes
-// the modules in dist/modules (`./dev wasm` in the repository).
+// Makes dist/: for each entry of the package, a minified file and its source map. tsc writes the types. CMake makes the
+// modules in dist/modules (`./dev wasm` in the repository).
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

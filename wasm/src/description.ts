@@ -45,7 +45,7 @@ export interface Option {
   readonly masks?: readonly string[];
   /**
    * The name of an array, if this option is only the number of columns of that array: "boolean" for boolean_keys. The
-   * package sets such an option itself.
+   * package sets such an option, and the caller does not.
    */
   readonly of?: string;
   /** True if the kernel writes the array. */
@@ -203,8 +203,8 @@ export interface Slot {
   readonly type: WeightType;
   readonly shape: readonly number[];
   /**
-   * The number of pointers in the C struct that belong to this tensor. Each of them points to an equal part of the
-   * tensor.
+   * The number of pointers in the C struct that belong to this tensor. They point to parts of the tensor, all of one
+   * size.
    */
   readonly pointers: number;
 }

@@ -42,8 +42,8 @@ const nearestInteger = (quotient) => {
 };
 
 /**
- * Quantises the numbers of one token to `bits` bits. Returns {integers, unit}: a number is about its integer * unit.
- * Integers can be negative. A kernel stores integer + zero point, which is never negative.
+ * Quantises the numbers of one token to `bits` bits. Returns {integers, unit}: integers[i] * unit is about row[i]. The
+ * integers can be negative. A kernel stores each integer plus the zero point, and this sum is never negative.
  */
 const quantise = (row, bits) => {
   const levels = 2 ** bits - 1;
