@@ -18,8 +18,8 @@ const onDemand = ["files", "relaxed-dot", "safetensors", "warm-up"];
 const worklets = ["microphone-worklet"];
 
 /**
- * An esbuild plugin: each file of the package imports the other files instead of containing copies of their code. So
- * the package has only one class LadonError, in index.js.
+ * An esbuild plugin. It keeps the imports between the files of the package. Without the plugin, each file would contain
+ * a copy of the code that it imports, and so its own class LadonError.
  */
 const otherFiles = (own) => ({
   name: "other-files",

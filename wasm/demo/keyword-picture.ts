@@ -67,8 +67,8 @@ function soundPixels(values: Float32Array): Pixels {
 }
 
 /**
- * Paints a picture of width x height pixels, stretched to the size of the canvas. `gap` is the space between its rows,
- * in CSS pixels.
+ * Paints a picture of width x height pixels, stretched to the size of the canvas. `gap` is the space between the rows
+ * of the picture, in CSS pixels.
  */
 function paint(canvas: HTMLCanvasElement, { width, height, shares }: Pixels, gap = 0): void {
   const context = fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight);

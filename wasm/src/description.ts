@@ -122,7 +122,9 @@ export interface Description {
   readonly layer?: readonly Tensor[];
   /** The members of the C struct of options, in their order. */
   readonly options: readonly Option[];
-  /** The names of the C functions, without the kernel's name that precedes each of them in the C header. */
+  /**
+   * The names of the C functions, without the kernel's name. In the C header, each name begins with the kernel's name.
+   */
   readonly functions: readonly string[];
   /** The size of the rotary table, if the kernel has a rotary embedding. */
   readonly rotary?: { readonly positions: number; readonly width: number };

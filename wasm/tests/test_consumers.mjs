@@ -419,7 +419,9 @@ const bundled = () => ({
   "main.mjs": main("./attend.mjs"),
   "index.html": pageOf(`<script type="module" src="dist/main.js"></script>`),
 });
-/** Serves a project without its node_modules: the bundle's folder must contain all files that the page needs. */
+/**
+ * Serves a project without its node_modules, because the bundle's folder must contain all files that the page needs.
+ */
 const servingBundle = async (at, act) => {
   rmSync(join(at, "node_modules"), { recursive: true });
   await serving(at, async (url) => act(await titleOf(`${url}/index.html`)));
