@@ -103,7 +103,8 @@ function(ladon_need_utf8proc)
 endfunction()
 
 # Finds the sources of KissFFT. The front end of examples/keywords compiles these sources with the number type
-# keywords::Lanes (examples/keywords/fft.cpp), so an installed library cannot be used. No package contains the sources.
+# keywords::Lanes (examples/keywords/fft.cpp), so an installed library cannot be used. No binary package contains the
+# sources.
 function(ladon_need_kissfft)
   if(NOT LADON_KISSFFT_DIR)
     include(FetchContent)

@@ -56,10 +56,10 @@ void check_values() {
   }
 }
 
-// Checks that activate_hidden for features that will be quantised has an absolute error of at most 2.5e-6 |x|, and is
-// exactly x or 0 far from 0 if the function uses a table (detail/layer/gelu_table.hpp).
+// Checks that activate_hidden for features that the next product rounds has an absolute error of at most 2.5e-6 |x|,
+// and is exactly x or 0 far from 0 if the function uses a table (detail/layer/gelu_table.hpp).
 template <Activation F, class Pack>
-void check_quantised_values() {
+void check_rounded_values() {
   for (int i = -768; i <= 768; ++i) {
     const float x = static_cast<float>(i) / 64;
     CAPTURE(x);
@@ -105,8 +105,8 @@ TEST_CASE_TEMPLATE("every activation: values", Pack, ArrayPack<1>, Vector) {
 }
 
 TEST_CASE_TEMPLATE("activations of features that will be quantised: values", Pack, ArrayPack<1>, Vector) {
-  check_quantised_values<Activation::gelu, Pack>();
-  check_quantised_values<Activation::gelu_tanh, Pack>();
+  check_rounded_values<Activation::gelu, Pack>();
+  check_rounded_values<Activation::gelu_tanh, Pack>();
 }
 
 TEST_CASE("SiLU: the limits at large negative and positive numbers") {

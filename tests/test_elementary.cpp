@@ -71,7 +71,7 @@ struct Erf {
   }
 };
 
-// The kernel that computes erf of several packs side by side.
+// Calls the kernel that computes erf of several packs side by side.
 struct ErfOfPacks : Erf {
   static constexpr std::string_view name = "erf of packs";
   template <class Pack>

@@ -471,19 +471,19 @@ Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x) {
   return kind == NormKind::rms ? rms_norm(norm, x) : layer_norm(norm, x);
 }
 
-// Returns the activation of a hidden feature. If the feature will be quantised, kernels may compute GELU from a table
-// whose relative error is at most 2.3e-6 of x (detail/layer/gelu_table.hpp).
-Real activate_hidden(Activation activation, Real x, bool quantised) {
+// Returns the activation of a hidden feature `x`. If the next product rounds the feature to an integer or to bfloat16,
+// kernels may compute GELU from a table, with an error of at most 2.3e-6 |x| (detail/layer/gelu_table.hpp).
+Real activate_hidden(Activation activation, Real x, bool rounded) {
   Real y = activate(activation, x);
   const bool is_gelu = activation == Activation::gelu || activation == Activation::gelu_tanh;
-  if (quantised && is_gelu) y.deviation += 2.3e-6 * std::fabs(x.value);
+  if (rounded && is_gelu) y.deviation += 2.3e-6 * std::fabs(x.value);
   return y;
 }
 
 Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, const Matrix& x) {
   Matrix hidden = linear(config.gated ? weights.gate : weights.linear1, x);
-  const bool quantised = weights.linear2.activation_bits != 0;
-  for (Real& value : hidden.data) value = activate_hidden(config.activation, value, quantised);
+  const bool rounded = weights.linear2.activation_bits != 0 || weights.linear2.rounds_inputs;
+  for (Real& value : hidden.data) value = activate_hidden(config.activation, value, rounded);
   if (config.gated) {
     const Matrix through = linear(weights.linear1, x);
     for (std::size_t i = 0; i < hidden.data.size(); ++i) hidden.data[i] = hidden.data[i] * through.data[i];

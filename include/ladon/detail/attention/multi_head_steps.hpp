@@ -104,8 +104,8 @@ struct MultiHeadSteps {
   // Whether attend_layer projects the queries of narrow heads in one product for all heads. In a product for one narrow
   // head, a tile has only a few sums, and each multiply-add waits for the previous multiply-add of the same sum. The
   // projected queries are stored in the array of the concatenated heads, where the output of a head later overwrites
-  // the queries of the head. head_width therefore equals value_width. With several key blocks, the output of the first
-  // key block would overwrite the queries too early, so all keys must fit into one key block.
+  // the queries of the head. head_width must therefore equal value_width. With several key blocks, the output of the
+  // first key block would overwrite the queries too early, so all keys must fit into one key block.
   static constexpr bool projects_queries_together =
       S.head_width <= target::Current::widest_joined_head && S.heads > 1 &&
       (Weights::heads_adjacent) && S.head_width == S.value_width&& S.keys <= L::block && !is_single_token<Simd, q>;
@@ -547,8 +547,8 @@ struct MultiHeadSteps {
     return call.heads + p * S.concat_width() * q.width();
   }
 
-  // Computes Rows rows of the projected queries, from the rows of head `h` on, for `count` panels from panel `first`
-  // on. The rows are stored where the output of the heads will later overwrite them.
+  // Projects the queries of `count` panels, from panel `first` on. Computes Rows rows of the product; the first of them
+  // is the first row of head `h`. The rows are stored where the output of the heads will later overwrite them.
   template <Tiling P, std::size_t Packs, std::size_t Rows, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
@@ -557,8 +557,9 @@ struct MultiHeadSteps {
                                           count, Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
   }
 
-  // Computes the attention of the queries of the last panel in one query head, like the attention of a single query in
-  // several heads that share keys and values. `query` and `out` are panels of the width Width.
+  // Computes the attention of the queries of the last panel in one query head. The kernels for a single query accept
+  // several heads that share keys and values. Here each query takes the place of such a head. `query` and `out` are
+  // panels of the width Width.
   template <std::size_t Width, class Call, class Queries>
   static LADON_NOINLINE constexpr void attend_last_queries(const Call& call, const Queries& bound,
                                                            const Head<const float*>& head, const float* query,
@@ -624,7 +625,8 @@ struct MultiHeadSteps {
         if constexpr (std::is_same_v<View, PairPanels>) {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
         }
-        // A mask must not depend on the query, because the kernels for a single query know only query 0.
+        // With a mask, the last panel keeps the usual kernels: the mask may depend on the query, but the kernels for a
+        // single query know only query 0.
         constexpr bool masks = decltype(Queries::mask)::hides_keys || decltype(Queries::mask)::adds_to_scores;
         if constexpr (splits_last_panel && !(P == q) && !masks && std::is_same_v<View, const float*>) {
           attend_last_queries<P.width()>(call, bound, head, query, queries, scratch.scores.data, out);

@@ -82,22 +82,22 @@ LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
   }
 }
 
-// Applies the activation F to hidden features. If Quantised is true, the features will be quantised, and the function
-// may be less accurate (gelu_table.hpp).
-template <Activation F, bool Quantised, class Pack>
+// Applies the activation F to hidden features. If Rounded is true, the next product rounds the features to integers or
+// to bfloat16, and the function may be less accurate (gelu_table.hpp).
+template <Activation F, bool Rounded, class Pack>
 LADON_INLINE constexpr Pack activate_hidden(const Pack& x) noexcept {
-  if constexpr (Quantised && uses_gelu_table<F>) {
+  if constexpr (Rounded && uses_gelu_table<F>) {
     return gelu_from_table(F == Activation::gelu ? gelu_table : gelu_tanh_table, x);
   } else {
     return activate<F>(x);
   }
 }
 
-// Replaces each x by activate_hidden<F, Quantised>(x).
-template <Activation F, bool Quantised, class Pack, std::size_t N>
+// Replaces each x by activate_hidden<F, Rounded>(x).
+template <Activation F, bool Rounded, class Pack, std::size_t N>
 LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
-  if constexpr (Quantised && uses_gelu_table<F>) {
-    for (std::size_t i = 0; i < N; ++i) x[i] = activate_hidden<F, Quantised>(x[i]);
+  if constexpr (Rounded && uses_gelu_table<F>) {
+    for (std::size_t i = 0; i < N; ++i) x[i] = activate_hidden<F, Rounded>(x[i]);
   } else {
     activate<F>(x);
   }
@@ -105,11 +105,11 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
 
 // A function object that applies the activation F (activate_hidden). A matrix product applies the object to each sum
 // before the sum is stored (detail/linear/epilogue.hpp).
-template <Activation F, bool Quantised = false>
+template <Activation F, bool Rounded = false>
 struct Activate {
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& x) const noexcept {
-    return activate_hidden<F, Quantised>(x);
+    return activate_hidden<F, Rounded>(x);
   }
 };
 

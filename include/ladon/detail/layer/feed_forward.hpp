@@ -112,12 +112,12 @@ struct FeedForward {
   // Computes Count hidden features of every panel, from feature number `first` on, and stores them in `hidden`.
   template <std::size_t Count, class Layer, class In>
   constexpr void first_linear(const Layer& w, In in, std::size_t first) const noexcept {
-    constexpr bool quantised = is_quantised<In>;
-    const Epilogue<width, Activate<Config.activation, quantised>> store_activated{hidden, Count * width};
+    constexpr bool rounded = is_quantised<In> || std::is_same_v<In, BFloat16PanelsView>;  // as in the second product
+    const Epilogue<width, Activate<Config.activation, rounded>> store_activated{hidden, Count * width};
     if constexpr (activates_later && !Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
                                            Epilogue<width, Unchanged>{hidden, Count * width});
-      for (std::size_t p = 0; p < panels; ++p) activate_panel<Count * width, quantised>(hidden + p * Count * width);
+      for (std::size_t p = 0; p < panels; ++p) activate_panel<Count * width, rounded>(hidden + p * Count * width);
     } else if constexpr (Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, store_activated);
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
@@ -135,21 +135,21 @@ struct FeedForward {
                                                                        target::Current::gelu_packs_together > 1));
 
   // Applies the activation to Size floats.
-  template <std::size_t Size, bool Quantised>
+  template <std::size_t Size, bool Rounded>
   static constexpr void activate_panel(float* at) noexcept {
     using Wide = typename Simd::template Pack<Simd::lanes>;
     using Narrow = typename Simd::template Pack<T.lanes>;
     constexpr std::size_t together = target::Current::gelu_packs_together, step = together * Wide::lanes;
     constexpr std::size_t most = Size / step * step, whole = Size / Wide::lanes * Wide::lanes;
-    for (std::size_t i = 0; i < most; i += step) activate_packs<Quantised, Wide, together>(at + i);
-    for (std::size_t i = most; i < whole; i += Wide::lanes) activate_packs<Quantised, Wide, 1>(at + i);
-    for (std::size_t i = whole; i < Size; i += Narrow::lanes) activate_packs<Quantised, Narrow, 1>(at + i);
+    for (std::size_t i = 0; i < most; i += step) activate_packs<Rounded, Wide, together>(at + i);
+    for (std::size_t i = most; i < whole; i += Wide::lanes) activate_packs<Rounded, Wide, 1>(at + i);
+    for (std::size_t i = whole; i < Size; i += Narrow::lanes) activate_packs<Rounded, Narrow, 1>(at + i);
   }
-  template <bool Quantised, class Pack, std::size_t N>
+  template <bool Rounded, class Pack, std::size_t N>
   static LADON_INLINE constexpr void activate_packs(float* at) noexcept {
     Pack x[N];
     simd::for_each_index<N>([&](std::size_t i) { x[i] = Pack::load(at + i * Pack::lanes); });
-    activate_hidden<Config.activation, Quantised>(x);
+    activate_hidden<Config.activation, Rounded>(x);
     simd::for_each_index<N>([&](std::size_t i) { x[i].store(at + i * Pack::lanes); });
   }
 

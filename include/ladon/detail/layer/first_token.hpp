@@ -77,8 +77,8 @@ struct FirstTokenSteps {
   // instead.
   static constexpr bool exist = has_first_token<S, Target> && Simd::lanes > 1;
 
-  // Whether the last layer computes the attention of token 0 without keys and values. For the query q of a head, the
-  // tokens x_t and their weights p_t:
+  // Whether the last layer computes the attention of token 0 without keys and values. q is the query of a head, x_t is
+  // token t, and p_t is the attention weight of token t. Wk and Wv project keys and values:
   //     score of token t = q . (Wk x_t) = (Wk^T q) . x_t
   //     output = sum of p_t (Wv x_t) = Wv (sum of p_t x_t)
   //

@@ -49,8 +49,9 @@ LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std:
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
 
-// The addresses that a tile prefetches in its own rows at step k: in the first row, prefetch_distance_floats floats
-// ahead of the step for the L2 cache, and near_prefetch_distance_floats floats ahead for the L1 cache.
+// The addresses that a tile prefetches in its own first row at step k. The address for the L2 cache is
+// prefetch_distance_floats floats ahead of the step. The address for the L1 cache is near_prefetch_distance_floats
+// floats ahead.
 template <class Element>
 struct OwnRowsAhead {
   const Element* for_second_cache;
@@ -59,7 +60,8 @@ struct OwnRowsAhead {
   LADON_INLINE OwnRowsAhead(const Element* row, std::size_t k, std::size_t inner, const Element* next_row) noexcept
       : for_second_cache(ahead_in_row<target::Current::prefetch_distance_floats>(row, k, inner, next_row)),
         for_nearest_cache(ahead_in_row<target::Current::near_prefetch_distance_floats>(row, k, inner, next_row)) {}
-  // Prefetches both addresses, `offset` elements later. With an offset of r row strides, the addresses lie in row r.
+  // Adds `offset` elements to both addresses, and prefetches the sums. With an offset of r row strides, the sums lie in
+  // row r.
   LADON_INLINE void prefetch(std::size_t offset) const noexcept {
     prefetch_to_second_cache(for_second_cache + offset);
     prefetch_to_nearest_cache(for_nearest_cache + offset);

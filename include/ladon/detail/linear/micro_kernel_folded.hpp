@@ -40,9 +40,9 @@ class FoldedMicroKernel {
     }
   }
 
-  // Adds all steps to the sums: the products of `inner` features. The elements of `a` and of the panel are floats or
-  // bfloat16 numbers. The panel's rows have `width` floats or pairs, and are contiguous. With Prefetch, the function
-  // also prefetches weights. `next` has the weights of the next tile. If the rows of `a` are contiguous, the function
+  // Adds the products of `inner` features to the sums. The elements of `a` and of the panel are floats or bfloat16
+  // numbers. The panel's rows have `width` floats or pairs, and are contiguous. With Prefetch, the function also
+  // prefetches weights. `next` has the weights of the next tile. If the rows of `a` are contiguous, the function
   // prefetches weights of `a` (OwnRowsAhead). Near the end of the rows, it prefetches the rows of `next`. If the
   // columns of `a` are contiguous, it prefetches the columns of `next`.
   template <bool Prefetch, class Matrix, class Element>
@@ -98,7 +98,7 @@ class FoldedMicroKernel {
 
   // Prefetches weights before Steps steps are computed. `step` is the position of the first of these steps in a cache
   // line of weights. Together, the calls for one cache line prefetch one cache line of each row of `a`. If the columns
-  // of `a` are contiguous, the function prefetches the columns from `next` on instead.
+  // of `a` are contiguous, the function instead prefetches the columns `step` to `step` + Steps - 1 of `next`.
   template <std::size_t RowStride, std::size_t InnerStride, class Element>
   static LADON_INLINE void prefetch(const OwnRowsAhead<Element>& ahead, const Element* next,
                                     std::size_t step) noexcept {

@@ -221,7 +221,7 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
 
 // Coefficients of log2(erfc(a)) / a for a in [0, 4]: a minimax (Remez) polynomial of degree 8. The fit minimises the
 // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. The larger `a` is,
-// the less an error of z changes erf. One polynomial therefore suffices for the whole interval.
+// the less an error of log2(erfc(a)) changes erf. One polynomial therefore suffices for the whole interval.
 inline constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f,
                                       2.764359303e-2f,  2.053831704e-4f,  -2.374308649e-3f,
                                       8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
@@ -241,7 +241,7 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   const Pack m = polynomial(exp2_fraction, f) * f;
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
 }
-// Replaces each x by erf(x). The bits are those of the function above. Computes each step for all N packs before the
+// Replaces each x by erf(x), with the same bits as the function above. Computes each step for all N packs before the
 // next step, like exp2_of_nonpositive.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr void erf(Pack (&x)[N]) noexcept {

@@ -148,7 +148,8 @@ struct IntegerSums<XsimdPack<16>> {
     const __m512i both = _mm512_add_epi32(sum, _mm512_srli_epi64(sum, 32));
     return {_mm256_add_epi32(start.sum, _mm512_cvtepi64_epi32(both))};
   }
-  // Returns this + the steps of `first` in the lower half of the lanes, and of `rest` in the third quarter.
+  // Returns this plus results of add_steps: the result of `first` in the lower half of the lanes, and the result of
+  // `rest` in the third quarter.
   LADON_INLINE IntegerSums plus_three_quarters(const IntegerSums& first,
                                                const IntegerSums<XsimdPack<8>>& rest) const noexcept {
     const auto low = first.add_steps(IntegerSums<XsimdPack<8>>::zero());

@@ -132,9 +132,9 @@ LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
   return Pack::load(lane);
 }
 
-// The even and odd numbers of an array: two packs hold the numbers with an even index and the numbers with an odd
-// index, instead of the first half and the second half. bfloat16 numbers become floats without a permutation, because
-// every 32-bit lane of a register of bfloat16 numbers already has one number of each pack.
+// Splits the numbers of an array into two packs. One pack holds the numbers with an even index, and the other pack
+// holds the numbers with an odd index. bfloat16 numbers become floats without a permutation, because every 32-bit lane
+// of a register of bfloat16 numbers already has one number of each pack.
 //     load          loads 2 * Pack::lanes numbers
 //     split         replaces two packs of consecutive numbers by the even and the odd numbers
 //     join          is the inverse of split

@@ -104,9 +104,9 @@ struct Defaults {
   // Weights are prefetched if neighbouring rows are at least this many floats apart. For a matrix with contiguous
   // columns, the distance between neighbouring columns counts. With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
-  // Tiles of one pack and folded tiles prefetch their own rows of weights twice: prefetch_distance_floats floats ahead
-  // of the step that uses the weights into the L2 cache, and near_prefetch_distance_floats floats ahead into the L1
-  // cache.
+  // Tiles of one pack and folded tiles prefetch their own rows of weights twice. The first prefetch, into the L2 cache,
+  // is prefetch_distance_floats floats ahead of the step that uses the weights. The second prefetch, into the L1 cache,
+  // is near_prefetch_distance_floats floats ahead.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
   static constexpr std::size_t near_prefetch_distance_floats = 4 * cache_line_floats;
   // If rows of weights are a multiple of `aliasing_bytes` apart, the elements of one column compete for the same set of
@@ -192,8 +192,8 @@ struct Defaults {
   // How many query heads that share keys and values are computed at the same time. The kernels for a single query then
   // read each pack of keys and values once for several heads (detail/attention/single_query.hpp).
   static constexpr std::size_t single_query_heads = 1;
-  // If a short last panel has at most this many queries, the queries use the kernels for a single query, like query
-  // heads that share keys and values (MultiHeadSteps::attend_last_queries).
+  // If a short last panel has at most this many queries, the kernels for a single query compute these queries. Each
+  // query then takes the place of a query head (MultiHeadSteps::attend_last_queries).
   static constexpr std::size_t most_last_queries = 0;
   // How many packs of sums the kernels for several heads keep in registers. The sums leave room for the other operands.
   static constexpr std::size_t single_query_sums = 8;

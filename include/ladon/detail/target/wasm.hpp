@@ -54,9 +54,9 @@ struct Wasm : Defaults {
     return tokens <= lanes ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4, 8};
   }
 #endif
-  // A product for one head of 8 features has tiles of 2 packs x 4 rows, which have 8 sums. Each sum takes a
-  // multiply-add of 4 cycles, and the processor starts two multiply-adds in a cycle, so 8 sums leave no cycle for a
-  // delay.
+  // A product for one head of 8 features has tiles of 2 packs x 4 rows, which have 8 sums. A multiply-add takes 4
+  // cycles, and two multiply-adds start in each cycle. So 8 sums are just enough to start two multiply-adds in every
+  // cycle, and each delay costs time.
   static constexpr std::size_t widest_joined_head = 8;
 #if defined(__wasm_relaxed_simd__)
   using Int8Element = std::uint8_t;

@@ -45,10 +45,10 @@ struct X86 : Defaults {
   //   two packs   (32,256,8)                                 91%                 94%
   //
   // Zen 5 needs to prefetch at least six lines ahead, or the lines arrive too late from memory. Eight lines are as fast
-  // as six. Zen 4 needs twelve lines. A Zen 4 core can fetch only few lines into the L1 cache at the same time, so
-  // lines twelve lines ahead are prefetched into the L2 cache. Four lines ahead, each line is prefetched again, from
-  // the L2 cache into the L1 cache. The table has the time of six encoder layers of MiniLM with both prefetches,
-  // divided by the time with a single prefetch of each line, twelve lines ahead (Zen 4, weights in the L3 cache):
+  // as six. Zen 4 needs twelve lines. A Zen 4 core can fetch only few lines into the L1 cache at the same time, so each
+  // line is prefetched twice: twelve lines ahead into the L2 cache, and four lines ahead from the L2 cache into the L1
+  // cache. The table has the time of six encoder layers of MiniLM with both prefetches, divided by the time with a
+  // single prefetch of each line, twelve lines ahead (Zen 4, weights in the L3 cache):
   //     relative time                          float32 weights                         bfloat16 weights
   //                                            SSE2   AVX2   AVX-512                   AVX-512
   //     tokens                                 4      8      4      8      16    24    4      8      16
