@@ -22,7 +22,8 @@
 
 namespace ladon::weights {
 
-// A folder with a checkpoint (`in`), and with an old output file (`out`) that the command must replace.
+// A folder with a checkpoint (`in`), and with an old output file (`out`). A command that fails must not change the old
+// file.
 struct ConversionScene {
   examples::TemporaryFolder folder;
   std::filesystem::path in, out;

@@ -15,8 +15,8 @@ using examples::Answer, examples::check_refused, examples::content_of, examples:
 
 Answer run(const std::string& arguments) { return examples::run_in_shell(LADON_WEIGHTS_COMMAND " " + arguments); }
 
-// A folder with a checkpoint, a SPEC (a list of the tensors that a kernel needs), and old output files that the program
-// must replace.
+// A folder with a checkpoint, a SPEC (a list of the tensors that a kernel needs), and old output files. A call that
+// fails must not change the old files.
 struct Scene {
   TemporaryFolder folder;
   std::filesystem::path checkpoint, spec, data, offsets;
