@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev bench for the C++ programs, firmware, charts and all. bench_peers.sh, bench_browser.sh and
-# bench_compare.sh implement the other benchmarks.
+# Implements `./dev bench`, and its subcommands `threads`, `decode`, `memory`, `ceilings`, `firmware`, `charts` and
+# `all`. bench_peers.sh, bench_browser.sh and bench_compare.sh implement the other subcommands.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench() {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev bench browser: compares WebAssembly modules, MiniLM and KWT-1 with packages of npm.
+# Implements `./dev bench browser`, which compares Ladon's WebAssembly modules, MiniLM and KWT-1 with npm packages of
+# other projects.
 : "${root:?}" "${builds:?}"
 
 bench_browser() {

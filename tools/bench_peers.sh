@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev bench peers, minilm, keywords and start: compares Ladon with other libraries, which pip installs.
+# Implements the subcommands `peers`, `minilm`, `keywords` and `start` of `./dev bench`, which compare Ladon with other
+# libraries. pip installs these libraries.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench_peers() {
@@ -35,8 +36,8 @@ bench_peers() {
   run_module "$builds/peers-venv/bin/python" peers --programs "$dir/bench/peers" ${arguments[@]+"${arguments[@]}"}
 }
 
-# listed_after OPTION VALUE... [--OPTION ...]: prints each VALUE up to the next option. Semicolons separate the values,
-# as in a list of CMake.
+# listed_after OPTION VALUE... [--OPTION ...]: prints the VALUEs before the next option as a list of CMake, separated by
+# semicolons.
 listed_after() {
   local values=()
   shift

@@ -27,7 +27,8 @@ run_example() {
 }
 
 # need_examples THING...: installs the packages that the build of the examples needs, and each THING (see `need`). The
-# example keywords also needs the sources of KissFFT in LADON_KISSFFT_DIR, a folder that kissfft_folder prints.
+# build of examples/keywords also needs the sources of KissFFT in LADON_KISSFFT_DIR, a folder that kissfft_folder
+# prints.
 need_examples() {
   need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp utf8proc.h sndfile.h samplerate.h "$@"
 }

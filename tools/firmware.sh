@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev firmware, which runs the date reader and the keyword spotter on microcontrollers in QEMU. Also
-# configures the other projects for microcontrollers.
+# Implements ./dev firmware, which runs the date reader and the keyword spotter on microcontrollers in QEMU. The
+# function configure_firmware also configures tests/firmware and bench/firmware.
 : "${root:?}" "${builds:?}"
 
 cores=(cortex-m0plus cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imafc)
@@ -41,7 +41,8 @@ firmware_demo() {
   "firmware_$name" "$name$precision" ${arguments[@]+"${arguments[@]}"}
 }
 
-# firmware_date_reader PROGRAM [FILE [MOST]]: reads at most MOST texts of FILE, by default 10 held-out texts.
+# firmware_date_reader PROGRAM [FILE [MOST]]: reads the dates in the first MOST texts of FILE, or in all texts of FILE.
+# Without FILE, reads the dates in 10 held-out texts.
 firmware_date_reader() {
   local most=10
   if [ $# -gt 1 ]; then most=1000000; fi
@@ -67,8 +68,8 @@ firmware_keywords() {
 }
 
 # run_on_boards PROGRAM FOLDER ARGS...: builds a program of examples/firmware for three cores, and runs it for each
-# core. The caller's array `settings` has further arguments for CMake. The build for the first core also builds
-# ladon-weights, and the builds for the other cores use this copy.
+# core. The caller's array `settings` has further arguments for CMake. The build for the first core also builds the
+# program ladon-weights. The builds for the other cores use this program.
 run_on_boards() {
   local program=$1 folder=$2 core dir tool=''
   shift 2

@@ -114,8 +114,8 @@ test_firmware() {
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
     settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
-    # The build for the Cortex-M7 makes ladon-weights. If this copy of ladon-weights exists, the build for the
-    # Cortex-M55 uses it.
+    # The build for the Cortex-M7 makes the program ladon-weights. If the program exists, the build for the Cortex-M55
+    # uses it.
     if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then
       settings+=(-DLADON_WEIGHTS_TOOL="$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights")
     fi
@@ -141,8 +141,8 @@ test_package() {
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
   (cd "$root/wasm" && npm run --silent build:demo) >&2
-  # Runs as many test files at a time as the machine has cores. By default, Node runs one file fewer at a time. Node 18
-  # keeps its default, because it does not have the option --test-concurrency.
+  # Runs as many test files at a time as the machine has cores. By default, Node runs one file fewer. Node 18 has no
+  # option --test-concurrency, so it runs one file fewer.
   if node --test-concurrency=1 -e '' 2>/dev/null; then at_once=(--test-concurrency="$(getconf _NPROCESSORS_ONLN)"); fi
   # .ci/check_skipped reads node_tests.tap.
   (cd "$root/wasm" && node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \

@@ -130,8 +130,8 @@ export async function buildDemo() {
   // The worklet is built separately and without splitting, because a worklet does not share code with the page.
   await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] });
   // The service worker is built last, because its script contains the list of all files and a hash of their content.
-  // The list does not contain KWT-1, which the tab "Words" stores itself. Nor does it contain page.png, which only
-  // other sites show.
+  // The list does not contain KWT-1, because the tab "Words" stores KWT-1. Nor does it contain page.png, because only
+  // other sites show page.png.
   const files = filesIn(target)
     .filter((file) => ![keywordModel, "page.png"].includes(basename(file)))
     .sort();

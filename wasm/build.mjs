@@ -1,5 +1,5 @@
-// Makes dist/: one minified file for each entry of the package, with its source map, and the types by tsc. CMake makes
-// the modules in dist/modules (`./dev wasm` in the repository).
+// Makes dist/: for each entry of the package, a minified file and its source map. tsc writes the types. CMake makes the
+// modules in dist/modules (`./dev wasm` in the repository).
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -18,8 +18,8 @@ const onDemand = ["files", "relaxed-dot", "safetensors", "warm-up"];
 const worklets = ["microphone-worklet"];
 
 /**
- * An esbuild plugin: each file of the package imports the other files instead of containing copies of their code. So
- * the package has only one class LadonError, in index.js.
+ * An esbuild plugin. It keeps the imports between the files of the package. Without the plugin, each file would contain
+ * a copy of the code that it imports, and so its own class LadonError.
  */
 const otherFiles = (own) => ({
   name: "other-files",

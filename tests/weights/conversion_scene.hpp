@@ -22,7 +22,8 @@
 
 namespace ladon::weights {
 
-// A folder with a checkpoint, and with an output of an earlier call.
+// A folder with a checkpoint (`in`), and with an old output file (`out`). A command that fails must not change the old
+// file.
 struct ConversionScene {
   examples::TemporaryFolder folder;
   std::filesystem::path in, out;
@@ -40,8 +41,8 @@ struct ConversionScene {
     return examples::run_in_shell(line(command, in, to, options));
   }
 
-  // Runs `command` with `options` on a checkpoint with 200 MB of weights, and writes `out`. The process may have only
-  // 32 MB of memory besides the mapped checkpoint. So the command must not hold the output or a copy of the weights in
+  // Runs `command` with `options` on a checkpoint with 200 MB of weights. The command writes `out`, and may use only 32
+  // MB of memory besides the mapped checkpoint. So the command must not hold the output or a copy of the weights in
   // memory. The checkpoint is a sparse file, which takes no disk space.
   [[nodiscard]] examples::Answer run_on_200_mb(const std::string& command, const std::string& options) const {
     constexpr std::size_t weight_bytes = 200'000'000;

@@ -16,8 +16,8 @@ inline std::string with_length(std::uint64_t length, const std::string& header, 
   return bytes + header + data;
 }
 
-// Returns the bytes of a safetensors file. Spaces after the header align the data to 8 bytes, as the writers of the
-// format do.
+// Returns the bytes of a safetensors file. Spaces after the header align the data to 8 bytes, as in the files that
+// other programs write.
 inline std::string safetensors(std::string header, const std::string& data) {
   header.resize((header.size() + 7) / 8 * 8, ' ');
   return with_length(header.size(), header, data);

@@ -56,8 +56,8 @@ TEST_CASE("a small weight: its bits and the report") {
   CHECK(result.bytes("fc.bias") == floats({5, 6}));
   CHECK(result.file().tensors().size() == 2);
   // Two of the six weights have an error of 2^-8, and the others are exact. The squares of all weights add up to 23.03,
-  // so the relative RMS error is 2^-8 sqrt(2 / 23.03) = 0.001151. The report also divides the largest error, 2^-8, by
-  // the largest weight, 4: 0.000977.
+  // so the relative RMS error is 2^-8 sqrt(2 / 23.03) = 0.001151. The largest error is 2^-8, and the largest weight is
+  // 4. Their quotient is 0.000977, which is the last column of the report.
   CHECK(result.report() ==
         "name       shape  relative RMS  largest error\n"
         "fc.weight  [2,3]  0.001151           0.000977\n"

@@ -78,7 +78,7 @@ TEST_CASE("convert --help describes the conversion") {
   CHECK(has(answer.out, "unless --embeddings is given"));
 }
 
-// The output has 100 MB, but the limit of run_on_200_mb leaves room for only 32 MB.
+// The output has 100 MB, but run_on_200_mb allows only 32 MB of memory besides the mapped checkpoint.
 TEST_CASE("the program keeps neither the output nor a copy of the input in memory") {
   const ConvertScene scene;
   const Answer answer = scene.run_on_200_mb("convert", "--type bfloat16");

@@ -31,8 +31,8 @@ std::uint32_t widened(std::string_view dtype, std::uint16_t half) {
   return bits;
 }
 
-// Returns whether `bits` are the exact result of a conversion. A NaN must keep its sign and its payload, also if it is
-// signalling.
+// Returns whether `bits` are the exact result of a conversion. A NaN must keep its sign and its payload, even if the
+// NaN is signalling.
 bool is_exact(std::uint32_t bits, double expected, std::uint32_t nan_bits) {
   if (std::isnan(expected)) return bits == nan_bits;
   const double found = std::bit_cast<float>(bits);

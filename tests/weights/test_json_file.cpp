@@ -1,4 +1,4 @@
-// Tests bench/support/json_file.hpp, with which the benchmarks write the file of their option --json.
+// Tests bench/support/json_file.hpp. The benchmarks with the option `--json FILE` use this header to write FILE.
 #include <doctest/doctest.h>
 
 #include "json_file.hpp"

@@ -67,7 +67,7 @@ Checkpoint int8_attention() {
 
 const std::string refused = "m.safetensors: is not what the kernel needs\n  ";
 
-// Packs an int8 out_proj.weight whose scale has this dtype, shape and data. Returns the text of the error.
+// Packs an int8 out_proj.weight. The scale has the given `dtype`, `shape` and `bytes`. Returns the text of the error.
 std::string complaint_of_scale(const std::string& dtype, const std::string& shape, const std::string& bytes) {
   Checkpoint checkpoint;
   checkpoint.add("out_proj.weight", "I8", "[4,4]", std::string(16, '\1'));

@@ -1,4 +1,4 @@
-// Tests the program ladon-weights, called as CMake and a user call it.
+// Tests the program ladon-weights. The tests call the program with the arguments that CMake and users give.
 #include <doctest/doctest.h>
 
 #ifndef _WIN32  // arguments are quoted for a POSIX shell
@@ -15,7 +15,8 @@ using examples::Answer, examples::check_refused, examples::content_of, examples:
 
 Answer run(const std::string& arguments) { return examples::run_in_shell(LADON_WEIGHTS_COMMAND " " + arguments); }
 
-// A folder with a checkpoint, a SPEC (a list of the tensors that a kernel needs), and outputs of an earlier call.
+// A folder with a checkpoint, a SPEC (a list of the tensors that a kernel needs), and old output files. A call that
+// fails must not change the old files.
 struct Scene {
   TemporaryFolder folder;
   std::filesystem::path checkpoint, spec, data, offsets;

@@ -110,7 +110,7 @@ TEST_CASE("quantise --help describes the output") {
   CHECK(has(answer.out, "X.weight_scale  F32  [out,1]"));
 }
 
-// The output has 50 MB, but the limit of run_on_200_mb leaves room for only 32 MB.
+// The output has 50 MB, but run_on_200_mb allows only 32 MB of memory besides the mapped checkpoint.
 TEST_CASE("the program keeps neither the output nor a copy of the input in memory") {
   const QuantiseScene scene;
   const Answer answer = scene.run_on_200_mb("quantise", "");

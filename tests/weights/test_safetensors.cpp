@@ -191,8 +191,8 @@ TEST_CASE("hostile headers") {
 TEST_CASE("hostile shapes") {
   for (const char* shape : {"[-2,3]", "[2.0,3]", "[\"2\",3]", "[[2],3]", "6", "null", "{\"a\":2}", "[2,3e0]"})
     check_says(complaint_of(R"("F32")", shape, "[0,32]"), {"tensor \"w\"", "expected a \"shape\" of sizes"});
-  // Each shape has a product that overflows 64 bits to 6 or 0. A reader that multiplies without a check would accept
-  // these shapes.
+  // The number of elements of each shape needs more than 64 bits. The lowest 64 bits of this number are 6 or 0. A
+  // reader that multiplies without a check would accept these shapes.
   for (const char* shape : {"[9223372036854775811,2]", "[4294967296,4294967296]", "[18446744073709551615,3]"})
     check_says(complaint_of(R"("F32")", shape, "[0,32]"), {"tensor \"w\"", "expected shape [2,3], found [", shape});
   check_says(complaint_of(R"("F32")", "[99999999999999999999,3]", "[0,32]"), {"expected a \"shape\" of sizes"});
@@ -205,7 +205,8 @@ TEST_CASE("hostile offsets") {
   check_says(complaint_of(R"("F32")", "[2,3]", "[0,18446744073709551615]"), {"tensor \"w\"", "ends at byte 32"});
   check_says(complaint_of(R"("F32")", "[2,3]", "[18446744073709551608,16]"), {"tensor \"w\"", "begins at byte 0"});
   check_says(complaint_of(R"("F32")", "[2,3]", "[8,32]"), {"tensor \"w\"", "begins at byte 0", "[8,32]"});
-  // In three wrong files, the tensor "b" ends before its beginning, overlaps "w", or leaves a gap behind "w".
+  // Three wrong files: "b" ends before its beginning in the first, overlaps "w" in the second, and leaves a gap behind
+  // "w" in the third.
   const auto second = [](const std::string& offsets) {
     return complaint(safetensors(R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
                                  R"("b":{"dtype":"F32","shape":[2],"data_offsets":)" +

@@ -9,8 +9,8 @@ const batch = 6; // milliseconds of a timed series of calls; the clock can have 
 const say = (message: BenchmarkMessage) => self.postMessage(message);
 
 /**
- * Returns the floating-point operations that one call needs: the projections, and the scores and weighted sums of the
- * visible pairs of query and key.
+ * Returns the number of floating-point operations of one call. Counts the projections, and the scores and weighted sums
+ * of the visible pairs of query and key.
  */
 function flops({ tokens, model }: BenchmarkShape, causal: boolean): number {
   const pairs = causal ? (tokens * (tokens + 1)) / 2 : tokens ** 2;
@@ -32,7 +32,7 @@ function setWeights(instance: Instance, model: number): void {
 }
 
 /**
- * Returns a number of calls that together take at least `batch` milliseconds. In the measurement, these calls may take
+ * Returns a number of calls that together take at least `batch` milliseconds. Later, the same number of calls may take
  * less time, because the engine may have optimised the code.
  */
 function callsOf(call: () => void): number {

@@ -154,8 +154,8 @@ function fill(cell: HTMLElement, rate: number, ceiling: number): void {
   cell.replaceChildren(track, make("span", { class: "figure" }, `${rate.toFixed(1)} `, share));
 }
 
-// The ceiling of a kind of module is measured again for each shape. Replaces these ceilings by the highest of the same
-// kind.
+// The ceiling is measured again for each shape. In the result, all cells of one kind of module have the highest of
+// their ceilings.
 function withOneCeiling(cells: readonly Cell[]): Cell[] {
   return cells.map((cell) => {
     const ceilings = cells.filter(({ variant }) => variant === cell.variant).map(({ ceiling }) => ceiling);

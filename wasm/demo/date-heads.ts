@@ -40,7 +40,7 @@ export class DateHeads {
   }
 
   /**
-   * Shows a badge on the picture of the head `pointing`, whose digits point best to different characters of the text
+   * Shows a badge on the picture of the head `pointing`, in which the digits attend to different characters of the text
    * (pointingHead). Also chooses this head if the user has not chosen a head.
    */
   follow(pointing: Place): void {

@@ -1,5 +1,5 @@
-// Draws the characters of the text, the digits of the date below, and lines from each digit to the characters that the
-// digit attends to.
+// Draws the characters of the text, and below them the digits of the date. Draws lines from each digit to the
+// characters that the digit attends to.
 import type { DateReading } from "../src/date-reader.js";
 import { byId, make } from "./dom.js";
 import { percent } from "./format.js";

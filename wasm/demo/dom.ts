@@ -1,6 +1,6 @@
 // Helper functions for the document.
 
-/** Returns the element with this id. Throws if no element of this type has the id. */
+/** Returns the element with the id `id`. Throws if no element of the type `type` has this id. */
 export function byId<T extends Element>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof type)) throw new Error(`#${id} is no ${type.name}`);
@@ -33,7 +33,10 @@ export function fillFrom(examples: HTMLElement, field: HTMLInputElement): void {
   });
 }
 
-/** Returns a function that delays `callback`: it runs `milliseconds` after the last call of the returned function. */
+/**
+ * Returns a function that delays `callback`. `callback` runs `milliseconds` after the last call of the returned
+ * function.
+ */
 export function settled(milliseconds: number, callback: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {

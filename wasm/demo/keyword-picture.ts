@@ -11,13 +11,13 @@ const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
 /**
- * The range of the colours, as a difference of natural logarithms of magnitudes. A difference of 8 is 69 dB. A
- * frequency band that is so far below the loudest band has the faintest colour.
+ * The difference between the natural logarithms of two magnitudes of frequency bands: the magnitude with the strongest
+ * colour, and the largest magnitude with the faintest colour. 8 is 69 dB.
  */
 const range = 8;
 /**
- * A natural logarithm of a magnitude. The strongest colour belongs to the loudest band, or to `quiet` if all bands are
- * below `quiet`. A quiet sound therefore gets faint colours.
+ * The natural logarithm of a magnitude. The loudest band has the strongest colour if its logarithm is at least `quiet`.
+ * In a sound with lower logarithms, all colours are fainter.
  */
 const quiet = 0;
 
@@ -67,8 +67,8 @@ function soundPixels(values: Float32Array): Pixels {
 }
 
 /**
- * Paints a picture of width x height pixels, stretched to the size of the canvas. `gap` is the space between its rows,
- * in CSS pixels.
+ * Paints a picture of width x height pixels, stretched to the size of the canvas. `gap` is the space between the rows
+ * of the picture, in CSS pixels.
  */
 function paint(canvas: HTMLCanvasElement, { width, height, shares }: Pixels, gap = 0): void {
   const context = fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight);

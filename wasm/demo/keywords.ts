@@ -39,7 +39,10 @@ export async function start(): Promise<void> {
   else panel.choice.show();
 }
 
-/** A recording or a sound file. The page has all its samples at once, unlike the samples of the microphone. */
+/**
+ * A recording or a sound file. All samples of the sound are known from the beginning, unlike the samples of the
+ * microphone.
+ */
 interface Sound {
   readonly name: string;
   readonly samples: Float32Array;

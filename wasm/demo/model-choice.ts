@@ -5,8 +5,8 @@ import type { LoadedModel, LoadProgress, ModelSource, RemoteFile } from "./sente
 import { Cancelled, type SentenceModel } from "./sentence-model.js";
 import type { PrecisionChoice } from "./precision-choice.js";
 
-// The page knows the checksums of the files at its default addresses. Another address is the user's choice, like a file
-// on the user's disk, and is accepted without a checksum.
+// The page knows the checksums of the files at its default addresses. A file from another address, or from the user's
+// disk, is the user's choice, and needs no checksum.
 export function remoteFile(id: string): RemoteFile {
   const { value: url, defaultValue, dataset } = byId(id, HTMLInputElement);
   return url === defaultValue ? { url, sha256: dataset.sha256 } : { url };
@@ -34,7 +34,7 @@ export class ModelChoice {
     });
     this.#files.addEventListener("change", () => this.#takeFiles());
     this.#cancel.addEventListener("click", () => this.model().cancel());
-    // So far, the form was visible but inert, because a click before this script is loaded would be lost.
+    // Before this line, the form is visible but inert, because a click before the script is loaded would be lost.
     this.#form.inert = false;
   }
 

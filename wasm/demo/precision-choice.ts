@@ -11,7 +11,8 @@ export class PrecisionChoice {
     this.#group = byId(id, HTMLFieldSetElement);
     this.#choices = Array.from(this.#group.querySelectorAll("input"));
     this.#group.addEventListener("change", changed);
-    // So far, the choices were visible but disabled, because a click before this script is loaded would be lost.
+    // Before this line, the choices are visible but disabled, because a click before the script is loaded would be
+    // lost.
     this.#group.disabled = false;
   }
 

@@ -1,7 +1,7 @@
 // Stores the page for use without a network. With a network, the worker fetches the page's files again, so that the
-// user sees a changed page at once. If a fetch fails, the worker answers with the stored file. The build writes the
-// list of its files, `pageFiles`, and a hash of all files, `pageVersion`, into this script. So each build has a
-// different script. After a new build, the browser loads the new script, which stores the new files.
+// user sees a changed page at once. If a fetch fails, the worker answers with the stored file. The build writes
+// `pageFiles`, the list of the page's files, and `pageVersion`, a hash of these files, into this script. So each build
+// has a different script. After a new build, the browser loads the new script, which stores the new files.
 export {};
 
 declare const pageFiles: readonly string[];

@@ -89,8 +89,8 @@ export class WordAttention {
     }
   }
 
-  // Shows the words of the sentence as buttons. If the user has edited the sentence, the word that was picked before
-  // stays picked. If it is gone, the word 'it' is picked, or else the last word.
+  // Shows the words of the sentence as buttons. If the user has edited the sentence, the picked word stays picked. If
+  // the sentence no longer has this word, picks the word 'it'. Without an 'it', picks the last word.
   #showWords(): void {
     const words = wordsOf(this.#attended!.tokens).filter(({ special }) => this.#special.checked || !special);
     const before = this.#chips.find(({ choice }) => choice.checked)?.word;

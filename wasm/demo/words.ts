@@ -9,7 +9,7 @@ export interface Word {
   readonly special: boolean;
 }
 
-/** Joins the tokens that SentenceEncoder.tokens returned into words. */
+/** Joins tokens to words. The tokens are a result of SentenceEncoder.tokens. */
 export function wordsOf(tokens: readonly string[]): Word[] {
   const words: Word[] = [];
   tokens.forEach((piece, first) => {

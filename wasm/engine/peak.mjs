@@ -2,10 +2,12 @@
 // in one thread, with the instructions of the table below and with all operands in registers. peakModule writes the
 // bytes of the measuring modules, so that no build is necessary.
 //
-//              float32                              int8
+//   kind       float32                              int8
 //   relaxed    f32x4.relaxed_madd                   i32x4.relaxed_dot_i8x16_i7x16_add_s
-//   simd       f32x4.mul, f32x4.add                 i32x4.dot_i16x8_s, i32x4.add: int8 numbers are widened to 16 bits
+//   simd       f32x4.mul, f32x4.add                 i32x4.dot_i16x8_s, i32x4.add
 //   scalar     f32.mul, f32.add                     i32.mul, i32.add
+//
+// The kind `simd` widens int8 numbers to 16 bits.
 
 /** The kinds of modules: relaxed SIMD, SIMD, and neither. */
 export const kinds = ["relaxed", "simd", "scalar"];
@@ -14,8 +16,8 @@ export const kinds = ["relaxed", "simd", "scalar"];
 export const runs = kind => WebAssembly.validate(peakModule(kind, {sums: 1}));
 
 // The number of independent sums in the loop of peakModule. A multiplication and the addition of its product take 8
-// cycles. A core with two ports starts one such pair per cycle, so 8 sums keep both ports busy. V8 has 15 registers on
-// x86-64. Two of them hold the other operands, so at most 13 sums fit.
+// cycles. A core with two ports starts one such pair per cycle, so at least 8 sums are necessary to keep both ports
+// busy. V8 has 15 registers on x86-64. Two of them hold the other operands, so at most 13 sums are possible.
 const sumsOf = {float32: {relaxed: 12, simd: 12, scalar: 12}, int8: {relaxed: 12, simd: 12, scalar: 8}};
 
 const [i32, f32, v128] = [0x7f, 0x7d, 0x7b];
@@ -30,10 +32,11 @@ const op = {
   i32x4RelaxedDotAdd: [0xfd, 0x93, 0x02],
 };
 
-// `floats` and `bytes` are members that several entries of `units` share. In an entry, `result` converts a sum to a
-// float32. `macs` is the number of multiply-adds in `fused`, or in `mul` and `add` together. `fused` adds a product to
-// the sum in one instruction. `mul` multiplies the sum by `factor`, so that no two products are equal. Otherwise, an
-// engine could compute one product for several sums.
+// An entry of `units` describes one kind of module. All entries for float32 contain the members of `floats`, and all
+// entries for int8 contain the members of `bytes`. `result` converts a sum to a float32. `macs` is the number of
+// multiply-adds in `fused`, or in `mul` and `add` together. `fused` adds a product to the sum in one instruction. `mul`
+// multiplies the sum by `factor`, so that no two products are equal. Otherwise, an engine could compute one product for
+// several sums.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
 const units = {

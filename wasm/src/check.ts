@@ -49,7 +49,7 @@ export const checkKernel = (kernel: any): void => {
   if (typeof kernel?.create !== "function") fail("option", "kernel", "what load returns", kernel);
 };
 
-/** Returns the text. Throws if the value has another type. */
+/** Returns `value`. Throws unless the value is a string. */
 export const checkText = (name: string, value: unknown): string =>
   typeof value === "string" ? value : fail("option", name, "a string", value);
 

@@ -45,7 +45,7 @@ export interface Option {
   readonly masks?: readonly string[];
   /**
    * The name of an array, if this option is only the number of columns of that array: "boolean" for boolean_keys. The
-   * package sets such an option itself.
+   * package sets such an option, and the caller does not.
    */
   readonly of?: string;
   /** True if the kernel writes the array. */
@@ -122,7 +122,9 @@ export interface Description {
   readonly layer?: readonly Tensor[];
   /** The members of the C struct of options, in their order. */
   readonly options: readonly Option[];
-  /** The names of the C functions, without the kernel's name that precedes each of them in the C header. */
+  /**
+   * The names of the C functions, without the kernel's name. In the C header, each name begins with the kernel's name.
+   */
   readonly functions: readonly string[];
   /** The size of the rotary table, if the kernel has a rotary embedding. */
   readonly rotary?: { readonly positions: number; readonly width: number };
@@ -203,8 +205,8 @@ export interface Slot {
   readonly type: WeightType;
   readonly shape: readonly number[];
   /**
-   * The number of pointers in the C struct that belong to this tensor. Each of them points to an equal part of the
-   * tensor.
+   * The number of pointers in the C struct that belong to this tensor. They point to parts of the tensor, all of one
+   * size.
    */
   readonly pointers: number;
 }

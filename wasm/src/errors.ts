@@ -4,7 +4,7 @@ import { textOf } from "./text.js";
 /**
  * The causes of a {@link LadonError}:
  *
- * - `"length"`: an array or a length of a run does not fit; `expected` and `actual` count elements or tokens
+ * - `"length"`: an array has a wrong length, or an argument is not an integer in the allowed range
  * - `"option"`: an option that the kernel does not have, a missing option that the kernel needs, or a wrong value
  * - `"mask"`: a mask that the kernel does not have, or data of a mask that the instance was created without
  * - `"weights"`: no weights yet; tensors that are missing, unknown, misaligned or of another dtype; a damaged file
@@ -69,11 +69,11 @@ export class LadonError extends Error {
   override name = "LadonError";
 
   /**
-   * @param code what the error is about
-   * @param what the first part of the message; `expected` and `actual` follow if `expected` is defined
-   * @param expected the allowed value
-   * @param actual the given value
-   * @param cause the error that led to this error
+   * @param code - the cause, as ErrorCode lists it
+   * @param what - the first part of the message; if `expected` is defined, `expected` and `actual` follow
+   * @param expected - the allowed value
+   * @param actual - the given value
+   * @param cause - the error that led to this error
    */
   constructor(
     readonly code: ErrorCode,

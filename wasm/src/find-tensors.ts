@@ -20,8 +20,8 @@ export interface StoredTensor {
 }
 
 /**
- * The tensors that the kernel reads. A key is the name of a member in the C struct of weights. The value is [name,
- * tensor], where `name` is the tensor's name in the record or file.
+ * The tensors that the kernel reads. A key is a member of the C struct of weights. The value is [name, tensor], where
+ * `name` is the name of the tensor in the record or file.
  */
 export type Members = Map<string, readonly [name: string, tensor: StoredTensor]>;
 

@@ -17,8 +17,8 @@ export const kernelOf = async (module: WebAssembly.Module, wanted: LoadOptions):
   if (wanted.activationBits && !isInt8) fail("option", "precision for activationBits", "int8", precision);
   const chosen = isInt8 ? await chooseActivations(inModule, wanted.activationBits) : undefined;
   const description = chosen ? Object.freeze({ ...inModule, activationBits: chosen.bits }) : inModule;
-  // The exported function set_activations takes the format of quantised inputs. A module whose description has 7 bits
-  // or none does not export this function, so its instances get no activations.
+  // The exported function set_activations takes the format of quantised inputs. A module exports this function only if
+  // the activationBits of its description are 8. Instances of other modules get no activations.
   const activations = inModule.activationBits === 8 ? chosen : undefined;
   return {
     description,

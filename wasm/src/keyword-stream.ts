@@ -38,8 +38,8 @@ export interface Spotting {
 export interface SpottedWord {
   readonly label: Label;
   /**
-   * The mean of the probabilities of `label` over several windows: the window that completed the word, and the windows
-   * before it. Their number is half a second divided by the stride, rounded down, but at least 1.
+   * The mean of the probabilities of `label` in the last windows, up to the window that completed the word. The number
+   * of these windows is half a second divided by the stride, rounded down, but at least 1.
    */
   readonly probability: number;
   /** The seconds from the first sample of the sound to the beginning of the window that completed the word. */
@@ -105,8 +105,8 @@ export class KeywordStream {
 
   /**
    * Processes the next samples. Runs the model on each window of one second that the samples complete, and calls
-   * `found` with the result. `position` is the index in the sound of the window's first sample. It is negative if the
-   * window begins in the silence before the sound.
+   * `found` with the result. The argument `position` is the index of the window's first sample. The first sample of the
+   * sound has index 0, so `position` is negative if the window begins in the silence before the sound.
    */
   take(samples: Float32Array, attention: boolean, found: (one: Hearing, position: number) => void): void {
     for (let at = 0; at < samples.length;) {

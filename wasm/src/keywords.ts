@@ -33,8 +33,8 @@ export interface KeywordSpotterOptions extends LoadOptions {
   /** Called when bytes of the weights arrive, with the number of bytes so far and the number of bytes of the file. */
   readonly progress?: (bytes: number, total: number) => void;
   /**
-   * The milliseconds from one window to the next, in `push` and for sounds of more than a second: a multiple of 10 from
-   * 10 to 1000. The default is 100.
+   * The milliseconds from the beginning of a window to the beginning of the next. Must be a multiple of 10, from 10 to
+   * 1000. The default is 100. `push` uses the stride for every sound, and `spot` for sounds of more than a second.
    */
   readonly stride?: number;
 }

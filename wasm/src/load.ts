@@ -28,8 +28,9 @@ export type KernelSource =
 declare global {
   namespace WebAssembly {
     /**
-     * The types of browsers declare WebAssembly.Module without members, so a value of any type would match it. The
-     * types of Node do not declare it. With the member below, the compiler rejects values that are not modules.
+     * TypeScript's file lib.dom.d.ts declares WebAssembly.Module without members, so a value of any type would match.
+     * The types of Node do not declare WebAssembly.Module. With the member below, the compiler rejects values that are
+     * not modules.
      */
     interface Module {
       readonly [Symbol.toStringTag]: "WebAssembly.Module";

@@ -5,8 +5,8 @@ import { attempt, fail, failFor } from "./fail.js";
 import { checkStatus } from "./status.js";
 
 /**
- * The exports of a module. The functions are those of the C header, without the kernel's name. Pointers are passed as
- * numbers.
+ * The exports of a module. The functions are those of the C header. Their names lack the kernel's name. Pointers are
+ * passed as numbers.
  */
 export interface Exports {
   readonly memory: WebAssembly.Memory;

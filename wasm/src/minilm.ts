@@ -74,7 +74,7 @@ export class SentenceEncoder {
     return this.vocabulary.encode(text, this.maxTokens);
   }
 
-  /** Returns the pieces of a text as the vocabulary has them. A piece that continues a word begins with "##". */
+  /** Returns the pieces of a text, spelled as in the vocabulary. A piece that continues a word begins with "##". */
   tokens(text: string): string[] {
     return this.ids(text).map((id) => this.vocabulary.pieces[id]!);
   }

@@ -4,15 +4,16 @@
 const widenBfloat16 = (half: number): number => half << 16;
 
 /**
- * Returns the bits of a binary32 with the value of a binary16. binary16 has 5 exponent bits with bias 15, and 10
- * fraction bits. binary32 has 8 exponent bits with bias 127, and 23 fraction bits.
+ * Converts the bits of a 16-bit float (binary16) to the bits of the float32 (binary32) with the same value. binary16
+ * has 5 exponent bits with bias 15, and 10 fraction bits. binary32 has 8 exponent bits with bias 127, and 23 fraction
+ * bits.
  */
 const widenFloat16 = (half: number): number => {
   const [sign, exponent, fraction] = [(half & 0x8000) << 16, (half >> 10) & 31, half & 1023];
   if (exponent === 31) return sign | 0x7f800000 | (fraction << 13);
   if (exponent) return sign | ((exponent + 112) << 23) | (fraction << 13);
   if (!fraction) return sign;
-  // A subnormal, fraction * 2^-24, is normal in binary32.
+  // The value is fraction * 2^-24. It is subnormal in binary16, but normal in binary32.
   const shift = Math.clz32(fraction) - 21;
   return sign | ((113 - shift) << 23) | (((fraction << shift) & 1023) << 13);
 };

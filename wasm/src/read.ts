@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads files: by fetch, or in Node, Deno and Bun also from the file system.
+// Reads files with `fetch`. In Node, Deno and Bun, also reads files from the file system.
 import { classOf } from "./check.js";
 import { LadonError } from "./errors.js";
 import { fail } from "./fail.js";

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how the engine computes i32x4.relaxed_dot_i8x16_i7x16_add_s, the dot product of relaxed int8 kernels. Loaded on
 // demand.
-// The operands a and b have 16 bytes, and c has 4 lanes of 32 bits. Lane i of the result is c[i] plus the dot product
-// of the bytes 4i to 4i + 3 of a and b. The bytes of a are signed. The sum is defined only if the bytes of b are from 0
-// to 127. For larger bytes, the sum depends on the processor's instruction that the engine uses.
+// The operands `a` and `b` have 16 bytes, and `c` has 4 lanes of 32 bits. Lane i of the result is c[i] plus the dot
+// product of the bytes 4i to 4i + 3 of `a` and `b`. The bytes of `a` are signed. The sum is defined only if the bytes
+// of `b` are from 0 to 127. For larger bytes of `b`, the sum depends on the processor's instruction that the engine
+// uses.
 
 /**
- * - `"unsigned"`: sums are exact for b from 0 to 255
- * - `"signed"`: sums are exact for b from -128 to 127
- * - `"saturating"`: sums are exact for b from 0 to 127 only
- * - `"wrong"`: sums are wrong even for b from 0 to 127. In Node 20, code that is not yet optimised computes such sums.
+ * - `"unsigned"`: sums are exact for bytes of `b` from 0 to 255
+ * - `"signed"`: sums are exact for bytes of `b` from -128 to 127
+ * - `"saturating"`: sums are exact only for bytes of `b` from 0 to 127
+ * - `"wrong"`: sums are wrong even for bytes of `b` from 0 to 127. Unoptimised code in Node 20 computes such sums.
  */
 export type RelaxedDot = "unsigned" | "signed" | "saturating" | "wrong";
 
 /**
- * A small WebAssembly module that runs the instruction. In its memory, a is at address 0, b at 16 and c at 32. `dots`
- * adds the dot products of a and b to c `count` times, and writes the four sums to address 48.
+ * A small WebAssembly module that runs the instruction. In its memory, `a` is at address 0, `b` at 16 and `c` at 32.
+ * `dots` adds the dot products of `a` and `b` to `c` `count` times, and writes the four sums to address 48.
  */
 export interface Probe {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -40,7 +41,7 @@ const probeCode = [
   11, // end of the function
 ];
 
-/** The bytes of the operands a and b of one dot product. */
+/** The bytes of `a` and `b`, the operands of a call of the instruction. */
 interface Operands {
   readonly a: Int8Array;
   readonly b: Uint8Array | Int8Array;
@@ -56,15 +57,15 @@ const defined: readonly Operands[] = [
   operands(() => -128, () => 127),
   operands((i) => 127 - 17 * i, (i) => 127 - i),
 ];
-/** Operands with bytes of b above 127, for which the sums depend on the engine. */
+/** Operands for which the sums depend on the engine, because bytes of `b` are above 127. */
 const engineDefined: readonly Operands[] = [
   operands(() => 127, () => 255),
   operands((i) => 127 - 16 * i, (i) => 128 + 5 * i),
 ];
 
 /**
- * Computes the sums that `dots(count)` must write if c is `start`: each lane gets `count` times the dot product of its
- * four bytes of a and b.
+ * Computes the sums that `dots(count)` must write if `c` is `start`. Each lane of the result is the lane of `start`,
+ * plus `count` times the dot product of the lane's bytes of `a` and `b`.
  */
 const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32Array =>
   start.map((sum, lane) => {
@@ -72,7 +73,7 @@ const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32A
     return sum;
   });
 
-/** Returns the same operands, with the bytes of b as signed numbers. */
+/** Returns the operands, with the bytes of `b` as signed numbers. */
 const asSigned = ({ a, b }: Operands): Operands => ({ a, b: Int8Array.from(b) });
 
 /** Collects the results of dot products, and says in `kind` how the engine computes them. */
@@ -101,8 +102,8 @@ class Observations {
 }
 
 /**
- * Computes the dot products of a and b with the probe. Returns true if they equal the exact sums of the operands
- * `expected`. If `expected` has the bytes of b as signed numbers, this tests whether the engine reads b as signed.
+ * Computes the sums of `a` and `b` with the probe. Returns true if these sums equal the exact sums of the operands
+ * `expected`. If `expected` is asSigned({ a, b }), the result says whether the engine reads the bytes of `b` as signed.
  */
 const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: number): boolean => {
   const start = Int32Array.of(1, -2, 30000, -40000);

@@ -79,8 +79,7 @@ export class Runner {
     checkLength("x", x, rows * model, mostQueries * model);
     this.#memory.write(this.#xAt, x);
 
-    // A call with a context fills the cache. In a run without a context, the call uses the keys and values that are in
-    // the cache.
+    // With a context, the kernel fills the cache. Without a context, the kernel uses the keys and values in the cache.
     const passesContext = context && Boolean(given.context || !this.cached);
     const words = this.#writeInputs(given, lengths, passesContext);
     if (given.attention) words.attention = this.#mapPointers();

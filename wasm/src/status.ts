@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { fail } from "./fail.js";
 
-/** Maps a ladon_status of the C header to a message. Only the kernel detects these errors, and not this package. */
+/**
+ * Maps values of ladon_status (C header) to messages. This package does not detect the errors in the map, so only the
+ * kernel reports them.
+ */
 const messages: Record<number, string> = {
   7: "a length or a position is larger than the kernel has room for",
   11: "the cache has no room for these tokens",

@@ -14,9 +14,10 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 type Names = Map<string, string>;
 
 /**
- * Adds entries to the map `names`. A row [role, name], such as ["out_proj_weight", "output.dense.weight"], has the role
- * of a tensor and its name in checkpoints. The member of the tensor is `member` + role. The map leads from this name to
- * itself, and from the checkpoint's name `place` + name to the member. With `isOwnOnly`, the second entry is missing.
+ * Adds two entries to the map `names` for each of the `rows`. A row [role, name] describes one tensor, for example
+ * ["out_proj_weight", "output.dense.weight"]. In the C struct, the tensor is called `member` + role. In checkpoints, it
+ * is called `place` + name. The first entry maps the name in the C struct to itself. The second entry maps the name in
+ * checkpoints to the name in the C struct, and is left out if `isOwnOnly` is true.
  */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {

@@ -117,8 +117,9 @@ export interface Weights {
 }
 
 /**
- * A kernel with its own memory, workspace and weights. Views are valid until the next call on their instance. Memory
- * can grow in `weights.set`, `weights.load` and the first `run` with `attention`; then older views have length 0.
+ * A kernel with its own memory, workspace and weights. Views are valid until the next call on their instance.
+ * `weights.set`, `weights.load` and the first `run` with `attention` can make the memory grow. After a growth, older
+ * views have length 0.
  */
 export interface Instance {
   readonly description: Description;

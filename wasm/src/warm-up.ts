@@ -58,9 +58,10 @@ const callOnZeros = (
 
 /**
  * Repeats calls until they get no faster. Calls are timed in slices of 8 ms, which is long enough for a coarse clock,
- * and the time of a call is the mean of its slice. Ends when no slice has had a time 10% below the shortest so far for
- * 150 ms, or for 8 times the shortest if that is longer. Always ends after `most` milliseconds. Between two slices,
- * other code of the page can run. V8 compiles in another thread, and replaces the code between two calls.
+ * and the time of a call is the mean of its slice. A slice is a gain if its time is more than 10% below the shortest
+ * time so far. Ends when the last gain was 150 ms ago, or 8 times the shortest time if this is more than 150 ms. Always
+ * ends after `most` milliseconds. Between two slices, other code of the page can run. V8 compiles in another thread,
+ * and replaces the code between two calls.
  */
 const repeat = async (call: () => void, begin: number, most: number): Promise<WarmedUp> => {
   const slice = 8;

@@ -89,9 +89,10 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
 
 /**
  * Plans how the `given` tensors are stored. The kernel reads only tensors whose names begin with `prefix`. Tensors with
- * other names are stored, too. A tensor with the prefix is of one of three kinds:
+ * other names are stored, too. Cases of a tensor with the prefix:
  * - The kernel reads it. All such tensors must be present.
- * - Only other kernels of this kind read it, such as a tensor of a further layer, or a bias. It is not allowed.
+ * - The kernel does not read it, but other kernels of this kind do: for example, a tensor of a further layer, or a
+ *   bias. It is not allowed.
  * - No kernel of this kind reads it, such as embeddings. It is allowed in a file (`isFile`), but not in a record.
  * Throws "weights" if a tensor is missing or not allowed. Throws "shape" or "weights" if a tensor has another shape or
  * type than the kernel reads.

@@ -23,9 +23,9 @@ const mark = /\p{M}/u;
 const accent = /\p{Mn}/u;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 
-// A combining mark of the highest combining class. normalize("NFD") moves lastMark behind all following marks of other
-// classes, but not behind a code point of class 0. So a mark c is of class 0 if lastMark is not at the end of the
-// result.
+// A combining mark of the highest combining class. normalize("NFD") moves `lastMark` behind all following marks of
+// other classes, but not behind a code point of class 0. So a mark `c` is of class 0 if (lastMark + c).normalize("NFD")
+// does not end with `lastMark`.
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 

@@ -24,7 +24,7 @@ export const shippedNames = [
  */
 export const runs = (name, variant) => WebAssembly.validate(moduleBytes(name, variant));
 
-/** Returns a generator by xorshift32, which gives equal numbers on every machine. */
+/** Returns a random generator. Its algorithm, xorshift32, gives equal numbers on every machine. */
 export const randomOf = (seed) => () => {
   seed ^= seed << 13;
   seed ^= seed >>> 17;

@@ -10,7 +10,7 @@ export const randomHalves = (random, count, dtype) =>
     return sign | ((123 + Math.floor(size * 4)) << 7) | Math.floor(Math.abs(random()) * 128);
   });
 
-/** Returns the value of a half, by the definition of the format. */
+/** Returns the value of a 16-bit float, by the definition of its format (F16 or BF16). */
 export const valueOfHalf = (half, dtype) => {
   const [bits, bias] = dtype === "F16" ? [10, 15] : [7, 127];
   const sign = half & 0x8000 ? -1 : 1;

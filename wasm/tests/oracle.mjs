@@ -8,10 +8,10 @@ const unit = 2 ** -24;
 /**
  * Returns the allowed difference between float32 and float64 results. The errors of n independent and unbiased
  * roundings of numbers of the magnitude s add up to about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41,
- * 2019). At most `depth` sums follow each other, each of at most `longest` terms, so n is at most longest * depth. In
- * these tests, a sum does not enlarge relative errors, and most sums are short. The bound is twice this error, which is
- * ample: the largest measured error is a third of the bound. A wrong epsilon, tanh in place of erf, or one key too many
- * exceeds the bound by a factor of 5 to 10,000.
+ * 2019). A result depends on at most `depth` successive sums of at most `longest` terms, so n is at most the product of
+ * the two. In these tests, a sum does not enlarge relative errors, and most sums are short. The bound is twice the
+ * error for this n. The largest measured error is a third of the bound. A wrong epsilon, tanh in place of erf, or one
+ * key too many exceeds the bound by a factor of 5 to 10,000.
  */
 export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
 
@@ -42,8 +42,8 @@ const nearestInteger = (quotient) => {
 };
 
 /**
- * Quantises the numbers of one token to `bits` bits. Returns {integers, unit}: a number is about its integer * unit.
- * Integers can be negative. A kernel stores integer + zero point, which is never negative.
+ * Quantises the numbers of one token to `bits` bits. Returns {integers, unit}: integers[i] * unit is about row[i]. The
+ * integers can be negative. A kernel stores each integer plus the zero point, and this sum is never negative.
  */
 const quantise = (row, bits) => {
   const levels = 2 ** bits - 1;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { LadonError } from "../dist/index.js";
 
 /**
- * Asserts that `act` fails with a LadonError that has this code. Its message must have at most 300 characters and
- * contain each of `texts`.
+ * Asserts that `act` fails with a LadonError that has the code `code`. The message of the error must have at most 300
+ * characters and contain each of `texts`.
  */
 export const refuses = (act, code, ...texts) =>
   assert.rejects(

@@ -39,7 +39,7 @@ export const streamOf = (bytes, piece, wait = () => {}) => {
   });
 };
 
-/** Returns a safetensors file with this text as its header. */
+/** Returns a safetensors file whose header is the text `header`. */
 export const fileOf = (header, data = new Uint8Array()) => {
   const text = new TextEncoder().encode(header);
   const file = new Uint8Array(8 + text.length + data.length);

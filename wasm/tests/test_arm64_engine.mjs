@@ -22,8 +22,8 @@ const reportOf = async (cpu, file, ...options) => {
   return (await promisify(execFile)(emulator, args, { env })).stdout;
 };
 
-// V8 compiles a relaxed dot product in two ways. On the CPU "max", it uses Arm's instruction for dot products. The
-// Cortex-A53 lacks this instruction, so V8 multiplies and adds pairs.
+// V8 compiles a relaxed dot product in two ways. On QEMU's CPU "max", V8 uses Arm's instruction for dot products. The
+// Cortex-A53 lacks this instruction, so V8 uses instructions that multiply bytes and add pairs of products.
 for (const cpu of ["max", "cortex-a53"]) {
   test(`${cpu}: the probe finds signed bytes`, { skip }, async () => {
     assert.match(await reportOf(cpu, "test_relaxed_dot.mjs"), /^# v[0-9.]+: signed$/m);

@@ -67,7 +67,7 @@ const logitsAgree = ({ variant, logits }) => {
   });
 };
 
-/** Makes a fresh project with the package and these files. Returns its folder. */
+/** Makes a fresh project with the package and `files`, which maps paths to texts. Returns the project's folder. */
 const project = (name, files) => {
   const at = join(folder, name);
   mkdirSync(at, { recursive: true });
@@ -143,8 +143,9 @@ test("Node", () => {
 
 /**
  * Finds another engine (Deno or Bun) in the folder consumers/runtimes/node_modules. Returns {program, skip}: `program`
- * is the first of `paths` that exists. If none exists, `skip` is the reason why the test is skipped. The paths lead
- * into npm packages for one platform each, because npm runs no install scripts here.
+ * is the first of `paths` that exists. If none exists, `skip` is the reason why the test is skipped. npm runs no
+ * install scripts here. So each path leads into the npm package for one platform, and not into a package that chooses
+ * the platform.
  */
 const engine = (...paths) => {
   const folder = here("consumers/runtimes/node_modules");
@@ -418,7 +419,9 @@ const bundled = () => ({
   "main.mjs": main("./attend.mjs"),
   "index.html": pageOf(`<script type="module" src="dist/main.js"></script>`),
 });
-/** Serves a project without its node_modules: the bundle's folder must contain all files that the page needs. */
+/**
+ * Serves a project without its node_modules, because the bundle's folder must contain all files that the page needs.
+ */
 const servingBundle = async (at, act) => {
   rmSync(join(at, "node_modules"), { recursive: true });
   await serving(at, async (url) => act(await titleOf(`${url}/index.html`)));

@@ -1,4 +1,5 @@
-// Tests that a call with wrong arguments throws a LadonError that states the expected value, and writes nothing.
+// Tests calls with wrong arguments. Such a call must throw a LadonError that states the expected value. The call must
+// write nothing.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

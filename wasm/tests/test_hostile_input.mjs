@@ -303,7 +303,7 @@ test("metadata of the date reader that are not strings", async () => {
 test("tables of the date reader that are too short", async () => {
   const { header } = headerOf(dateFile);
   for (const name of ["position", "slot", "character.weight", "classifier.weight", "classifier.bias"]) {
-    // Makes the tensor one row too short. The bytes of its last row become another tensor, `rest`, because a
+    // Makes the tensor `name` one row too short. The bytes of its last row become the tensor `rest`, because a
     // safetensors file must not have gaps.
     const short = dateWeights(({ [name]: { dtype, shape, data_offsets: [begin, end] }, ...rest }) => {
       const [rows, ...columns] = shape;

@@ -208,8 +208,8 @@ const relativeError = (actual, wanted) => {
 // Compares the kernel's results on four inputs with the oracle. `wanted[8]` and `wanted[7]` are results of the oracle
 // with inputs quantised to 8 and 7 bits. In a model of this size, kernel and oracle often round a number near a
 // midpoint to different integers, and then all later layers differ, too. So only one of the four inputs must agree
-// closely with `wanted[bits]`. A kernel that quantises to the wrong number of bits fails a second check: the largest
-// error from `wanted[bits]` must be less than twice the smallest error from the results of the oracle with the other
+// closely with `wanted[bits]`. The last check finds a kernel that quantises to the wrong number of bits. The kernel
+// fails if one of its errors from `wanted[bits]` is at least twice its smallest error from the oracle with the other
 // number of bits.
 for (const name of ["minilm", "keywords"]) {
   test(name, async (t) => {

@@ -1,5 +1,6 @@
 // Tests features that no shipped kernel has: a context, masks with a byte or number for each pair of query and key,
-// caches, rotary embedding, sinks, a matrix for each head. tests/kernels/CMakeLists.txt makes these modules.
+// caches, rotary embedding, sinks, a matrix for each head. tests/kernels/CMakeLists.txt makes modules with these
+// features.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";

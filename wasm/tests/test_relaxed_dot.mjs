@@ -21,8 +21,8 @@ const dots = {
   unsigned: (a, b) => pairs(a, b)[0] + pairs(a, b)[1],
   signed: (a, b) => dots.unsigned(a, signed(b)),
   saturating: (a, b) => saturate(pairs(a, b)[0]) + saturate(pairs(a, b)[1]),
-  // Reads bytes of b as signed and saturates sums of pairs at 16 bits. No sum in the probe is so large, so all sums are
-  // exact.
+  // Reads the bytes of `b` as signed, and saturates sums of two products at 16 bits. All sums of the probe fit in 16
+  // bits, so all results are exact.
   signedSaturating: (a, b) => dots.saturating(a, signed(b)),
   oneTooMany: (a, b) => dots.unsigned(a, b) + 1,
   firstPairOnly: (a, b) => pairs(a, b)[0],
@@ -31,7 +31,7 @@ const dots = {
 
 /**
  * Returns an imitation of the probe of relaxed-dot.ts, with dot products in JavaScript. Call number i of `dots` uses
- * the function dotOf(i) for each dot product. `add` returns the sum of c and `count` dot products.
+ * the function dotOf(i) for each dot product. `add` adds the dot product to `c` `count` times.
  */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);

@@ -15,8 +15,8 @@ function axesText(name, axes) {
 }
 
 /**
- * Returns those mask options of masks.hpp that are arrays. Omits an option with a member `of`, such as boolean_keys: it
- * is the number of columns of an array, and the package sets it itself.
+ * Returns those mask options of masks.hpp that are arrays. Omits the options with a member `of`, such as boolean_keys.
+ * These options are numbers of columns, which the package sets and the caller does not.
  */
 export function readMaskOptions(code) {
   const added = [...code.matchAll(optionPattern)];

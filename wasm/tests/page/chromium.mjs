@@ -28,7 +28,9 @@ export async function startPage(served = folder, flags = []) {
     args: [...commonFlags, ...flags],
   });
 
-  /** Opens the page in a window of this width, and collects all errors and warnings of the page in `problems`. */
+  /**
+   * Opens the page in a window of the width `width`, and collects all errors and warnings of the page in `problems`.
+   */
   async function open({ width = 1280, hash = "", ...more } = {}) {
     const context = await browser.newContext({ viewport: { width, height: 844 }, ...more });
     const page = await context.newPage();

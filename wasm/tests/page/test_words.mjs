@@ -260,7 +260,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
     await page.locator("#keyword-words li").first().waitFor({ timeout: 30_000 });
     await page.setInputFiles("#keyword-sound", wavOf("no.wav", [soundOf(["no"])], 16000));
     await answerIs(page, "no");
-    // The page requests only its own files, without a query: the worklet, and modules that are loaded late.
+    // Every request must be for a file of the page, such as the worklet, and must have no query.
     for (const [method, url] of asked) {
       assert.ok(method === "GET" && url.startsWith(site.url), `${method} ${url}`);
       assert.ok(existsSync(join(folder, url.slice(site.url.length))), url);
