@@ -143,8 +143,8 @@ macro(ladon_kernel_library)
   add_library(${NAME} STATIC ${objects})
   add_dependencies(${NAME} ${NAME}_header ${code_targets})
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${folder}>)
-  # Sets the linker language, because the library consists of object files without sources, from which CMake cannot
-  # derive the language. The language is C if there is a C compiler, because the library needs no C++ runtime.
+  # Sets the linker language. CMake derives the language from the sources of a library, but this library consists only
+  # of object files. The language is C if there is a C compiler, because the library needs no C++ runtime.
   set(language CXX)
   if(CMAKE_C_COMPILER_LOADED) # a toolchain file may set a C compiler although the project does not use C
     set(language C)

@@ -40,8 +40,8 @@ struct Call {
 
   // Registers the arrays of options->attention and options->memory.attention as memory that the call writes. Must be
   // called before check.reads and check.reads_x, which compare their arrays with the registered memory. Each array is
-  // registered with the size that NAME.h declares. In a stack, only the last layer is limited to rows of
-  // options->queries queries. All earlier layers may write more rows.
+  // registered with the size that NAME.h declares. In a stack, the last layer writes
+  // options->queries rows. All earlier layers may write more rows.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to, std::size_t keys) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * keys);

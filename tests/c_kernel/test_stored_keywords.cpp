@@ -1,5 +1,5 @@
-// Tests kernels with BIAS output that contain the weights of a checkpoint, in each precision. The checkpoint has no
-// biases of queries, keys and values.
+// Tests kernels that contain the weights of a checkpoint, in each precision. The checkpoint has no biases of queries,
+// keys and values, so ladon_add_kernel makes these kernels with the option "BIAS output".
 #include <doctest/doctest.h>
 
 #include <algorithm>

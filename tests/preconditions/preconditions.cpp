@@ -1,5 +1,5 @@
-// Breaks the precondition that the program's argument names. A checked build prints this precondition and ends the
-// program.
+// The argument of this program is the name of a precondition. The program breaks this precondition. A checked build
+// prints the precondition and ends the program.
 #include <array>
 #include <csignal>
 #include <cstdint>

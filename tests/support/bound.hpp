@@ -55,8 +55,8 @@ struct Real {
   double bound() const { return deviations_allowed * deviation; }
 };
 
-// Returns `value` as the result of a float32 operation. The errors of the two operands contribute the deviations `a`
-// and `b`. The rounding of the result contributes `units` times the rounding unit.
+// Returns `value` as the result of a float32 operation, with its deviation. The deviation has three parts: `a` and `b`
+// come from the errors of the two operands, and `units` times the rounding unit comes from rounding the result.
 inline Real rounded(double value, double a = 0, double b = 0, double units = 1) {
   const double own = units * unit * std::abs(value) + underflow;
   return {value, std::sqrt(a * a + b * b + own * own)};

@@ -57,8 +57,8 @@ def sentences(path):
     for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ""], 1):
         if line.lstrip().startswith("```"):
             in_code = not in_code
-        is_text = not in_code and re.match(r"[A-Za-z`\[*\"-]", line.strip()) and not line.startswith("    ")
-        if not is_text or line.lstrip().startswith("- "):  # a list item is a paragraph of its own
+        is_text = not in_code and re.match(r"[A-Za-z0-9(`\[*\"-]", line.strip()) and not line.startswith("    ")
+        if not is_text or re.match(r"(-|\d+\.) ", line.lstrip()):  # a list item is a paragraph of its own
             for sentence in re.split(r"(?<=[.:!?]) +(?=[A-Z`\[])", " ".join(paragraph)):
                 if len(sentence.split()) >= 4:
                     found.append((number_of_paragraph, sentence))

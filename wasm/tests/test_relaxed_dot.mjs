@@ -31,7 +31,8 @@ const dots = {
 
 /**
  * Returns an imitation of the probe of relaxed-dot.ts, with dot products in JavaScript. Call number i of `dots` uses
- * the function dotOf(i) for each dot product. `add` adds the dot product to `c` `count` times.
+ * the function dotOf(i) for each dot product. `add(c, dot, count)` adds the dot product
+ * `count` times to `c`.
  */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);

@@ -67,8 +67,8 @@ struct CaptureScoreRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the scores `s` [keys][Width] of the keys `range`, multiplied by `unit`. The factor `unit` converts a score
-  // from the unit of the kernels (score_function.hpp) into natural units (attention_map.hpp).
+  // Copies the scores `s` [keys][Width], multiplied by `unit`. `range` says which keys they belong to. The factor
+  // `unit` converts a score from the unit of the kernels (score_function.hpp) into natural units (attention_map.hpp).
   template <std::size_t Width>
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {

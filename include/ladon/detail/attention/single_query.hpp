@@ -391,7 +391,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
       for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = stream_sum[i] + block_sum[i];
     }
   }
-  // Adds the keys that no stream has added, for Rows rows. sum[h * Rows + r] is the sum of head h and row `row` + r.
+  // Adds the keys that no stream has added, for Rows rows. sum[h * Rows + r] belongs to head h and to row number
+  // `row` + r.
   const auto add_rest = [&]<std::size_t Rows>(std::size_t row, auto& sum) LADON_INLINE_LAMBDA {
     if constexpr (streamed) {
       add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start,

@@ -25,8 +25,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A view of int8 keys or values. Each feature of token t is stored as an integer, and scale[t] times this integer is
-// about the feature. If a feature of a token is infinite or NaN, the scale of the token is NaN.
+// A view of int8 keys or values. Each feature of token t is stored as an integer, and the feature is
+// approximately scale[t] times this integer. If a feature of a token is infinite or NaN, the scale of the token is NaN.
 struct Int8Tokens {
   const std::int8_t* data;  // [panels][features][width]
   const float* scale;       // [tokens]

@@ -174,8 +174,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
                                               ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
 }
 
-// Quantises the tokens of one pack of a panel. `first` points to the first feature of the pack. `to` points to the
-// first integer of the pack, and `tokens` points to the first scale.
+// Quantises one pack of a panel. `first` points to the first feature of the pack. `to` points to the first integer of
+// the pack. The array `tokens` receives the numbers that each token has besides its integers. The scales come first.
 template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits, bool Rotated, class Element>
 LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float* tokens) noexcept {
   using Dot = simd::GroupDot<Element, Pack>;

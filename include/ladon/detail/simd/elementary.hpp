@@ -228,9 +228,9 @@ inline constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482
                                       2.764359303e-2f,  2.053831704e-4f,  -2.374308649e-3f,
                                       8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
 
-// Returns erf(x). The result has the sign of x. Its magnitude is 1 - 2^z with z = log2(erfc |x|). With n = round(z), f
-// = z - n, s = 2^n and m = 2^f - 1, the power 2^z is s (1 + m), so the magnitude is -(s m + (s - 1)). No digits cancel
-// in this sum. For small x, s is 1, so the sum is -m and as accurate as the polynomial of m.
+// Returns erf(x). The result has the sign of x. Its magnitude is 1 - 2^z with z = log2(erfc |x|). Let n = round(z), f =
+// z - n, s = 2^n and m = 2^f - 1. Then 2^z is s (1 + m), so the magnitude is -(s m + (s - 1)). No digits cancel in s m
+// + (s - 1). For small x, s is 1, so the magnitude is -m, and as accurate as the polynomial of m.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);

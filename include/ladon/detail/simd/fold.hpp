@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of folded tiles (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A step is the work for one
-// value of the inner index of a product. A folded pack is a register with features of a few tokens for Steps
-// consecutive steps. Lane i * Steps + j holds step j of token i, so the number of tokens is lanes / Steps.
+// value of the inner index of a product. A folded pack is a register that holds several tokens. For each
+// token, it has the features of `Steps` consecutive steps. Lane i * Steps + j holds step j of token i, so the number of
+// tokens is lanes / Steps.
 //
 // Fold exists only for AVX, AVX2 and AVX-512, because add_steps needs a narrower register for its result. Fold also
 // requires __builtin_shufflevector, because shuffles would otherwise go through memory.

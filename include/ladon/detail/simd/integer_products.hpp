@@ -72,8 +72,8 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
 //     a[i] = row[0][i] + 2^11 row[2][i]        b[i] = row[1][i] + 2^22 row[2][i]
 //
 // In a block of 32 features q with -255 <= q <= 255, the sums S[0], S[1] and S[2] of the three rows have 20 bits and a
-// sign. Let A and B be the sums of the packed rows `a` and `b`, modulo 2^32. The three sums follow from A and B. S[2]
-// is split into its lower 10 bits (c) and its upper bits (d):
+// sign. Let A and B be the sums of the packed rows `a` and `b`, modulo 2^32: A = S[0] + 2^11 S[2] and B = S[1] + 2^22
+// S[2]. The three sums follow from A and B. S[2] is split into its lower 10 bits (c) and its upper bits (d):
 //     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are c
 //     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits are d
 //     S[2] = c + 2^10 d
