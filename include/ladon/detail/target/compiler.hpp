@@ -160,13 +160,11 @@ inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 
 LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t ahead,
                                        [[maybe_unused]] std::size_t bytes) noexcept {
   if constexpr (target::Current::prefetches_page_starts) {
-    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) + ahead, end = first + bytes;
-    std::uintptr_t page = (first + prefetched_page_bytes - 1) / prefetched_page_bytes * prefetched_page_bytes;
-    for (; page < end; page += prefetched_page_bytes) {
+    const char* const first = static_cast<const char*>(data) + ahead;
+    const std::size_t next_page = (0 - reinterpret_cast<std::uintptr_t>(first)) % prefetched_page_bytes;
+    for (std::size_t page = next_page; page < bytes; page += prefetched_page_bytes) {
       LADON_UNROLL
-      for (std::size_t i = 0; i < prefetched_page_lines; ++i) {
-        prefetch_to_second_cache(reinterpret_cast<const void*>(page + i * 64));
-      }
+      for (std::size_t i = 0; i < prefetched_page_lines; ++i) prefetch_to_second_cache(first + page + i * 64);
     }
   }
 }
