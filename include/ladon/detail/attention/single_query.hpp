@@ -60,10 +60,8 @@ inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 // current panel of the first stream. Each further stream begins `distance` elements after the previous stream.
 template <std::size_t Streams, std::size_t Size, class Element>
 LADON_INLINE constexpr void prefetch_next_panels(const Element* panel, std::size_t distance) noexcept {
-  if (Streams == 1 || std::is_constant_evaluated()) return;
-  for (std::size_t s = 0; s < Streams; ++s) {
-    prefetch_page_starts(panel + s * distance, Size * sizeof(Element), Size * sizeof(Element));
-  }
+  constexpr std::size_t bytes = Size * sizeof(Element);
+  prefetch_page_starts_of_streams<Streams>(panel, distance, bytes, bytes);
 }
 
 // Computes the products q . k of one query in each of Heads heads. The function reads Streams panels, and Packs packs

@@ -397,9 +397,7 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
       const std::size_t count = run - first < most ? run - first : most;
       for (std::size_t r = 0; r < count; ++r) {
         const std::int8_t* const row = w.weight.rows_from(first + r).data;
-        for (std::size_t s = 0; s < streams; ++s) {
-          prefetch_page_starts(row + s * run * RowStride, prefetched_page_bytes, RowStride);
-        }
+        prefetch_page_starts_of_streams<streams>(row, run * RowStride, prefetched_page_bytes, RowStride);
         std::int32_t sum[streams];
         int8_dot_products<Wide, streams, Inner, run * RowStride>(row, in.data, sum);
         for (std::size_t s = 0; s < streams; ++s) sums[s][r] = sum[s];

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
@@ -134,11 +133,8 @@ LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store stor
     static_assert(RowsTogether == 1);
     for (std::size_t r = 0; r < lanes; ++r) {
       const auto* const row = w.rows_from(r).data;
-      if (Streams > 1 && !std::is_constant_evaluated()) {
-        for (std::size_t s = 0; s < Streams; ++s) {
-          prefetch_page_starts(row + s * StreamRows * row_stride, prefetched_page_bytes, row_stride * sizeof(*row));
-        }
-      }
+      prefetch_page_starts_of_streams<Streams>(row, StreamRows * row_stride, prefetched_page_bytes,
+                                               row_stride * sizeof(*row));
       Pack product[Streams];
       dot_products<Pack, Streams, StreamRows * row_stride, Sums, Inner>(row, in, product);
       LADON_UNROLL
@@ -182,11 +178,8 @@ LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store st
   };
   for (std::size_t c = 0; c < Packs; ++c) sums[c] = Pack::broadcast(0.0f);
   for (std::size_t k = 0; k < run; ++k) {
-    if (Streams > 1 && !std::is_constant_evaluated()) {
-      for (std::size_t i = 0; i < Streams; ++i) {
-        prefetch_page_starts(w.columns_from(i * run + k).data, prefetched_page_bytes, Packs * lanes * sizeof(float));
-      }
-    }
+    prefetch_page_starts_of_streams<Streams>(w.columns_from(k).data, run * Matrix::inner_stride, prefetched_page_bytes,
+                                             Packs * lanes * sizeof(float));
     add_rows.template operator()<Streams>(k);
   }
   for (std::size_t k = Streams * run; k < Inner; ++k) add_rows.template operator()<1>(k);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <ladon/detail/target/abi.hpp>
 #include <ladon/detail/target/current.hpp>
@@ -167,6 +168,14 @@ LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[mayb
       for (std::size_t i = 0; i < prefetched_page_lines; ++i) prefetch_to_second_cache(first + page + i * 64);
     }
   }
+}
+// Calls prefetch_page_starts for each stream, if there are several streams. `data` is the address that the first stream
+// reads now. The address of each further stream lies `distance` elements behind the address of the previous stream.
+template <std::size_t Streams, class Element>
+LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, std::size_t distance,
+                                                            std::size_t ahead, std::size_t bytes) noexcept {
+  if (Streams == 1 || std::is_constant_evaluated()) return;
+  for (std::size_t s = 0; s < Streams; ++s) prefetch_page_starts(data + s * distance, ahead, bytes);
 }
 
 }  // namespace detail
