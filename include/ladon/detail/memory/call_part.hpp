@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread computes in a call: the whole call, or one share of one phase. threads.hpp explains phases and
-// shares. A phase consists of parts: panels, or heads of keys and values (parts_of_phase in detail/memory/panels.hpp).
+// Defines what one thread computes in a call: the whole call, or one share of one phase. threads.hpp explains phases
+// and shares. A phase consists of parts: panels, or heads of keys and values (parts_of_phase in
+// detail/memory/panels.hpp).
 #pragma once
 
 #include <cstddef>

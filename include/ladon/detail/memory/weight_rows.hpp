@@ -70,7 +70,7 @@ struct WeightRows {
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
 
-// The largest number of features of an int8 product. The sum of so many products still fits into 32 bits: 65,536 * 255
+// The largest number of features of an int8 product. The sum of 65,536 products still fits into 32 bits: 65,536 * 255
 // * 128 is less than 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 

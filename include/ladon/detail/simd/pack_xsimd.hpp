@@ -341,9 +341,9 @@ struct XsimdPack {
 #endif
   }
 
-  // Returns the largest lane. The lanes are rotated by 1 and by 2, then by 4 and by 8 if the pack has so many lanes.
-  // After each rotation, the maximum of the rotated and the unrotated pack is taken. At the end, every lane holds the
-  // maximum of all lanes.
+  // Returns the largest lane. The lanes are rotated by 1 and by 2. If the pack has 8 or 16 lanes, the lanes are also
+  // rotated by 4, and with 16 lanes by 8. After each rotation, the maximum of the rotated and the unrotated pack is
+  // taken. At the end, every lane holds the maximum of all lanes.
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
     XsimdPack largest = max(a, rotate_lanes_down<1>(a));
     largest = max(largest, rotate_lanes_down<2>(largest));
