@@ -113,10 +113,10 @@ struct DecoderSteps {
   template <class Part = WholeCall>
   static constexpr void after_self(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
     const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<P, Packs>(w.self_attention.output(), heads_from<P, Packs>(shared, first, count),
-                                                  count, shared.x.data + first * Sublayers::stride,
-                                                  post ? w.norm1 : w.norm2,
-                                                  shared.sublayer_input() + first * Sublayers::stride);
+      Sublayers::template project_add_norm<P, Packs>(
+          w.self_attention.output(), heads_from<P, Packs>(shared, first, count), count,
+          shared.x.data + first * Sublayers::stride, post ? w.norm1 : w.norm2,
+          shared.sublayer_input() + first * Sublayers::stride);
       input_from<P, Packs>(shared, first, count);
     };
     for_panels<q, Self::last_q, S.queries, Sublayers::plan.panels>(active, run, part);
@@ -136,7 +136,7 @@ struct DecoderSteps {
                                      Part part = {}) noexcept {
     const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const x = shared.x.data + first * Sublayers::stride;
-      Sublayers::template add_attention<P, Packs>(
+      Sublayers::template project_add_norm<P, Packs>(
           w.cross_attention.output(), heads_from<P, Packs>(shared, first, count), count, x, post ? w.norm2 : w.norm3,
           shared.sublayer_input() + first * Sublayers::stride);
       Sublayers::template add_feed_forward<P, Packs>(w, input_from<P, Packs>(shared, first, count), count, scratch,

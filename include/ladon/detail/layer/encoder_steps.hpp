@@ -137,8 +137,8 @@ struct EncoderSteps {
       const auto concatenated =
           shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
               .template panels_from<S.concat_width(), q.width()>(first);
-      Sublayers::template add_attention<P, Packs>(w.attention.output(), concatenated, count, x, norm,
-                                                  shared.sublayer_input() + first * Sublayers::stride);
+      Sublayers::template project_add_norm<P, Packs>(w.attention.output(), concatenated, count, x, norm,
+                                                     shared.sublayer_input() + first * Sublayers::stride);
       const auto in = shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
                           .template panels_from<S.model, q.width()>(first);
       Sublayers::template add_feed_forward<P, Packs>(w, in, count, scratch, heads, x, w.norm2);

@@ -5,7 +5,7 @@
 // The arrays and their shapes:
 //     x         [panels][model][width]          residual, updated in place
 //     normed    [panels][model][width]          input of the next sublayer; in post-LN, normed and x are the same array
-//     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
+//     heads     [panels][concat width][width]   output of all heads; scratch memory after project_add_norm
 //     hidden    [panels][chunk][width]          scratch memory of the feed-forward network
 //
 // Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The last panel may have
@@ -33,12 +33,13 @@ struct Sublayers {
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
   using NormOf = LayerNormOf<S, Config>;
 
-  // Adds the attention to the residual: x += output(heads). Then computes the input of the next sublayer: normed =
-  // norm(x). `output` has the weights of the output projection, and `heads` is a view of the input of this projection.
+  // Computes the output projection and adds its result to the residual: x += output(heads). Then computes the input of
+  // the next sublayer: normed = norm(x). `output` has the weights of the output projection, and `heads` is a view of
+  // the input of this projection.
   // In post-LN, `norm` is the norm after attention. In pre-LN, `norm` is the norm before the next sublayer.
   template <Tiling P, std::size_t Packs, class Output, class Heads>
-  static constexpr void add_attention(const Output& output, Heads heads, std::size_t panels, float* x,
-                                      const NormOf& norm, float* normed) noexcept {
+  static constexpr void project_add_norm(const Output& output, Heads heads, std::size_t panels, float* x,
+                                         const NormOf& norm, float* normed) noexcept {
     matmul<Simd, P, Packs, S.model, S.concat_width()>(output, heads, panels,
                                                       Epilogue<P.width(), Unchanged, Combine::add>{x, stride});
     normalize_panels<P, Packs>(norm, x, panels, normed);
