@@ -294,7 +294,7 @@ struct MultiHeadAttention {
       if (part.has(1)) {
         const auto in = shared.input.view(shared.x.data);
         const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(to)};
-        Steps::attend_layer(call, in, scratch, part);
+        Steps::attend_all_heads(call, in, scratch, part);
       }
       if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
     });
@@ -321,7 +321,7 @@ struct MultiHeadAttention {
       if (part.has(1)) {
         const detail::HeadsCall call{
             weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(to)};
-        Steps::attend_layer(call, shared.context_input.view(shared.context.data), scratch, part);
+        Steps::attend_all_heads(call, shared.context_input.view(shared.context.data), scratch, part);
       }
       if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of multi-head attention on panels (detail/memory/panels.hpp). Each level calls the next level of this list:
-//     layer         attend_layer, attend_cache, attend_filled and extend: all heads
+//     all heads     attend_all_heads; with a cache: extend, attend_filled and attend_cache
 //     group         attend_group: the query heads that share one head of keys and values
 //     head          attend_head: one query head and all active queries; with a single query, attend_heads: several
 //                   query heads of a group
@@ -11,8 +11,8 @@
 // An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats):
 //     x       [64][128]      the caller's rows
 //     x       [2][128][32]   queries_in: 2 panels of 32 tokens
-//     K^T     [2][32][32]    attend_layer: keys of one head, x times rows of the weights; 32 rows for each head
-//     V^T     [2][32][32]    attend_layer: values of one head
+//     K^T     [2][32][32]    attend_all_heads: keys of one head, x times rows of the weights; 32 rows for each head
+//     V^T     [2][32][32]    attend_all_heads: values of one head
 //     Q^T     [32][32]       attend_head: queries of one head and one panel, times log2(e) / sqrt(32)
 //     S^T     [64][32]       attend_query_block: scores of 64 keys and 32 queries, a single key block
 //     O^T     [32][32]       attend_query_block: weighted sums, written to rows 32 h to 32 h + 31 of the heads
@@ -97,15 +97,15 @@ struct MultiHeadSteps {
   // - There is a single token.
   //
   // MultiHeadAttention::attend (attention to a context in a cache) always computes one product for each head, as
-  // attend_layer does. With float32 weights and a float32 cache, `attend` is therefore bit-identical to `run`.
+  // attend_all_heads does. With float32 weights and a float32 cache, `attend` is therefore bit-identical to `run`.
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
-  // Whether attend_layer projects the queries of narrow heads in one product for all heads. In a product for one narrow
-  // head, a tile has only a few sums, and each multiply-add waits for the previous multiply-add of the same sum. The
-  // projected queries are stored in the array of the concatenated heads, where the output of a head later overwrites
-  // the queries of the head. head_width must therefore equal value_width. With several key blocks, the output of the
-  // first key block would overwrite the queries too early, so all keys must fit into one key block.
+  // Whether attend_all_heads projects the queries of narrow heads in one product for all heads. In a product for one
+  // narrow head, a tile has only a few sums, and each multiply-add waits for the previous multiply-add of the same sum.
+  // The projected queries are stored in the array of the concatenated heads, where the output of a head later
+  // overwrites the queries of the head. head_width must therefore equal value_width. With several key blocks, the
+  // output of the first key block would overwrite the queries too early, so all keys must fit into one key block.
   static constexpr bool projects_queries_together =
       S.head_width <= target::Current::widest_joined_head && S.heads > 1 &&
       (Weights::heads_adjacent) && S.head_width == S.value_width&& S.keys <= L::block && !is_single_token<Simd, q>;
@@ -124,7 +124,7 @@ struct MultiHeadSteps {
   // acceptable: the output projection quantises its input in the same way, with a larger error.
   static constexpr bool uses_block_floats =
       Target::uses_block_floats && precision::is_int8<typename Weights::Precision>;
-  // Whether attend_layer may replace the floats of keys and values by words: the 32-bit integers that
+  // Whether attend_all_heads may replace the floats of keys and values by words: the 32-bit integers that
   // detail/attention/block_floats.hpp defines.
   static constexpr bool may_use_words = uses_block_floats && q.width() == 4 && k.width() == 4 &&
                                         S.head_width <= block_floats::most_width &&
@@ -175,8 +175,8 @@ struct MultiHeadSteps {
   // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. With several
   // threads, `part` holds whole groups of query heads, so no two threads project the same keys and values.
   template <class Call, class Context, class Part = WholeCall>
-  static constexpr void attend_layer(const Call& call, Context context, HeadScratch<S, Target>& scratch,
-                                     Part part = {}) noexcept {
+  static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Target>& scratch,
+                                         Part part = {}) noexcept {
     constexpr bool projected = projects_queries_together && Part::whole;
     if constexpr (projected) {
       for_panels<q, last_q, S.queries>(call.lengths.queries,

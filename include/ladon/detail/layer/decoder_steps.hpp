@@ -106,8 +106,8 @@ struct DecoderSteps {
   static constexpr void attend_self(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
                                     Scratch& scratch, CaptureOf capture_of, Part part) noexcept {
     const auto in = shared.input.view(shared.sublayer_input());
-    Self::attend_layer(HeadsCall{w.self_attention, options, lengths, in, shared.heads.data, capture_of}, in, scratch,
-                       part);
+    Self::attend_all_heads(HeadsCall{w.self_attention, options, lengths, in, shared.heads.data, capture_of}, in,
+                           scratch, part);
   }
 
   template <class Part = WholeCall>
@@ -127,8 +127,8 @@ struct DecoderSteps {
                                       Scratch& scratch, CaptureOf capture_of, Part part) noexcept {
     Shared& tokens = shared.tokens;
     const auto in = tokens.input.view(tokens.sublayer_input());
-    Cross::attend_layer(HeadsCall{w.cross_attention, options, lengths, in, tokens.heads.data, capture_of},
-                        shared.memory_input.view(shared.memory.data), scratch, part);
+    Cross::attend_all_heads(HeadsCall{w.cross_attention, options, lengths, in, tokens.heads.data, capture_of},
+                            shared.memory_input.view(shared.memory.data), scratch, part);
   }
 
   template <class Scratch, class Part = WholeCall>

@@ -120,8 +120,8 @@ struct EncoderSteps {
                                EncoderScratch<S, Config, Target, Precision>& scratch, CaptureOf capture_of,
                                Part part) noexcept {
     const auto in = shared.input.view(shared.sublayer_input());
-    Attention::attend_layer(HeadsCall{w.attention, options, lengths, in, shared.heads.data, capture_of}, in,
-                            scratch.attention, part);
+    Attention::attend_all_heads(HeadsCall{w.attention, options, lengths, in, shared.heads.data, capture_of}, in,
+                                scratch.attention, part);
   }
 
   // Computes the layer's steps after the attention of the heads: output projection, norms and feed-forward network. The
