@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a decoder layer on panels (detail/memory/panels.hpp), and the workspace of these steps. DecoderLayer and
-// Decoder call the steps. "The memory" is the encoder's output. A layer updates the decoder's tokens x in place, in
-// five steps:
+// The steps of a decoder layer on panels (detail/memory/panels.hpp). DecoderLayer and Decoder call the steps. "The
+// memory" is the encoder's output. A layer updates the decoder's tokens x in place, in five steps:
 //     self_input       the input of self-attention: norm1(x) in pre-LN, x in post-LN
 //     attend_self      attention of all heads to the decoder's tokens
 //     after_self       output projection, residual connection, and norm: norm2(x) in pre-LN, norm1(x) in post-LN
@@ -16,35 +15,12 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
-#include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/detail/layer/decoder_workspace.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/position.hpp>
 
-namespace ladon::inline LADON_ABI {
-
-// The part of a decoder's workspace that all threads share:
-//     tokens    the decoder's tokens, with the same arrays as in an encoder layer
-//     memory    the encoder's output, in panels
-template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
-struct DecoderShared {
-  static constexpr detail::Tiling keys = detail::PanelLayout<memory_shape<S, Memory>(), Target>::keys;
-  LayerPanels<S, Config, Target, Precision> tokens;
-  Panels<Memory, S.model, keys> memory;
-  [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;
-};
-
-// The part of a decoder's workspace that each thread has for itself: `tokens` for all steps with the decoder's tokens,
-// and `memory` for the attention to the encoder's output. For a text that grows, AttentionScratch is CachedScratch
-// (detail/memory/workspace.hpp).
-template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32,
-          template <Shape, class> class AttentionScratch = HeadScratch>
-struct DecoderScratch {
-  EncoderScratch<S, Config, Target, Precision, AttentionScratch<S, Target>> tokens;
-  AttentionScratch<memory_shape<S, Memory>(), Target> memory;
-};
-
-namespace detail {
+namespace ladon::inline LADON_ABI::detail {
 
 // The active lengths of a decoder layer's two attentions. `self` is for the attention to the decoder's tokens. `memory`
 // is for the attention to the encoder's output.
@@ -200,5 +176,4 @@ struct DecoderSteps {
   }
 };
 
-}  // namespace detail
-}  // namespace ladon::inline LADON_ABI
+}  // namespace ladon::inline LADON_ABI::detail

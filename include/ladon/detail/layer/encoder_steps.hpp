@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an encoder layer on panels (detail/memory/panels.hpp), and the workspace of these steps. EncoderLayer
-// and Encoder call the steps. Decoder layers use the same workspace.
+// The steps of an encoder layer on panels (detail/memory/panels.hpp). EncoderLayer and Encoder call the steps.
 //
 //     post-LN    x = norm1(x + attention(x));     x = norm2(x + feed_forward(x))
 //     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
@@ -18,82 +17,14 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
+#include <ladon/detail/layer/encoder_workspace.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
 #include <ladon/layer_config.hpp>
 
-namespace ladon::inline LADON_ABI {
-
-// The arrays of a layer that all threads share: `x` has the tokens, `heads` has the output of all heads, and `normed`
-// exists only in pre-LN. EncoderShared in first_token.hpp adds memory for stacks of encoder layers.
-template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
-struct LayerPanels {
-  using L = detail::PanelLayout<S, Target>;
-  struct Nothing {};
-  using Normed = Panels<S.queries, S.model, L::queries>;
-  Panels<S.queries, S.model, L::queries> x;
-  Panels<S.queries, S.concat_width(), L::queries> heads;
-  [[no_unique_address]] std::conditional_t<Config.norm == NormOrder::pre, Normed, Nothing> normed;
-  // Memory for an input that is quantised or rounded to bfloat16 (detail/memory/linear_input.hpp). Three products use
-  // the memory one after another: the projections of attention, the output projection, and the first product of the
-  // feed-forward network.
-  [[no_unique_address]] QueryInput<S, Target, Precision> input;
-
-  // Returns the array that holds the input of the next sublayer: `normed` in pre-LN, x in post-LN.
-  constexpr float* sublayer_input() noexcept {
-    if constexpr (Config.norm == NormOrder::pre) {
-      return normed.data;
-    } else {
-      return x.data;
-    }
-  }
-};
-
-// The part of an encoder's workspace that each thread has for itself: the scratch memory of attention, and the hidden
-// features of the feed-forward network. The feed-forward network takes at most `panels` panels at a time. It computes
-// `plan.chunk` hidden features of each panel at a time (feed_forward.hpp).
-template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32,
-          class AttentionScratch = HeadScratch<S, Target>>
-struct EncoderScratch {
-  using L = detail::PanelLayout<S, Target>;
-  static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
-  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention. The number is 0
-  // if the target never stores hidden features there. It is also 0 if a cache holds the keys: AttentionScratch then has
-  // no member `keys`.
-  static constexpr std::size_t panels_in_keys = [] {
-    if constexpr (detail::target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
-      return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * L::queries.width());
-    }
-    return std::size_t(0);
-  }();
-  static constexpr bool hidden_in_keys = panels_in_keys >= plan.panels;
-  static constexpr std::size_t panels = [] {
-    constexpr std::size_t most = detail::target::Current::int8_feed_forward_panels;
-    if (!hidden_in_keys || !precision::is_int8<Precision> || most == 1) return plan.panels;
-    return panels_in_keys < most ? panels_in_keys : most;
-  }();
-  struct Nothing {};
-  using Hidden = Panels<L::queries.width(), panels * plan.chunk, L::queries>;
-
-  AttentionScratch attention;
-  [[no_unique_address]] std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
-  [[no_unique_address]] detail::LinearInput<Precision, Target, panels * L::queries.width(), plan.chunk, L::queries>
-      hidden_input;
-
-  // Returns the memory of the hidden features, [panels][chunk][width].
-  constexpr float* hidden() noexcept {
-    if constexpr (hidden_in_keys) {
-      return attention.keys.data;
-    } else {
-      return own_hidden.data;
-    }
-  }
-};
-
-namespace detail {
+namespace ladon::inline LADON_ABI::detail {
 
 // The steps of one encoder layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
 template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
@@ -159,5 +90,4 @@ struct EncoderSteps {
   }
 };
 
-}  // namespace detail
-}  // namespace ladon::inline LADON_ABI
+}  // namespace ladon::inline LADON_ABI::detail

@@ -19,52 +19,9 @@
 #include <utility>
 
 #include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/detail/layer/encoder_workspace.hpp>
 
-namespace ladon::inline LADON_ABI {
-
-// Returns a shape that differs from S only in having a single query.
-template <Shape S>
-constexpr Shape one_query() noexcept {
-  Shape shape = S;
-  shape.queries = 1;
-  return shape;
-}
-
-// Whether a stack of the shape S can compute token 0 alone in its last layer. Shapes with fewer queries than keys are
-// excluded, because they are used with a cache. The steps use scratch memory for one panel of queries. The queries and
-// scores of all heads that are computed at the same time must fit into this memory.
-template <Shape S, class Target>
-inline constexpr bool has_first_token = [] {
-  if (!Target::takes_first_token || LADON_DETERMINISTIC || S.queries == 1 || S.queries != S.keys) return false;
-  using L = detail::PanelLayout<S, Target>;
-  constexpr std::size_t together = detail::PanelLayout<one_query<S>(), Target>::heads_together;
-  return together <= L::queries.width() && together * L::all_keys <= L::queries.width() * L::block;
-}();
-
-// The additional memory that the steps for token 0 need: token 0's rows of x, heads and norm(x), and the converted
-// inputs of products.
-template <Shape S, LayerConfig Config, class Target, class Precision>
-struct FirstToken {
-  static constexpr Shape one = one_query<S>();
-  static constexpr detail::Tiling row = detail::PanelLayout<one, Target>::queries;
-  LayerPanels<one, Config, Target, Precision> shared;
-  [[no_unique_address]] detail::LinearInput<Precision, Target, 1, Config.feed_forward, row> hidden_input;
-};
-
-// The part of an encoder's workspace that all threads share. Only a stack of layers uses `first`. A single layer has
-// the same workspace type, so that one workspace can serve a stack and its layers.
-template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
-struct EncoderShared : LayerPanels<S, Config, Target, Precision> {
-  struct NoFirst {};
-  using First = FirstToken<S, Config, Target, Precision>;
-  [[no_unique_address]] std::conditional_t<has_first_token<S, Target>, First, NoFirst> first;
-};
-
-template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
-using EncoderWorkspace =
-    Workspace<EncoderShared<S, Config, Target, Precision>, EncoderScratch<S, Config, Target, Precision>>;
-
-namespace detail {
+namespace ladon::inline LADON_ABI::detail {
 
 template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
 struct FirstTokenSteps {
@@ -218,5 +175,4 @@ struct FirstTokenSteps {
   }
 };
 
-}  // namespace detail
-}  // namespace ladon::inline LADON_ABI
+}  // namespace ladon::inline LADON_ABI::detail

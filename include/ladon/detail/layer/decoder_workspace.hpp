@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workspace of decoder layers and of stacks of decoder layers. All threads of a call use DecoderShared, and each
+// thread has a DecoderScratch.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/memory/linear_input.hpp>
+#include <ladon/detail/memory/panels.hpp>
+#include <ladon/detail/memory/workspace.hpp>
+#include <ladon/layer_config.hpp>
+#include <ladon/shape.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// The part of a decoder's workspace that all threads share:
+//     tokens    the decoder's tokens, with the same arrays as in an encoder layer
+//     memory    the encoder's output, in panels
+template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
+struct DecoderShared {
+  static constexpr detail::Tiling keys = detail::PanelLayout<memory_shape<S, Memory>(), Target>::keys;
+  LayerPanels<S, Config, Target, Precision> tokens;
+  Panels<Memory, S.model, keys> memory;
+  [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;
+};
+
+// The part of a decoder's workspace that each thread has for itself: `tokens` for all steps with the decoder's tokens,
+// and `memory` for the attention to the encoder's output. For a text that grows, AttentionScratch is CachedScratch
+// (detail/memory/workspace.hpp).
+template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32,
+          template <Shape, class> class AttentionScratch = HeadScratch>
+struct DecoderScratch {
+  EncoderScratch<S, Config, Target, Precision, AttentionScratch<S, Target>> tokens;
+  AttentionScratch<memory_shape<S, Memory>(), Target> memory;
+};
+
+}  // namespace ladon::inline LADON_ABI
