@@ -108,7 +108,7 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Cross = typename Layer::template Steps<Simd>::Cross;
       float* const panels = workspace.context.data;
-      Cross::template context_in<shape.model>(memory.data, active, panels, workspace.context_input);
+      Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
       const auto context = workspace.context_input.view(panels);
       for (std::size_t i = 0; i < Layers; ++i) {
         Cross::fill(context, weights.layers[i].cross_attention, active, caches[i], workspace.projected_panel());
@@ -185,15 +185,15 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (part.has(0)) {
-        Steps::Self::queries_in(x.data, longer, shared.tokens.x.data, part);
-        Steps::memory_in(memory.data, last.memory.keys, shared, part);
-        Steps::self_input(weights.layers[0], longer, shared.tokens, part);
+        Steps::Self::queries_to_panels(x.data, longer, shared.tokens.x.data, part);
+        Steps::memory_to_panels(memory.data, last.memory.keys, shared, part);
+        Steps::self_attention_input(weights.layers[0], longer, shared.tokens, part);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const detail::DecoderLengths& active = i + 1 < Layers ? inner : last;
         Steps::run(weights.layers[i], active, options, shared, scratch, captures_of(i), part, 1 + 4 * i);
         if (part.has(4 + 4 * i) && i + 1 < Layers) {
-          Steps::self_input(weights.layers[i + 1], longer, shared.tokens, part);
+          Steps::self_attention_input(weights.layers[i + 1], longer, shared.tokens, part);
         }
       }
       if (part.has(4 * Layers)) leave<Steps>(part, weights, last.self.queries, shared.tokens, y);
@@ -214,14 +214,15 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (part.has(0)) {
-        Steps::Self::queries_in(x.data, tokens, shared.x.data, part);
-        Steps::self_input(weights.layers[0], tokens, shared, part);
+        Steps::Self::queries_to_panels(x.data, tokens, shared.x.data, part);
+        Steps::self_attention_input(weights.layers[0], tokens, shared, part);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const Lengths active = Layer::lengths(options, memory[i]);
         Steps::extend(weights.layers[i], active, options, caches[i], memory[i], shared, scratch, captures_of(i), part,
                       1 + 4 * i);
-        if (part.has(4 + 4 * i) && i + 1 < Layers) Steps::self_input(weights.layers[i + 1], tokens, shared, part);
+        if (part.has(4 + 4 * i) && i + 1 < Layers)
+          Steps::self_attention_input(weights.layers[i + 1], tokens, shared, part);
       }
       if (part.has(4 * Layers)) leave<Steps>(part, weights, tokens, shared, y);
     });
@@ -233,7 +234,7 @@ struct Decoder {
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, auto& tokens, Output y) noexcept {
     float* const panels = tokens.x.data;
     if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, part);
-    Steps::Self::queries_out(panels, queries, y.data, part);
+    Steps::Self::panels_to_rows(panels, queries, y.data, part);
   }
 };
 

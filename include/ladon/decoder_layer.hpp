@@ -213,7 +213,7 @@ struct DecoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Cross = typename Steps<Simd>::Cross;
       float* const panels = workspace.context.data;
-      Cross::template context_in<shape.model>(memory.data, active, panels, workspace.context_input);
+      Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
       Cross::fill(workspace.context_input.view(panels), weights.cross_attention, active, cache,
                   workspace.projected_panel());
     });
@@ -331,12 +331,12 @@ struct DecoderLayer {
     expect_memory(detail::caller_of(options.self), x, memory, y, active, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (part.has(0)) {
-        Steps<Simd>::Self::queries_in(x.data, active.self.longer(), shared.tokens.x.data, part);
-        Steps<Simd>::memory_in(memory.data, active.memory.keys, shared, part);
-        Steps<Simd>::self_input(weights, active.self.longer(), shared.tokens, part);
+        Steps<Simd>::Self::queries_to_panels(x.data, active.self.longer(), shared.tokens.x.data, part);
+        Steps<Simd>::memory_to_panels(memory.data, active.memory.keys, shared, part);
+        Steps<Simd>::self_attention_input(weights, active.self.longer(), shared.tokens, part);
       }
       Steps<Simd>::run(weights, active, options, shared, scratch, captures, part, 1);
-      if (part.has(4)) Steps<Simd>::Self::queries_out(shared.tokens.x.data, active.self.queries, y.data, part);
+      if (part.has(4)) Steps<Simd>::Self::panels_to_rows(shared.tokens.x.data, active.self.queries, y.data, part);
     });
   }
 
@@ -353,11 +353,11 @@ struct DecoderLayer {
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (part.has(0)) {
-        Steps<Simd>::Self::queries_in(x.data, active.queries, shared.x.data, part);
-        Steps<Simd>::self_input(weights, active.queries, shared, part);
+        Steps<Simd>::Self::queries_to_panels(x.data, active.queries, shared.x.data, part);
+        Steps<Simd>::self_attention_input(weights, active.queries, shared, part);
       }
       Steps<Simd>::extend(weights, active, options, cache, memory, shared, scratch, captures, part, 1);
-      if (part.has(4)) Steps<Simd>::Self::queries_out(shared.x.data, active.queries, y.data, part);
+      if (part.has(4)) Steps<Simd>::Self::panels_to_rows(shared.x.data, active.queries, y.data, part);
     });
   }
 };

@@ -184,8 +184,8 @@ struct Encoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
-        Steps::Attention::queries_in(x.data, tokens, shared.x.data, part);
-        Steps::attention_input(weights.layers[0], tokens, shared, part);
+        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, part);
+        Steps::self_attention_input(weights.layers[0], tokens, shared, part);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         if (part.has(1 + 2 * i)) {
@@ -196,7 +196,7 @@ struct Encoder {
         if (part.has(2 + 2 * i)) {
           Steps::Attention::count_tokens(tokens, caches[i], part);
           Steps::after_heads(weights.layers[i], tokens, shared, scratch, part);
-          if (i + 1 < Layers) Steps::attention_input(weights.layers[i + 1], tokens, shared, part);
+          if (i + 1 < Layers) Steps::self_attention_input(weights.layers[i + 1], tokens, shared, part);
         }
       }
       if (part.has(2 * Layers)) leave<Steps>(part, weights, tokens, shared, y);
@@ -221,8 +221,8 @@ struct Encoder {
       using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       const bool first_token = First::exist && lengths.queries == 1;
       if (part.has(0)) {
-        Steps::Attention::queries_in(x.data, inner.queries, shared.x.data, part);
-        Steps::attention_input(weights.layers[0], inner.queries, shared, part);
+        Steps::Attention::queries_to_panels(x.data, inner.queries, shared.x.data, part);
+        Steps::self_attention_input(weights.layers[0], inner.queries, shared, part);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const bool last = i + 1 == Layers, first = last && first_token;
@@ -235,7 +235,7 @@ struct Encoder {
         }
         if (part.has(2 + 2 * i) && !first) {
           Steps::after_heads(weights.layers[i], active.queries, shared, scratch, part);
-          if (!last) Steps::attention_input(weights.layers[i + 1], inner.queries, shared, part);
+          if (!last) Steps::self_attention_input(weights.layers[i + 1], inner.queries, shared, part);
         }
       }
       if (!part.has(2 * Layers)) return;
@@ -256,7 +256,7 @@ struct Encoder {
                               Output y) noexcept {
     float* const panels = shared.x.data;
     if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, part);
-    Steps::Attention::queries_out(panels, queries, y.data, part);
+    Steps::Attention::panels_to_rows(panels, queries, y.data, part);
   }
 };
 

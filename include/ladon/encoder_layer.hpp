@@ -151,8 +151,8 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
-        Steps::Attention::queries_in(x.data, tokens, shared.x.data, part);
-        Steps::attention_input(weights, tokens, shared, part);
+        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, part);
+        Steps::self_attention_input(weights, tokens, shared, part);
       }
       if (part.has(1)) {
         Steps::extend(weights, tokens, options, cache, shared, scratch, detail::capture<shape>(to), part);
@@ -160,7 +160,7 @@ struct EncoderLayer {
       if (part.has(2)) {
         Steps::Attention::count_tokens(tokens, cache, part);
         Steps::after_heads(weights, tokens, shared, scratch, part);
-        Steps::Attention::queries_out(shared.x.data, tokens, y.data, part);
+        Steps::Attention::panels_to_rows(shared.x.data, tokens, y.data, part);
       }
     });
   }
@@ -180,15 +180,15 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
-        Steps::Attention::queries_in(x.data, lengths.longer(), shared.x.data, part);
-        Steps::attention_input(weights, lengths.longer(), shared, part);
+        Steps::Attention::queries_to_panels(x.data, lengths.longer(), shared.x.data, part);
+        Steps::self_attention_input(weights, lengths.longer(), shared, part);
       }
       if (part.has(1)) {
         Steps::attend(weights, lengths, options, shared, scratch, detail::capture<shape>(to), part);
       }
       if (part.has(2)) {
         Steps::after_heads(weights, lengths.queries, shared, scratch, part);
-        Steps::Attention::queries_out(shared.x.data, lengths.queries, y.data, part);
+        Steps::Attention::panels_to_rows(shared.x.data, lengths.queries, y.data, part);
       }
     });
   }

@@ -158,10 +158,10 @@ struct MultiHeadAttention {
                           {{}, {}, {rows(key_context, active), rows(value_context, active)}}, cache, workspace);
     with_steps([&]<class Steps>(Steps) {
       auto& input = workspace.context_input;
-      Steps::template context_in<shape.key_model>(key_context.data, active, panels, input);
+      Steps::template context_to_panels<shape.key_model>(key_context.data, active, panels, input);
       Steps::fill_keys(input.view(panels), weights, active, options.position, cache, workspace.projected_panel());
       if (shape.key_model != shape.value_model || value_context.data != key_context.data) {
-        Steps::template context_in<shape.value_model>(value_context.data, active, panels, input);
+        Steps::template context_to_panels<shape.value_model>(value_context.data, active, panels, input);
       }
       Steps::fill_values(input.view(panels), weights, active, cache, workspace.projected_panel());
     });
@@ -185,8 +185,8 @@ struct MultiHeadAttention {
                           workspace);
     with_steps([&]<class Steps>(Steps) {
       auto& shared = workspace.shared;
-      Steps::queries_in(x.data, lengths.queries, shared.x.data);
-      Steps::query_input(shared.x.data, lengths.queries, shared.input);
+      Steps::queries_to_panels(x.data, lengths.queries, shared.x.data);
+      Steps::convert_queries(shared.x.data, lengths.queries, shared.input);
       const detail::HeadsCall call{
           weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(to)};
       const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
@@ -251,8 +251,8 @@ struct MultiHeadAttention {
     detail::expect_memory(detail::caller_of(options), {rows(y, tokens), rows(x, tokens)}, cache, shared, scratch);
     with_steps([&]<class Steps>(Steps) {
       if (part.has(0)) {
-        Steps::queries_in(x.data, tokens, shared.x.data, part);
-        Steps::query_input(shared.x.data, tokens, shared.input, part);
+        Steps::queries_to_panels(x.data, tokens, shared.x.data, part);
+        Steps::convert_queries(shared.x.data, tokens, shared.input, part);
       }
       if (part.has(1)) {
         const auto in = shared.input.view(shared.x.data);
@@ -288,8 +288,8 @@ struct MultiHeadAttention {
                           scratch);
     with_steps([&]<class Steps>(Steps) {
       if (part.has(0)) {
-        Steps::queries_in(x.data, lengths.longer(), shared.x.data, part);
-        Steps::query_input(shared.x.data, lengths.longer(), shared.input, part);
+        Steps::queries_to_panels(x.data, lengths.longer(), shared.x.data, part);
+        Steps::convert_queries(shared.x.data, lengths.longer(), shared.input, part);
       }
       if (part.has(1)) {
         const auto in = shared.input.view(shared.x.data);
@@ -313,10 +313,10 @@ struct MultiHeadAttention {
                           scratch);
     with_steps([&]<class Steps>(Steps) {
       if (part.has(0)) {
-        Steps::queries_in(x.data, lengths.queries, shared.x.data, part);
-        Steps::query_input(shared.x.data, lengths.queries, shared.input, part);
-        Steps::template context_in<shape.key_model>(context.data, lengths.keys, shared.context.data,
-                                                    shared.context_input, part);
+        Steps::queries_to_panels(x.data, lengths.queries, shared.x.data, part);
+        Steps::convert_queries(shared.x.data, lengths.queries, shared.input, part);
+        Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, shared.context.data,
+                                                           shared.context_input, part);
       }
       if (part.has(1)) {
         const detail::HeadsCall call{
@@ -333,7 +333,7 @@ struct MultiHeadAttention {
   static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {
     Steps::output(shared.heads.data, shared.input, weights, queries, shared.x.data, part);
-    Steps::queries_out(shared.x.data, queries, y.data, part);
+    Steps::panels_to_rows(shared.x.data, queries, y.data, part);
   }
 
   // Calls f(MultiHeadSteps). The steps compute with the vector registers of Target at run time, and with plain arrays

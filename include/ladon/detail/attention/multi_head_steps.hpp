@@ -10,7 +10,7 @@
 //
 // An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats):
 //     x       [64][128]      the caller's rows
-//     x       [2][128][32]   queries_in: 2 panels of 32 tokens
+//     x       [2][128][32]   queries_to_panels: 2 panels of 32 tokens
 //     K^T     [2][32][32]    attend_all_heads: keys of one head, x times rows of the weights; 32 rows for each head
 //     V^T     [2][32][32]    attend_all_heads: values of one head
 //     Q^T     [32][32]       attend_head: queries of one head and one panel, times log2(e) / sqrt(32)
@@ -18,7 +18,7 @@
 //     O^T     [32][32]       attend_query_block: weighted sums, written to rows 32 h to 32 h + 31 of the heads
 //     heads   [2][128][32]   the concatenated heads
 //     Y^T     [2][128][32]   output: output projection
-//     y       [64][128]      queries_out
+//     y       [64][128]      panels_to_rows
 //
 // detail/memory/panels.hpp defines key blocks and query blocks.
 #pragma once
@@ -145,25 +145,28 @@ struct MultiHeadSteps {
                                             (last_count <= L::allowed_heads) &&
                                             (last_count * L::all_keys <= q.width() * L::block);
 
-  // queries_in and context_in convert rows [tokens][features] into panels of floats. queries_out converts panels into
-  // rows. Some projections need quantised or bfloat16 panels as input (detail/memory/linear_input.hpp). For a context,
-  // context_in also makes these panels. For queries, query_input makes these panels.
+  // queries_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. panels_to_rows
+  // converts panels into rows. Some projections need quantised or bfloat16 panels as input
+  // (detail/memory/linear_input.hpp). For a context, context_to_panels also makes these panels. For queries,
+  // convert_queries makes these panels.
   template <class Part = WholeCall>
-  static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
+  static constexpr void queries_to_panels(const float* rows, std::size_t active, float* panels,
+                                          Part part = {}) noexcept {
     rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, part);
   }
   template <class Input, class Part = WholeCall>
-  static constexpr void query_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
+  static constexpr void convert_queries(const float* panels, std::size_t active, Input& input,
+                                        Part part = {}) noexcept {
     convert_input<Simd, q, last_q, S.queries, S.model>(panels, active, input, part);
   }
   template <std::size_t Features, class Input, class Part = WholeCall>
-  static constexpr void context_in(const float* rows, std::size_t active, float* panels, Input& input,
-                                   Part part = {}) noexcept {
+  static constexpr void context_to_panels(const float* rows, std::size_t active, float* panels, Input& input,
+                                          Part part = {}) noexcept {
     rows_to_panels<k, last_k, S.keys, Features>(rows, active, panels, part);
     convert_input<Simd, k, last_k, S.keys, Features>(panels, active, input, part);
   }
   template <class Part = WholeCall>
-  static constexpr void queries_out(const float* panels, std::size_t active, float* rows, Part part = {}) noexcept {
+  static constexpr void panels_to_rows(const float* panels, std::size_t active, float* rows, Part part = {}) noexcept {
     const auto run = [&]<Tiling P, std::size_t>(std::size_t first, std::size_t count) {
       const Range tokens = tokens_of<q>(first, count, active);
       from_panels<typename Simd::template Pack<P.lanes>, P, S.model>(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a decoder layer on panels (detail/memory/panels.hpp). DecoderLayer and Decoder call the steps. "The
 // memory" is the encoder's output. A layer updates the decoder's tokens x in place, in five steps:
-//     self_input       the input of self-attention: norm1(x) in pre-LN, x in post-LN
-//     attend_self      attention of all heads to the decoder's tokens
-//     after_self       output projection, residual connection, and norm: norm2(x) in pre-LN, norm1(x) in post-LN
-//     attend_memory    attention of all heads to the memory
-//     after_memory     output projection, residual connections, norms and feed-forward network
+//     self_attention_input   the input of self-attention: norm1(x) in pre-LN, x in post-LN
+//     attend_self            attention of all heads to the decoder's tokens
+//     after_self             output projection, residual connection, and norm: norm2(x) in pre-LN, norm1(x) in post-LN
+//     attend_memory          attention of all heads to the memory
+//     after_memory           output projection, residual connections, norms and feed-forward network
 //
 // For a text that grows by a few tokens per call, `extend` replaces attend_self and attend_memory by attention to keys
 // and values in caches.
@@ -45,20 +45,21 @@ struct DecoderSteps {
 
   // Converts the rows of the encoder's output into panels.
   template <class DecoderShared, class Part = WholeCall>
-  static constexpr void memory_in(const float* rows, std::size_t active, DecoderShared& shared,
-                                  Part part = {}) noexcept {
-    Cross::template context_in<S.model>(rows, active, shared.memory.data, shared.memory_input, part);
+  static constexpr void memory_to_panels(const float* rows, std::size_t active, DecoderShared& shared,
+                                         Part part = {}) noexcept {
+    Cross::template context_to_panels<S.model>(rows, active, shared.memory.data, shared.memory_input, part);
   }
 
   template <class Part = WholeCall>
-  static constexpr void self_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
+  static constexpr void self_attention_input(const Layer& w, std::size_t active, Shared& shared,
+                                             Part part = {}) noexcept {
     if constexpr (!post) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, part);
-    Self::query_input(shared.sublayer_input(), active, shared.input, part);
+    Self::convert_queries(shared.sublayer_input(), active, shared.input, part);
   }
 
-  // Computes all steps after self_input. The steps are the phases `first` to `first` + 3 of a call (threads.hpp).
-  // `part` says what to compute: all steps, or one thread's share of one phase. `captures` receives the attention
-  // weights of self-attention and of the attention to the memory (DecoderLayer::Captures).
+  // Computes all steps after self_attention_input. The steps are the phases `first` to `first` + 3 of a call
+  // (threads.hpp). `part` says what to compute: all steps, or one thread's share of one phase. `captures` receives the
+  // attention weights of self-attention and of the attention to the memory (DecoderLayer::Captures).
   template <class Options, class DecoderShared, class Scratch, class Captures, class Part>
   static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options,
                             DecoderShared& shared, Scratch& scratch, const Captures& captures, Part part,
@@ -121,8 +122,8 @@ struct DecoderSteps {
     for_panels<q, Self::last_q, S.queries, Scratch::panels>(active, run, part);
   }
 
-  // Computes all steps after self_input for the new tokens of a text that grows. `part` has the same meaning as in
-  // `run`.
+  // Computes all steps after self_attention_input for the new tokens of a text that grows. `part` has the same meaning
+  // as in `run`.
   //
   // `cache` holds the keys and values of the earlier tokens. The function appends the keys and values of the new
   // tokens. `memory` holds the projected keys and values of the encoder's output. lengths.queries is the number of new

@@ -38,11 +38,12 @@ struct EncoderSteps {
   // Computes the input of attention for the first `active` tokens. In pre-LN, the input is normed = norm1(x). In
   // post-LN, the input is x.
   template <class Part = WholeCall>
-  static constexpr void attention_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
+  static constexpr void self_attention_input(const Layer& w, std::size_t active, Shared& shared,
+                                             Part part = {}) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
       Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, part);
     }
-    Attention::query_input(shared.sublayer_input(), active, shared.input, part);
+    Attention::convert_queries(shared.sublayer_input(), active, shared.input, part);
   }
 
   // Computes the attention of all heads and stores the result in shared.heads.

@@ -74,7 +74,7 @@ struct FirstTokenSteps {
       auto& first = shared_of(shared);
       copy_token(shared.x.data, first.x.data);
       if constexpr (Config.norm == NormOrder::pre) copy_token(shared.normed.data, first.normed.data);
-      One::Attention::query_input(first.sublayer_input(), 1, first.input);
+      One::Attention::convert_queries(first.sublayer_input(), 1, first.input);
     }
   }
 
