@@ -12,7 +12,7 @@
 #include <ladon/detail/attention/attention_steps.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
-#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/call_share.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/options.hpp>
@@ -86,7 +86,8 @@ struct Attention {
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries q, Keys k, Values v, Output out,
                                   Scratch& scratch, const Options& options = {}, To&& to = {}) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), q, k, v, out, scratch, options, to);
+    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), q, k, v, out, scratch, options,
+            to);
   }
 
   LADON_REJECT_OPTIONS(run(Queries, Keys, Values, Output, const Workspace&, ...));
@@ -94,9 +95,9 @@ struct Attention {
   LADON_REJECT_CALL(run, "q, k, v, out, workspace, options, map");
 
  private:
-  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share (threads.hpp).
-  template <class Part, class To>
-  static constexpr void compute(Part part, Queries q, Keys k, Values v, Output out, Scratch& scratch,
+  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share (threads.hpp).
+  template <class CallShare, class To>
+  static constexpr void compute(CallShare share, Queries q, Keys k, Values v, Output out, Scratch& scratch,
                                 const Options& options, To& to) noexcept {
     const Lengths lengths = options.lengths();
     detail::expect_memory(detail::caller_of(options),
@@ -108,7 +109,7 @@ struct Attention {
         q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(to)};
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::AttentionSteps<shape, Score, Position, detail::WholePacks<Target>, Simd>;
-      Steps::run(call, scratch, part);
+      Steps::run(call, scratch, share);
     });
   }
 

@@ -81,21 +81,21 @@ struct Decoder {
   // for threads.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
-            scratch, options, nothing);
+    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
+            shared, scratch, options, nothing);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& maps) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
-            scratch, options, in(maps));
+    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
+            shared, scratch, options, in(maps));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
-            scratch, options, in(maps));
+    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
+            shared, scratch, options, in(maps));
   }
 
   // Projects the keys and values of `memory` for every layer. caches[i] receives the keys and values of layer i.
@@ -141,13 +141,13 @@ struct Decoder {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options = {}) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
+    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
                    weights, y, shared, scratch, options, nothing);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options, const Maps& maps) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
+    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
                    weights, y, shared, scratch, options, in(maps));
   }
   template <Stage G>
@@ -155,7 +155,7 @@ struct Decoder {
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options,
                                      const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
+    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
                    weights, y, shared, scratch, options, in(maps));
   }
 
@@ -172,10 +172,10 @@ struct Decoder {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
   }
 
-  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share of one phase
+  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share of one phase
   // (threads.hpp).
-  template <class Part, class CapturesOf>
-  static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
+  template <class CallShare, class CapturesOf>
+  static constexpr void compute(CallShare share, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
                                 CapturesOf captures_of) noexcept {
     const detail::DecoderLengths last = Layer::lengths(options);
@@ -184,26 +184,26 @@ struct Decoder {
     Layer::expect_memory(detail::caller_of(options.self), x, memory, y, last, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
-      if (part.has(0)) {
-        Steps::Self::queries_to_panels(x.data, longer, shared.tokens.x.data, part);
-        Steps::memory_to_panels(memory.data, last.memory.keys, shared, part);
-        Steps::self_attention_input(weights.layers[0], longer, shared.tokens, part);
+      if (share.has(0)) {
+        Steps::Self::queries_to_panels(x.data, longer, shared.tokens.x.data, share);
+        Steps::memory_to_panels(memory.data, last.memory.keys, shared, share);
+        Steps::self_attention_input(weights.layers[0], longer, shared.tokens, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const detail::DecoderLengths& active = i + 1 < Layers ? inner : last;
-        Steps::run(weights.layers[i], active, options, shared, scratch, captures_of(i), part, 1 + 4 * i);
-        if (part.has(4 + 4 * i) && i + 1 < Layers) {
-          Steps::self_attention_input(weights.layers[i + 1], longer, shared.tokens, part);
+        Steps::run(weights.layers[i], active, options, shared, scratch, captures_of(i), share, 1 + 4 * i);
+        if (share.has(4 + 4 * i) && i + 1 < Layers) {
+          Steps::self_attention_input(weights.layers[i + 1], longer, shared.tokens, share);
         }
       }
-      if (part.has(4 * Layers)) leave<Steps>(part, weights, last.self.queries, shared.tokens, y);
+      if (share.has(4 * Layers)) leave<Steps>(share, weights, last.self.queries, shared.tokens, y);
     });
   }
 
-  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
   // phase (threads.hpp).
-  template <class Part, class CapturesOf>
-  static constexpr void compute_extend(Part part, Input x, Caches& caches, const MemoryCaches& memory,
+  template <class CallShare, class CapturesOf>
+  static constexpr void compute_extend(CallShare share, Input x, Caches& caches, const MemoryCaches& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                        const Options& options, CapturesOf captures_of) noexcept {
     const std::size_t tokens = options.self.lengths().queries;
@@ -213,28 +213,29 @@ struct Decoder {
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
-      if (part.has(0)) {
-        Steps::Self::queries_to_panels(x.data, tokens, shared.x.data, part);
-        Steps::self_attention_input(weights.layers[0], tokens, shared, part);
+      if (share.has(0)) {
+        Steps::Self::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::self_attention_input(weights.layers[0], tokens, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const Lengths active = Layer::lengths(options, memory[i]);
-        Steps::extend(weights.layers[i], active, options, caches[i], memory[i], shared, scratch, captures_of(i), part,
+        Steps::extend(weights.layers[i], active, options, caches[i], memory[i], shared, scratch, captures_of(i), share,
                       1 + 4 * i);
-        if (part.has(4 + 4 * i) && i + 1 < Layers)
-          Steps::self_attention_input(weights.layers[i + 1], tokens, shared, part);
+        if (share.has(4 + 4 * i) && i + 1 < Layers)
+          Steps::self_attention_input(weights.layers[i + 1], tokens, shared, share);
       }
-      if (part.has(4 * Layers)) leave<Steps>(part, weights, tokens, shared, y);
+      if (share.has(4 * Layers)) leave<Steps>(share, weights, tokens, shared, y);
     });
   }
 
   // Applies the final norm of the stack, if any, to the panels of tokens in tokens.x. Then converts the panels into the
   // rows of `y`.
-  template <class Steps, class Part>
-  static constexpr void leave(Part part, const Weights& weights, std::size_t queries, auto& tokens, Output y) noexcept {
+  template <class Steps, class CallShare>
+  static constexpr void leave(CallShare share, const Weights& weights, std::size_t queries, auto& tokens,
+                              Output y) noexcept {
     float* const panels = tokens.x.data;
-    if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, part);
-    Steps::Self::panels_to_rows(panels, queries, y.data, part);
+    if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
+    Steps::Self::panels_to_rows(panels, queries, y.data, share);
   }
 };
 

@@ -18,7 +18,7 @@
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
-#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/call_share.hpp>
 #include <ladon/detail/target/reject.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
@@ -186,21 +186,21 @@ struct DecoderLayer {
   // for threads.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
-            scratch, options, nothing);
+    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
+            shared, scratch, options, nothing);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& maps) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
-            scratch, options, captures_of(maps));
+    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
+            shared, scratch, options, captures_of(maps));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const DecoderCaptures<G>& maps) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
-            scratch, options, captures_of(maps));
+    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
+            shared, scratch, options, captures_of(maps));
   }
 
   // Projects the keys and values of the first options.memory.keys tokens of `memory` [Memory][model], and stores the
@@ -254,20 +254,20 @@ struct DecoderLayer {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
+    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
                    weights, y, shared, scratch, options, nothing);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options, const Maps& maps) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
+    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
                    weights, y, shared, scratch, options, captures_of(maps));
   }
   template <Stage G>
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options, const DecoderCaptures<G>& maps) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
+    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
                    weights, y, shared, scratch, options, captures_of(maps));
   }
 
@@ -321,29 +321,29 @@ struct DecoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, memory, weights, y, workspace, options, maps");
 
  private:
-  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share of one phase
+  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share of one phase
   // (threads.hpp).
-  template <class Part, class Captured>
-  static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
+  template <class CallShare, class Captured>
+  static constexpr void compute(CallShare share, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
                                 const Captured& captures) noexcept {
     const detail::DecoderLengths active = lengths(options);
     expect_memory(detail::caller_of(options.self), x, memory, y, active, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      if (part.has(0)) {
-        Steps<Simd>::Self::queries_to_panels(x.data, active.self.longer(), shared.tokens.x.data, part);
-        Steps<Simd>::memory_to_panels(memory.data, active.memory.keys, shared, part);
-        Steps<Simd>::self_attention_input(weights, active.self.longer(), shared.tokens, part);
+      if (share.has(0)) {
+        Steps<Simd>::Self::queries_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
+        Steps<Simd>::memory_to_panels(memory.data, active.memory.keys, shared, share);
+        Steps<Simd>::self_attention_input(weights, active.self.longer(), shared.tokens, share);
       }
-      Steps<Simd>::run(weights, active, options, shared, scratch, captures, part, 1);
-      if (part.has(4)) Steps<Simd>::Self::panels_to_rows(shared.tokens.x.data, active.self.queries, y.data, part);
+      Steps<Simd>::run(weights, active, options, shared, scratch, captures, share, 1);
+      if (share.has(4)) Steps<Simd>::Self::panels_to_rows(shared.tokens.x.data, active.self.queries, y.data, share);
     });
   }
 
-  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
   // phase (threads.hpp).
-  template <class Part, class Captured>
-  static constexpr void compute_extend(Part part, Input x, Cache& cache, const MemoryCache& memory,
+  template <class CallShare, class Captured>
+  static constexpr void compute_extend(CallShare share, Input x, Cache& cache, const MemoryCache& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                        const Options& options, const Captured& captures) noexcept {
     const Lengths active = lengths(options, memory);
@@ -352,12 +352,12 @@ struct DecoderLayer {
     detail::expect_memory(detail::caller_of(options.self), {{y.data, floats}, {x.data, floats}}, cache, memory, shared,
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      if (part.has(0)) {
-        Steps<Simd>::Self::queries_to_panels(x.data, active.queries, shared.x.data, part);
-        Steps<Simd>::self_attention_input(weights, active.queries, shared, part);
+      if (share.has(0)) {
+        Steps<Simd>::Self::queries_to_panels(x.data, active.queries, shared.x.data, share);
+        Steps<Simd>::self_attention_input(weights, active.queries, shared, share);
       }
-      Steps<Simd>::extend(weights, active, options, cache, memory, shared, scratch, captures, part, 1);
-      if (part.has(4)) Steps<Simd>::Self::panels_to_rows(shared.x.data, active.queries, y.data, part);
+      Steps<Simd>::extend(weights, active, options, cache, memory, shared, scratch, captures, share, 1);
+      if (share.has(4)) Steps<Simd>::Self::panels_to_rows(shared.x.data, active.queries, y.data, share);
     });
   }
 };

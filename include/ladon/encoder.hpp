@@ -94,20 +94,20 @@ struct Encoder {
   // for threads.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
             options, capture_none);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& attention) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
             options, capture_in(attention));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options,
                                   const std::array<Capture<G>, Layers>& captures) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
             options, capture_in(captures));
   }
 
@@ -138,20 +138,20 @@ struct Encoder {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
+    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
                    shared, scratch, options, capture_none);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
                                      const Maps& attention) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
+    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
                    shared, scratch, options, capture_in(attention));
   }
   template <Stage G>
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
                                      const std::array<Capture<G>, Layers>& captures) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
+    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
                    shared, scratch, options, capture_in(captures));
   }
 
@@ -171,10 +171,10 @@ struct Encoder {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };
   }
 
-  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
   // phase (threads.hpp).
-  template <class Part, class WithCapture>
-  static constexpr void compute_extend(Part part, Input x, Caches& caches, const Weights& weights, Output y,
+  template <class CallShare, class WithCapture>
+  static constexpr void compute_extend(CallShare share, Input x, Caches& caches, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
                                        WithCapture with_capture) noexcept {
     const std::size_t tokens = options.lengths().queries;
@@ -183,31 +183,31 @@ struct Encoder {
                           caches, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
-      if (part.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, part);
-        Steps::self_attention_input(weights.layers[0], tokens, shared, part);
+      if (share.has(0)) {
+        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::self_attention_input(weights.layers[0], tokens, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
-        if (part.has(1 + 2 * i)) {
+        if (share.has(1 + 2 * i)) {
           with_capture(i, [&](auto capture) {
-            Steps::extend(weights.layers[i], tokens, options, caches[i], shared, scratch, capture, part);
+            Steps::extend(weights.layers[i], tokens, options, caches[i], shared, scratch, capture, share);
           });
         }
-        if (part.has(2 + 2 * i)) {
-          Steps::Attention::count_tokens(tokens, caches[i], part);
-          Steps::after_heads(weights.layers[i], tokens, shared, scratch, part);
-          if (i + 1 < Layers) Steps::self_attention_input(weights.layers[i + 1], tokens, shared, part);
+        if (share.has(2 + 2 * i)) {
+          Steps::Attention::count_tokens(tokens, caches[i], share);
+          Steps::after_heads(weights.layers[i], tokens, shared, scratch, share);
+          if (i + 1 < Layers) Steps::self_attention_input(weights.layers[i + 1], tokens, shared, share);
         }
       }
-      if (part.has(2 * Layers)) leave<Steps>(part, weights, tokens, shared, y);
+      if (share.has(2 * Layers)) leave<Steps>(share, weights, tokens, shared, y);
     });
   }
 
-  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share of one phase
+  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share of one phase
   // (threads.hpp).
-  template <class Part, class WithCapture>
-  static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
-                                const Options& options, WithCapture with_capture) noexcept {
+  template <class CallShare, class WithCapture>
+  static constexpr void compute(CallShare share, Input x, const Weights& weights, Output y, Shared& shared,
+                                Scratch& scratch, const Options& options, WithCapture with_capture) noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "
                   "of a cache, call extend");
@@ -220,43 +220,43 @@ struct Encoder {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       const bool first_token = First::exist && lengths.queries == 1;
-      if (part.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, inner.queries, shared.x.data, part);
-        Steps::self_attention_input(weights.layers[0], inner.queries, shared, part);
+      if (share.has(0)) {
+        Steps::Attention::queries_to_panels(x.data, inner.queries, shared.x.data, share);
+        Steps::self_attention_input(weights.layers[0], inner.queries, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const bool last = i + 1 == Layers, first = last && first_token;
         const Lengths active = last ? lengths : inner;
-        if (first && part.has(2 * i)) First::take(inner.queries, shared, part);
-        if (part.has(1 + 2 * i)) {
+        if (first && share.has(2 * i)) First::take(inner.queries, shared, share);
+        if (share.has(1 + 2 * i)) {
           with_capture(i, [&](auto capture) {
-            First::attend(first, weights.layers[i], active, options, shared, scratch, capture, part);
+            First::attend(first, weights.layers[i], active, options, shared, scratch, capture, share);
           });
         }
-        if (part.has(2 + 2 * i) && !first) {
-          Steps::after_heads(weights.layers[i], active.queries, shared, scratch, part);
-          if (!last) Steps::self_attention_input(weights.layers[i + 1], inner.queries, shared, part);
+        if (share.has(2 + 2 * i) && !first) {
+          Steps::after_heads(weights.layers[i], active.queries, shared, scratch, share);
+          if (!last) Steps::self_attention_input(weights.layers[i + 1], inner.queries, shared, share);
         }
       }
-      if (!part.has(2 * Layers)) return;
+      if (!share.has(2 * Layers)) return;
       if constexpr (First::exist) {
         if (first_token) {
-          First::after_heads(weights.layers[Layers - 1], shared, scratch, part);
-          return leave<typename First::One>(part, weights, 1, First::shared_of(shared), y);
+          First::after_heads(weights.layers[Layers - 1], shared, scratch, share);
+          return leave<typename First::One>(share, weights, 1, First::shared_of(shared), y);
         }
       }
-      leave<Steps>(part, weights, lengths.queries, shared, y);
+      leave<Steps>(share, weights, lengths.queries, shared, y);
     });
   }
 
   // Applies the final norm of the stack, if any, to the tokens in shared.x. Then converts these tokens into the rows of
   // `y`.
-  template <class Steps, class Part>
-  static constexpr void leave(Part part, const Weights& weights, std::size_t queries, typename Steps::Shared& shared,
-                              Output y) noexcept {
+  template <class Steps, class CallShare>
+  static constexpr void leave(CallShare share, const Weights& weights, std::size_t queries,
+                              typename Steps::Shared& shared, Output y) noexcept {
     float* const panels = shared.x.data;
-    if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, part);
-    Steps::Attention::panels_to_rows(panels, queries, y.data, part);
+    if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
+    Steps::Attention::panels_to_rows(panels, queries, y.data, share);
   }
 };
 

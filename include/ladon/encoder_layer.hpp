@@ -19,7 +19,7 @@
 #include <ladon/detail/layer/encoder_steps.hpp>
 #include <ladon/detail/layer/encoder_workspace.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
-#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/call_share.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
@@ -109,7 +109,7 @@ struct EncoderLayer {
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
             options, to);
   }
 
@@ -127,8 +127,8 @@ struct EncoderLayer {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options = {},
                                      To&& to = {}) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, cache, weights, y, shared,
-                   scratch, options, to);
+    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, cache, weights, y,
+                   shared, scratch, options, to);
   }
 
   LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
@@ -138,10 +138,10 @@ struct EncoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
-  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
   // phase (threads.hpp).
-  template <class Part, class To>
-  static constexpr void compute_extend(Part part, Input x, Cache& cache, const Weights& weights, Output y,
+  template <class CallShare, class To>
+  static constexpr void compute_extend(CallShare share, Input x, Cache& cache, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
                                        To& to) noexcept {
     const std::size_t tokens = options.lengths().queries;
@@ -150,26 +150,26 @@ struct EncoderLayer {
                           cache, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
-      if (part.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, part);
-        Steps::self_attention_input(weights, tokens, shared, part);
+      if (share.has(0)) {
+        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::self_attention_input(weights, tokens, shared, share);
       }
-      if (part.has(1)) {
-        Steps::extend(weights, tokens, options, cache, shared, scratch, detail::capture<shape>(to), part);
+      if (share.has(1)) {
+        Steps::extend(weights, tokens, options, cache, shared, scratch, detail::capture<shape>(to), share);
       }
-      if (part.has(2)) {
-        Steps::Attention::count_tokens(tokens, cache, part);
-        Steps::after_heads(weights, tokens, shared, scratch, part);
-        Steps::Attention::panels_to_rows(shared.x.data, tokens, y.data, part);
+      if (share.has(2)) {
+        Steps::Attention::count_tokens(tokens, cache, share);
+        Steps::after_heads(weights, tokens, shared, scratch, share);
+        Steps::Attention::panels_to_rows(shared.x.data, tokens, y.data, share);
       }
     });
   }
 
-  // Implements `run` and `run_phase`. `part` says what to compute: the whole run, or one thread's share of one phase
+  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share of one phase
   // (threads.hpp).
-  template <class Part, class To>
-  static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
-                                const Options& options, To& to) noexcept {
+  template <class CallShare, class To>
+  static constexpr void compute(CallShare share, Input x, const Weights& weights, Output y, Shared& shared,
+                                Scratch& scratch, const Options& options, To& to) noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "
                   "of a cache, call extend");
@@ -179,16 +179,16 @@ struct EncoderLayer {
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
-      if (part.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, lengths.longer(), shared.x.data, part);
-        Steps::self_attention_input(weights, lengths.longer(), shared, part);
+      if (share.has(0)) {
+        Steps::Attention::queries_to_panels(x.data, lengths.longer(), shared.x.data, share);
+        Steps::self_attention_input(weights, lengths.longer(), shared, share);
       }
-      if (part.has(1)) {
-        Steps::attend(weights, lengths, options, shared, scratch, detail::capture<shape>(to), part);
+      if (share.has(1)) {
+        Steps::attend(weights, lengths, options, shared, scratch, detail::capture<shape>(to), share);
       }
-      if (part.has(2)) {
-        Steps::after_heads(weights, lengths.queries, shared, scratch, part);
-        Steps::Attention::panels_to_rows(shared.x.data, lengths.queries, y.data, part);
+      if (share.has(2)) {
+        Steps::after_heads(weights, lengths.queries, shared, scratch, share);
+        Steps::Attention::panels_to_rows(shared.x.data, lengths.queries, y.data, share);
       }
     });
   }

@@ -16,7 +16,7 @@
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
-#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/call_share.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/mask.hpp>
@@ -119,7 +119,7 @@ struct MultiHeadAttention {
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
             options, to);
   }
 
@@ -135,7 +135,7 @@ struct MultiHeadAttention {
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, context, weights, y, shared,
+    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, context, weights, y, shared,
             scratch, options, to);
   }
 
@@ -220,8 +220,8 @@ struct MultiHeadAttention {
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}, To&& to = {}) noexcept {
-    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, cache, weights, y, shared,
-                   scratch, options, to);
+    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, cache, weights, y,
+                   shared, scratch, options, to);
   }
 
   LADON_REJECT_OPTIONS(run(Queries, const Weights&, Output, const Workspace&, ...));
@@ -238,10 +238,10 @@ struct MultiHeadAttention {
   LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
-  // Implements `extend` and `extend_phase`. `part` says what to compute: the whole call, or one thread's share of one
+  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
   // phase (threads.hpp).
-  template <class Part, class To>
-  static constexpr void compute_extend(Part part, Queries x, Cache& cache, const Weights& weights, Output y,
+  template <class CallShare, class To>
+  static constexpr void compute_extend(CallShare share, Queries x, Cache& cache, const Weights& weights, Output y,
                                        ExtendShared& shared, ExtendScratch& scratch, const Options& options,
                                        To& to) noexcept {
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
@@ -250,19 +250,19 @@ struct MultiHeadAttention {
     if (tokens == 0) return;
     detail::expect_memory(detail::caller_of(options), {rows(y, tokens), rows(x, tokens)}, cache, shared, scratch);
     with_steps([&]<class Steps>(Steps) {
-      if (part.has(0)) {
-        Steps::queries_to_panels(x.data, tokens, shared.x.data, part);
-        Steps::convert_queries(shared.x.data, tokens, shared.input, part);
+      if (share.has(0)) {
+        Steps::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::convert_queries(shared.x.data, tokens, shared.input, share);
       }
-      if (part.has(1)) {
+      if (share.has(1)) {
         const auto in = shared.input.view(shared.x.data);
         const detail::HeadsCall call{weights, options,           Lengths{tokens, tokens},
                                      in,      shared.heads.data, detail::capture<shape>(to)};
-        Steps::extend(call, cache, scratch, part);
+        Steps::extend(call, cache, scratch, share);
       }
-      if (part.has(2)) {
-        Steps::count_tokens(tokens, cache, part);
-        finish<Steps>(part, shared, weights, tokens, y);
+      if (share.has(2)) {
+        Steps::count_tokens(tokens, cache, share);
+        finish<Steps>(share, shared, weights, tokens, y);
       }
     });
   }
@@ -273,11 +273,11 @@ struct MultiHeadAttention {
     return {array.data, count * Columns};
   }
 
-  // Implements `run` and `run_phase` of self-attention. `part` says what to compute: the whole call, or one thread's
+  // Implements `run` and `run_phase` of self-attention. `share` says what to compute: the whole call, or one thread's
   // share of one phase (threads.hpp). Queries, keys and values are all projected from the same panels of `x`. Queries
   // and keys have the same layout in panels, because shape.queries equals shape.keys.
-  template <class Part, class To>
-  static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
+  template <class CallShare, class To>
+  static constexpr void compute(CallShare share, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {
     static_assert(as_many_keys,
                   "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
@@ -287,23 +287,23 @@ struct MultiHeadAttention {
     detail::expect_memory(detail::caller_of(options), {rows(y, lengths.queries), rows(x, lengths.longer())}, shared,
                           scratch);
     with_steps([&]<class Steps>(Steps) {
-      if (part.has(0)) {
-        Steps::queries_to_panels(x.data, lengths.longer(), shared.x.data, part);
-        Steps::convert_queries(shared.x.data, lengths.longer(), shared.input, part);
+      if (share.has(0)) {
+        Steps::queries_to_panels(x.data, lengths.longer(), shared.x.data, share);
+        Steps::convert_queries(shared.x.data, lengths.longer(), shared.input, share);
       }
-      if (part.has(1)) {
+      if (share.has(1)) {
         const auto in = shared.input.view(shared.x.data);
         const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(to)};
-        Steps::attend_all_heads(call, in, scratch, part);
+        Steps::attend_all_heads(call, in, scratch, share);
       }
-      if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
+      if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
     });
   }
 
-  // Implements `run` and `run_phase` of attention to a context. `part` says what to compute: the whole call, or one
+  // Implements `run` and `run_phase` of attention to a context. `share` says what to compute: the whole call, or one
   // thread's share of one phase (threads.hpp).
-  template <class Part, class To>
-  static constexpr void compute(Part part, Queries x, Context context, const Weights& weights, Output y,
+  template <class CallShare, class To>
+  static constexpr void compute(CallShare share, Queries x, Context context, const Weights& weights, Output y,
                                 CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {
     static_assert(shape.key_model == shape.value_model,
                   "ladon: the tokens of keys and values have different widths. Call project_keys, then attend");
@@ -312,28 +312,28 @@ struct MultiHeadAttention {
                           {rows(y, lengths.queries), rows(x, lengths.queries), {rows(context, lengths.keys)}}, shared,
                           scratch);
     with_steps([&]<class Steps>(Steps) {
-      if (part.has(0)) {
-        Steps::queries_to_panels(x.data, lengths.queries, shared.x.data, part);
-        Steps::convert_queries(shared.x.data, lengths.queries, shared.input, part);
+      if (share.has(0)) {
+        Steps::queries_to_panels(x.data, lengths.queries, shared.x.data, share);
+        Steps::convert_queries(shared.x.data, lengths.queries, shared.input, share);
         Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, shared.context.data,
-                                                           shared.context_input, part);
+                                                           shared.context_input, share);
       }
-      if (part.has(1)) {
+      if (share.has(1)) {
         const detail::HeadsCall call{
             weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(to)};
-        Steps::attend_all_heads(call, shared.context_input.view(shared.context.data), scratch, part);
+        Steps::attend_all_heads(call, shared.context_input.view(shared.context.data), scratch, share);
       }
-      if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
+      if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
     });
   }
 
   // Computes the output projection in shared.x, and then copies the result to the rows of `y`. The result replaces the
   // tokens of `x` in shared.x, because no later step reads them.
-  template <class Steps, class Part>
-  static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
+  template <class Steps, class CallShare>
+  static constexpr void finish(CallShare share, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {
-    Steps::output(shared.heads.data, shared.input, weights, queries, shared.x.data, part);
-    Steps::panels_to_rows(shared.x.data, queries, y.data, part);
+    Steps::output(shared.heads.data, shared.input, weights, queries, shared.x.data, share);
+    Steps::panels_to_rows(shared.x.data, queries, y.data, share);
   }
 
   // Calls f(MultiHeadSteps). The steps compute with the vector registers of Target at run time, and with plain arrays

@@ -14,7 +14,7 @@
 
 #include <ladon/detail/attention/attend.hpp>
 #include <ladon/detail/attention/rotate.hpp>
-#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/call_share.hpp>
 #include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/shape.hpp>
@@ -53,15 +53,15 @@ struct AttentionSteps {
   static constexpr Tiling q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  // Computes the attention of all query heads, or of one thread's share of the query heads (`part`).
-  template <class Call, class Part = WholeCall>
-  static constexpr void run(const Call& call, AttentionWorkspace<S, Target>& workspace, Part part = {}) noexcept {
+  // Computes the attention of the query heads that belong to `share`: all query heads, or some.
+  template <class Call, class CallShare = WholeCall>
+  static constexpr void run(const Call& call, AttentionWorkspace<S, Target>& workspace, CallShare share = {}) noexcept {
     float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
     const std::size_t active = call.lengths.keys;
-    const Range wanted = part.of(S.heads);
+    const Range wanted = share.of(S.heads);
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       const Range heads = Range{g * S.heads_per_group(), (g + 1) * S.heads_per_group()} & wanted;
-      if (!Part::whole && heads.begin >= heads.end) continue;
+      if (!CallShare::whole && heads.begin >= heads.end) continue;
       to_panels<KeyPack, k, S.head_width>(call.keys + g * S.keys * S.head_width, active, keys);
       to_panels<KeyPack, k, S.value_width>(call.values + g * S.keys * S.value_width, active, values);
       if constexpr (Position::rotates) {

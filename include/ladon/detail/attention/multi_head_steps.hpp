@@ -149,38 +149,39 @@ struct MultiHeadSteps {
   // converts panels into rows. Some projections need quantised or bfloat16 panels as input
   // (detail/memory/linear_input.hpp). For a context, context_to_panels also makes these panels. For queries,
   // convert_queries makes these panels.
-  template <class Part = WholeCall>
+  template <class CallShare = WholeCall>
   static constexpr void queries_to_panels(const float* rows, std::size_t active, float* panels,
-                                          Part part = {}) noexcept {
-    rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, part);
+                                          CallShare share = {}) noexcept {
+    rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, share);
   }
-  template <class Input, class Part = WholeCall>
+  template <class Input, class CallShare = WholeCall>
   static constexpr void convert_queries(const float* panels, std::size_t active, Input& input,
-                                        Part part = {}) noexcept {
-    convert_input<Simd, q, last_q, S.queries, S.model>(panels, active, input, part);
+                                        CallShare share = {}) noexcept {
+    convert_input<Simd, q, last_q, S.queries, S.model>(panels, active, input, share);
   }
-  template <std::size_t Features, class Input, class Part = WholeCall>
+  template <std::size_t Features, class Input, class CallShare = WholeCall>
   static constexpr void context_to_panels(const float* rows, std::size_t active, float* panels, Input& input,
-                                          Part part = {}) noexcept {
-    rows_to_panels<k, last_k, S.keys, Features>(rows, active, panels, part);
-    convert_input<Simd, k, last_k, S.keys, Features>(panels, active, input, part);
+                                          CallShare share = {}) noexcept {
+    rows_to_panels<k, last_k, S.keys, Features>(rows, active, panels, share);
+    convert_input<Simd, k, last_k, S.keys, Features>(panels, active, input, share);
   }
-  template <class Part = WholeCall>
-  static constexpr void panels_to_rows(const float* panels, std::size_t active, float* rows, Part part = {}) noexcept {
+  template <class CallShare = WholeCall>
+  static constexpr void panels_to_rows(const float* panels, std::size_t active, float* rows,
+                                       CallShare share = {}) noexcept {
     const auto run = [&]<Tiling P, std::size_t>(std::size_t first, std::size_t count) {
       const Range tokens = tokens_of<q>(first, count, active);
       from_panels<typename Simd::template Pack<P.lanes>, P, S.model>(
           panels + tokens.begin * S.model, tokens.end - tokens.begin, rows + tokens.begin * S.model);
     };
-    for_panels<q, last_q, S.queries>(active, run, part);
+    for_panels<q, last_q, S.queries>(active, run, share);
   }
 
   // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. With several
-  // threads, `part` holds whole groups of query heads, so no two threads project the same keys and values.
-  template <class Call, class Context, class Part = WholeCall>
+  // threads, `share` holds whole groups of query heads, so no two threads project the same keys and values.
+  template <class Call, class Context, class CallShare = WholeCall>
   static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Target>& scratch,
-                                         Part part = {}) noexcept {
-    constexpr bool projected = projects_queries_together && Part::whole;
+                                         CallShare share = {}) noexcept {
+    constexpr bool projected = projects_queries_together && CallShare::whole;
     if constexpr (projected) {
       for_panels<q, last_q, S.queries>(call.lengths.queries,
                                        [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
@@ -190,20 +191,20 @@ struct MultiHeadSteps {
     const auto attend = [&](const auto& bound, const auto& group) {
       attend_group<projected>(call, bound, group, scratch);
     };
-    for_groups<true>(call, context, scratch, part, attend);
+    for_groups<true>(call, context, scratch, share, attend);
   }
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
   // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
   // stored as words (detail/attention/block_floats.hpp). Only the kernels of query blocks can read words. If `rounds`
   // is true, GroupKeys::values_finite is always true: `attend` rounds the values to bfloat16, and only then tests
   // whether the values are finite.
-  template <bool MayUseWords = false, class Call, class Context, class Part, class Attend>
+  template <bool MayUseWords = false, class Call, class Context, class CallShare, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
-                                                Part part, Attend attend, bool rounds = uses_pairs) noexcept {
+                                                CallShare share, Attend attend, bool rounds = uses_pairs) noexcept {
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
     float *const keys = scratch.keys.data, *const values = scratch.values.data;
-    const Range groups = part.of(S.kv_heads);
+    const Range groups = share.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
@@ -240,10 +241,10 @@ struct MultiHeadSteps {
 
   // Computes the attention of every head to the keys and values in a cache. If Projected is true, `call.heads` already
   // holds the projected queries of every head. The output of a head then overwrites the queries of this head.
-  template <bool Projected = false, class Call, class Queries, class Cache, class Part = WholeCall>
+  template <bool Projected = false, class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
-                                     CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
-    const Range groups = part.of(S.kv_heads);
+                                     CachedScratch<S, Target>& scratch, CallShare share = {}) noexcept {
+    const Range groups = share.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       attend_group<Projected>(
           call, bound, GroupKeys{g, cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
@@ -253,26 +254,27 @@ struct MultiHeadSteps {
   // Appends the keys and values of the call's tokens to the cache. Then computes the attention of every head to all
   // tokens in the cache.
   //
-  // With several threads (threads.hpp), `part` is the share of one thread, and the function computes only the head
+  // With several threads (threads.hpp), `share` is one share of a phase, and the function computes only the head
   // groups of this share. cache.length and cache.not_finite_end then stay unchanged, because other threads read these
   // members at the same time. In a later phase, count_tokens updates both members.
-  template <class Call, class Cache, class Part = WholeCall>
-  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
+  template <class Call, class Cache, class CallShare = WholeCall>
+  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch,
+                               CallShare share = {}) noexcept {
     const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
     LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens", call.options.caller,
                   {{"cache.length", past}, {"tokens", tokens}, {"shape.keys", S.keys}});
-    if constexpr (projects_all_heads && Part::whole) {
+    if constexpr (projects_all_heads && CallShare::whole) {
       append_one(call, cache);
     } else {
-      append(call, cache, scratch, part);
+      append(call, cache, scratch, share);
     }
     call.lengths.keys = length < S.keys ? length : S.keys;
     const BoundQueries bound{bind_behind<S, Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
-    if constexpr (Part::whole) {
+    if constexpr (CallShare::whole) {
       attend_filled(call, bound, cache, scratch);
     } else {
       const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + S.keys;
-      const Range groups = part.of(S.kv_heads);
+      const Range groups = share.of(S.kv_heads);
       for (std::size_t g = groups.begin; g < groups.end; ++g) {
         const bool finite = earlier_finite && new_values_finite(g, past, tokens, cache);
         attend_group<false>(call, bound, GroupKeys{g, cache.keys[g].view(), cache.values[g].view(), finite}, scratch);
@@ -281,10 +283,10 @@ struct MultiHeadSteps {
   }
   // Updates cache.length and cache.not_finite_end after the threads together have appended `tokens` new tokens. If
   // several threads call this function, only one thread changes the cache.
-  template <class Cache, class Part>
-  static constexpr void count_tokens(std::size_t tokens, Cache& cache, Part part) noexcept {
-    if constexpr (Part::whole) return;  // `extend` has counted the tokens
-    const Range once = part.of(1);
+  template <class Cache, class CallShare>
+  static constexpr void count_tokens(std::size_t tokens, Cache& cache, CallShare share) noexcept {
+    if constexpr (CallShare::whole) return;  // `extend` has counted the tokens
+    const Range once = share.of(1);
     if (once.begin == once.end) return;
     const std::size_t past = cache.length;
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
@@ -295,15 +297,15 @@ struct MultiHeadSteps {
   // Computes the attention of every head to all active tokens in the cache. If projects_all_heads is true, the function
   // first projects the query of the single token for all heads in one product. Otherwise, attend_cache projects each
   // head separately.
-  template <class Call, class Queries, class Cache, class Part = WholeCall>
+  template <class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
-                                      CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
-    constexpr bool projected = projects_all_heads && Part::whole;
+                                      CachedScratch<S, Target>& scratch, CallShare share = {}) noexcept {
+    constexpr bool projected = projects_all_heads && CallShare::whole;
     if constexpr (projected) {
       matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
                                                   Epilogue<1>{call.heads, 0, {query_scale}});
     }
-    attend_cache<projected>(call, bound, cache, scratch, part);
+    attend_cache<projected>(call, bound, cache, scratch, share);
   }
 
   // Projects the keys and values of every head from a context, and stores the transposed keys K^T and values V^T in a
@@ -355,9 +357,9 @@ struct MultiHeadSteps {
 
   // Computes the output projection: Y^T = Wo concat(heads)^T + bo. If the product takes quantised or bfloat16 panels,
   // `input` receives the converted output of the heads (detail/memory/linear_input.hpp).
-  template <class Input, class Part = WholeCall>
+  template <class Input, class CallShare = WholeCall>
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
-                               Part part = {}) noexcept {
+                               CallShare share = {}) noexcept {
     constexpr std::size_t out_stride = S.model * q.width();
     const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       const auto in = input.template convert<Simd, P, Packs, S.concat_width()>(heads, first, count);
@@ -365,7 +367,7 @@ struct MultiHeadSteps {
                                                         in.template panels_from<S.concat_width(), q.width()>(first),
                                                         count, Epilogue<P.width()>{y + first * out_stride, out_stride});
     };
-    for_panels<q, last_q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, part);
+    for_panels<q, last_q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, share);
   }
 
  private:
@@ -376,14 +378,14 @@ struct MultiHeadSteps {
     return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
   }
 
-  template <Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class Part>
-  static constexpr void rows_to_panels(const float* rows, std::size_t active, float* panels, Part part) noexcept {
+  template <Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class CallShare>
+  static constexpr void rows_to_panels(const float* rows, std::size_t active, float* panels, CallShare share) noexcept {
     const auto run = [&]<Tiling P, std::size_t>(std::size_t first, std::size_t count) {
       const Range tokens = tokens_of<T>(first, count, active);
       to_panels<typename Simd::template Pack<P.lanes>, P, Features>(
           rows + tokens.begin * Features, tokens.end - tokens.begin, panels + tokens.begin * Features);
     };
-    for_panels<T, Last, Tokens>(active, run, part);
+    for_panels<T, Last, Tokens>(active, run, share);
   }
 
   // Computes the transposed keys K^T, or the transposed values V^T, of one head for every active key. `out` is
@@ -454,11 +456,12 @@ struct MultiHeadSteps {
   }
 
   // Projects the keys and values of the active tokens of `call.x`, and appends them to the cache, for the heads of keys
-  // and values that belong to `part`.
-  template <class Call, class Cache, class Part>
-  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch, Part part) noexcept {
+  // and values that belong to `share`.
+  template <class Call, class Cache, class CallShare>
+  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch,
+                               CallShare share) noexcept {
     const std::size_t tokens = call.lengths.queries;
-    const Range groups = part.of(S.kv_heads);
+    const Range groups = share.of(S.kv_heads);
     for_panels<q, last_q, S.queries>(tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       const Epilogue<P.width()> project{scratch.projected.data, 0};
       for (std::size_t p = first; p < first + count; ++p) {
@@ -468,11 +471,11 @@ struct MultiHeadSteps {
           matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
           append_keys<P, Packs>(g, project.out, range, call.options.position, cache);
           matmul<Simd, P, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
-          append_values<P, Part::whole>(g, project.out, range, cache);
+          append_values<P, CallShare::whole>(g, project.out, range, cache);
         }
       }
     });
-    if constexpr (Part::whole) cache.length += tokens;
+    if constexpr (CallShare::whole) cache.length += tokens;
   }
   // Like `append`, but for a single token and in one product for all heads (projects_all_heads). `call.heads` serves as
   // scratch memory: first for the keys of all heads, then for the values of all heads.

@@ -44,51 +44,51 @@ struct DecoderSteps {
   static constexpr bool post = Config.norm == NormOrder::post;
 
   // Converts the rows of the encoder's output into panels.
-  template <class DecoderShared, class Part = WholeCall>
+  template <class DecoderShared, class CallShare = WholeCall>
   static constexpr void memory_to_panels(const float* rows, std::size_t active, DecoderShared& shared,
-                                         Part part = {}) noexcept {
-    Cross::template context_to_panels<S.model>(rows, active, shared.memory.data, shared.memory_input, part);
+                                         CallShare share = {}) noexcept {
+    Cross::template context_to_panels<S.model>(rows, active, shared.memory.data, shared.memory_input, share);
   }
 
-  template <class Part = WholeCall>
+  template <class CallShare = WholeCall>
   static constexpr void self_attention_input(const Layer& w, std::size_t active, Shared& shared,
-                                             Part part = {}) noexcept {
-    if constexpr (!post) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, part);
-    Self::convert_queries(shared.sublayer_input(), active, shared.input, part);
+                                             CallShare share = {}) noexcept {
+    if constexpr (!post) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
+    Self::convert_queries(shared.sublayer_input(), active, shared.input, share);
   }
 
   // Computes all steps after self_attention_input. The steps are the phases `first` to `first` + 3 of a call
-  // (threads.hpp). `part` says what to compute: all steps, or one thread's share of one phase. `captures` receives the
+  // (threads.hpp). `share` says what to compute: all steps, or one thread's share of one phase. `captures` receives the
   // attention weights of self-attention and of the attention to the memory (DecoderLayer::Captures).
-  template <class Options, class DecoderShared, class Scratch, class Captures, class Part>
+  template <class Options, class DecoderShared, class Scratch, class Captures, class CallShare>
   static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options,
-                            DecoderShared& shared, Scratch& scratch, const Captures& captures, Part part,
+                            DecoderShared& shared, Scratch& scratch, const Captures& captures, CallShare share,
                             std::size_t first) noexcept {
     Shared& tokens = shared.tokens;
-    if (part.has(first)) {
+    if (share.has(first)) {
       captures.self([&](auto capture) {
-        attend_self(w, lengths.self, options.self, tokens, scratch.tokens.attention, capture, part);
+        attend_self(w, lengths.self, options.self, tokens, scratch.tokens.attention, capture, share);
       });
     }
-    if (part.has(first + 1)) after_self(w, lengths.self.queries, tokens, part);
-    if (part.has(first + 2)) {
+    if (share.has(first + 1)) after_self(w, lengths.self.queries, tokens, share);
+    if (share.has(first + 2)) {
       captures.memory([&](auto capture) {
-        attend_memory(w, lengths.memory, options.memory, shared, scratch.memory, capture, part);
+        attend_memory(w, lengths.memory, options.memory, shared, scratch.memory, capture, share);
       });
     }
-    if (part.has(first + 3)) after_memory(w, lengths.self.queries, tokens, scratch.tokens, part);
+    if (share.has(first + 3)) after_memory(w, lengths.self.queries, tokens, scratch.tokens, share);
   }
 
-  template <class Options, class Scratch, class CaptureOf, class Part>
+  template <class Options, class Scratch, class CaptureOf, class CallShare>
   static constexpr void attend_self(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
-                                    Scratch& scratch, CaptureOf capture_of, Part part) noexcept {
+                                    Scratch& scratch, CaptureOf capture_of, CallShare share) noexcept {
     const auto in = shared.input.view(shared.sublayer_input());
     Self::attend_all_heads(HeadsCall{w.self_attention, options, lengths, in, shared.heads.data, capture_of}, in,
-                           scratch, part);
+                           scratch, share);
   }
 
-  template <class Part = WholeCall>
-  static constexpr void after_self(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
+  template <class CallShare = WholeCall>
+  static constexpr void after_self(const Layer& w, std::size_t active, Shared& shared, CallShare share = {}) noexcept {
     const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       Sublayers::template project_add_norm<P, Packs>(
           w.self_attention.output(), heads_from<P, Packs>(shared, first, count), count,
@@ -96,21 +96,21 @@ struct DecoderSteps {
           shared.sublayer_input() + first * Sublayers::stride);
       input_from<P, Packs>(shared, first, count);
     };
-    for_panels<q, Self::last_q, S.queries, Sublayers::plan.panels>(active, run, part);
+    for_panels<q, Self::last_q, S.queries, Sublayers::plan.panels>(active, run, share);
   }
 
-  template <class Options, class DecoderShared, class Scratch, class CaptureOf, class Part>
+  template <class Options, class DecoderShared, class Scratch, class CaptureOf, class CallShare>
   static constexpr void attend_memory(const Layer& w, Lengths lengths, const Options& options, DecoderShared& shared,
-                                      Scratch& scratch, CaptureOf capture_of, Part part) noexcept {
+                                      Scratch& scratch, CaptureOf capture_of, CallShare share) noexcept {
     Shared& tokens = shared.tokens;
     const auto in = tokens.input.view(tokens.sublayer_input());
     Cross::attend_all_heads(HeadsCall{w.cross_attention, options, lengths, in, tokens.heads.data, capture_of},
-                            shared.memory_input.view(shared.memory.data), scratch, part);
+                            shared.memory_input.view(shared.memory.data), scratch, share);
   }
 
-  template <class Scratch, class Part = WholeCall>
+  template <class Scratch, class CallShare = WholeCall>
   static constexpr void after_memory(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
-                                     Part part = {}) noexcept {
+                                     CallShare share = {}) noexcept {
     const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const x = shared.x.data + first * Sublayers::stride;
       Sublayers::template project_add_norm<P, Packs>(
@@ -119,39 +119,39 @@ struct DecoderSteps {
       Sublayers::template add_feed_forward<P, Packs>(w, input_from<P, Packs>(shared, first, count), count, scratch,
                                                      shared.heads.data + first * Sublayers::heads_stride, x, w.norm3);
     };
-    for_panels<q, Self::last_q, S.queries, Scratch::panels>(active, run, part);
+    for_panels<q, Self::last_q, S.queries, Scratch::panels>(active, run, share);
   }
 
-  // Computes all steps after self_attention_input for the new tokens of a text that grows. `part` has the same meaning
+  // Computes all steps after self_attention_input for the new tokens of a text that grows. `share` has the same meaning
   // as in `run`.
   //
   // `cache` holds the keys and values of the earlier tokens. The function appends the keys and values of the new
   // tokens. `memory` holds the projected keys and values of the encoder's output. lengths.queries is the number of new
   // tokens. lengths.keys is the number of active tokens of the encoder's output.
-  template <class Options, class Cache, class MemoryCache, class Scratch, class Captures, class Part>
+  template <class Options, class Cache, class MemoryCache, class Scratch, class Captures, class CallShare>
   static constexpr void extend(const Layer& w, Lengths lengths, const Options& options, Cache& cache,
                                const MemoryCache& memory, Shared& shared, Scratch& scratch, const Captures& captures,
-                               Part part, std::size_t first) noexcept {
+                               CallShare share, std::size_t first) noexcept {
     const std::size_t tokens = lengths.queries;
     const auto in = shared.input.view(shared.sublayer_input());
-    if (part.has(first)) {
+    if (share.has(first)) {
       captures.self([&](auto capture) {
         const HeadsCall call{w.self_attention, options.self, Lengths{tokens, tokens}, in, shared.heads.data, capture};
-        Self::extend(call, cache, scratch.tokens.attention, part);
+        Self::extend(call, cache, scratch.tokens.attention, share);
       });
     }
-    if (part.has(first + 1)) {
-      Self::count_tokens(tokens, cache, part);
-      after_self(w, tokens, shared, part);
+    if (share.has(first + 1)) {
+      Self::count_tokens(tokens, cache, share);
+      after_self(w, tokens, shared, share);
     }
-    if (part.has(first + 2)) {
+    if (share.has(first + 2)) {
       const BoundQueries bound{options.memory.bind(lengths, memory_position(cache.length - tokens)), 0};
       captures.memory([&](auto capture) {
         const HeadsCall call{w.cross_attention, options.memory, lengths, in, shared.heads.data, capture};
-        Cross::attend_filled(call, bound, memory, scratch.memory, part);
+        Cross::attend_filled(call, bound, memory, scratch.memory, share);
       });
     }
-    if (part.has(first + 3)) after_memory(w, tokens, shared, scratch.tokens, part);
+    if (share.has(first + 3)) after_memory(w, tokens, shared, scratch.tokens, share);
   }
 
  private:

@@ -65,11 +65,11 @@ struct FirstTokenSteps {
 
   // Copies token 0 from the panels of `shared` into rows, and converts the input of the query's projection. With
   // several threads, only the thread that has the first panel does so.
-  template <class Part>
-  static constexpr void take(std::size_t tokens, Shared& shared, Part part) noexcept {
+  template <class CallShare>
+  static constexpr void take(std::size_t tokens, Shared& shared, CallShare share) noexcept {
     if constexpr (exist) {
-      const Range panels = part.of(All::q.panels(tokens));
-      if constexpr (skips_keys) widen_last_panel(tokens, shared.sublayer_input(), part);
+      const Range panels = share.of(All::q.panels(tokens));
+      if constexpr (skips_keys) widen_last_panel(tokens, shared.sublayer_input(), share);
       if (panels.begin > 0 || panels.end == 0) return;
       auto& first = shared_of(shared);
       copy_token(shared.x.data, first.x.data);
@@ -80,12 +80,12 @@ struct FirstTokenSteps {
 
   // Computes the attention of all heads of a layer: for all queries, or only for token 0 if `first` is true. Both cases
   // share one copy of the code that projects keys and values, so the machine code is smaller.
-  template <class Options, class CaptureOf, class Part>
+  template <class Options, class CaptureOf, class CallShare>
   static constexpr void attend(bool first, const Layer& w, Lengths lengths, const Options& options, Shared& shared,
                                EncoderScratch<S, Config, Target, typename All::Precision>& scratch,
-                               CaptureOf capture_of, Part part) noexcept {
+                               CaptureOf capture_of, CallShare share) noexcept {
     if constexpr (skips_keys) {
-      if (first) return attend_tokens(w, lengths, options, shared, scratch, capture_of, part);
+      if (first) return attend_tokens(w, lengths, options, shared, scratch, capture_of, share);
     }
     const auto in = shared.input.view(shared.sublayer_input());
     const HeadsCall call{w.attention, options, lengths, in, shared.heads.data, capture_of};
@@ -94,20 +94,20 @@ struct FirstTokenSteps {
       All::Attention::template attend_group<false>(call, bound, group, scratch.attention);
     };
     const bool rounds = All::Attention::uses_pairs && !(exist && first);
-    All::Attention::template for_groups<!exist>(call, in, scratch.attention, part, attend_group, rounds);
+    All::Attention::template for_groups<!exist>(call, in, scratch.attention, share, attend_group, rounds);
   }
 
   // Computes the steps of the layer after the attention of the heads, for token 0.
-  template <class Scratch, class Part>
-  static constexpr void after_heads(const Layer& w, Shared& shared, Scratch& scratch, Part part) noexcept {
+  template <class Scratch, class CallShare>
+  static constexpr void after_heads(const Layer& w, Shared& shared, Scratch& scratch, CallShare share) noexcept {
     HiddenScratch<decltype(shared.first.hidden_input)> hidden{scratch.hidden(), shared.first.hidden_input};
-    One::after_heads(w, 1, shared_of(shared), hidden, part);
+    One::after_heads(w, 1, shared_of(shared), hidden, share);
   }
 
  private:
   // Gives the last panel the layout of the other panels, in place. The kernels for a single query expect this layout.
-  template <class Part>
-  static constexpr void widen_last_panel(std::size_t tokens, float* panels, Part part) noexcept {
+  template <class CallShare>
+  static constexpr void widen_last_panel(std::size_t tokens, float* panels, CallShare share) noexcept {
     constexpr std::size_t width = All::q.width();
     for_panels<All::q, All::Attention::last_q, S.queries>(
         tokens,
@@ -119,14 +119,15 @@ struct FirstTokenSteps {
             }
           }
         },
-        part);
+        share);
   }
 
   // Computes the attention of token 0 without keys and values (skips_keys).
-  template <class Options, class CaptureOf, class Part>
+  template <class Options, class CaptureOf, class CallShare>
   static LADON_NOINLINE constexpr void attend_tokens(
       const Layer& w, Lengths lengths, const Options& options, Shared& shared,
-      EncoderScratch<S, Config, Target, typename All::Precision>& scratch, CaptureOf capture_of, Part part) noexcept {
+      EncoderScratch<S, Config, Target, typename All::Precision>& scratch, CaptureOf capture_of,
+      CallShare share) noexcept {
     constexpr Tiling k = All::Attention::k;
     constexpr Shape tokens = Shape{.queries = 1, .keys = S.keys, .model = S.model}.complete();  // keys are tokens
     using KeyPack = typename Simd::template Pack<k.lanes>;
@@ -135,7 +136,7 @@ struct FirstTokenSteps {
     const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.model>(panels, lengths.keys);
     auto& first = shared_of(shared);
     alignas(64) float query[S.head_width], of_token[S.model], mean[S.model];
-    const Range groups = part.of(S.kv_heads);
+    const Range groups = share.of(S.kv_heads);
     for (std::size_t h = groups.begin * S.heads_per_group(); h < groups.end * S.heads_per_group(); ++h) {
       const std::size_t g = h / S.heads_per_group();
       matmul<Simd, One::q, 1, S.head_width, S.model>(w.attention.query(h), PanelsView{first.sublayer_input()}, 1,

@@ -55,14 +55,14 @@ struct Sublayers {
     if constexpr (Config.norm == NormOrder::post) normalize_panels<P, Packs>(norm, x, panels, x);
   }
 
-  // Computes out = norm(in) for each panel that holds one of the first `active` tokens and belongs to `part`.
-  template <class Part = WholeCall>
+  // Computes out = norm(in) for each panel that holds one of the first `active` tokens and belongs to `share`.
+  template <class CallShare = WholeCall>
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
-                                 Part part = {}) noexcept {
+                                 CallShare share = {}) noexcept {
     const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       normalize_panels<P, Packs>(norm, in + first * stride, count, out + first * stride);
     };
-    for_panels<t, PanelLayout<S, Target>::last_queries, S.queries>(active, run, part);
+    for_panels<t, PanelLayout<S, Target>::last_queries, S.queries>(active, run, share);
   }
 
  private:

@@ -87,15 +87,15 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
 };
 
 // Converts the first `active` tokens of `panels` [panels][Features][width] into `input`, but only the panels that
-// belong to `part`. If products take the floats in `panels` (Input::converts is false), the function does nothing.
+// belong to `share`. If products take the floats in `panels` (Input::converts is false), the function does nothing.
 template <class Simd, Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class Input,
-          class Part = WholeCall>
-constexpr void convert_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
+          class CallShare = WholeCall>
+constexpr void convert_input(const float* panels, std::size_t active, Input& input, CallShare share = {}) noexcept {
   if constexpr (Input::converts) {
     const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
       input.template convert<Simd, P, Packs, Features>(panels, first, count);
     };
-    for_panels<T, Last, Tokens>(active, run, part);
+    for_panels<T, Last, Tokens>(active, run, share);
   }
 }
 

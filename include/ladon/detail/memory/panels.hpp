@@ -25,7 +25,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/call_share.hpp>
 #include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 #include <ladon/shape.hpp>
@@ -121,15 +121,15 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 //
 // The full panels come first, with P = T. A group has at most `Most` panels. If the last panel of the shape has another
 // layout (Last) or fewer packs, it is a separate group, with P = Last. Only the first `active` tokens are active.
-// Panels without an active token are skipped, and so are panels that do not belong to `part`.
+// Panels without an active token are skipped, and so are panels that do not belong to `share`.
 template <detail::Tiling T, detail::Tiling Last, std::size_t Tokens, std::size_t Most = all, class F,
-          class Part = detail::WholeCall>
-LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
+          class CallShare = detail::WholeCall>
+LADON_INLINE constexpr void for_panels(std::size_t active, F f, CallShare share = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
   constexpr std::size_t last_packs = Last.packs_for(Tokens - (panels - 1) * T.width());
   constexpr bool all_whole = Last == T && last_packs == T.packs;
   constexpr std::size_t whole = all_whole ? panels : panels - 1;
-  const Range wanted = part.of(T.panels(active));
+  const Range wanted = share.of(T.panels(active));
   if constexpr (whole > 0) {
     const Range first = wanted & Range{0, whole};
     if constexpr (Most < whole) {
@@ -137,10 +137,10 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
         f.template operator()<T, T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // If the part is the whole call, `count` is not tested, and `f` is called even if `count` is 0. With a test, g++
+      // If `share` is the whole call, `count` is not tested, and `f` is called even if `count` is 0. With a test, g++
       // would inline other functions into `f`, and attention of 64 tokens with 128 features in 4 heads would lose one
       // percentage point of peak FMA throughput.
-      if (Part::whole || first.begin < first.end) {
+      if (CallShare::whole || first.begin < first.end) {
         f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
       }
     }

@@ -23,7 +23,7 @@ struct WholeCall {
 
 // One thread's share of one phase. `has` returns true for this phase only. `of` returns which of the phase's parts the
 // thread computes.
-struct PartOfCall {
+struct ShareOfPhase {
   static constexpr bool whole = false;
   std::size_t phase;
   Share share;
@@ -32,8 +32,8 @@ struct PartOfCall {
 };
 
 // Returns one share of phase `phase`. Precondition: `phase` < `phases`, the number of phases of the call.
-LADON_INLINE constexpr PartOfCall part_of_call([[maybe_unused]] Caller caller, std::size_t phase,
-                                               [[maybe_unused]] std::size_t phases, Share share) noexcept {
+LADON_INLINE constexpr ShareOfPhase share_of_phase([[maybe_unused]] Caller caller, std::size_t phase,
+                                                   [[maybe_unused]] std::size_t phases, Share share) noexcept {
   LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", caller, {{"phase", phase}, {"phases", phases}});
   return {phase, share};
 }
