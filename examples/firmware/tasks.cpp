@@ -44,14 +44,14 @@ void fill(std::span<float> values, std::uint32_t seed, float size) {
 // Attention with its own workspace. All tasks may share the weights, which no call writes.
 template <ladon::Shape S, class Mask, std::uint32_t Seed>
 struct Work {
-  using Attention = ladon::MultiHeadAttention<S, Mask>;
+  using SelfAttention = ladon::MultiHeadAttention<S, Mask>;
   float in_weight[3 * S.model][S.model], in_bias[3 * S.model], out_weight[S.model][S.model], out_bias[S.model];
   float x[S.queries][S.model], y[S.queries][S.model], expected[S.queries][S.model];
-  typename Attention::Workspace workspace;
+  typename SelfAttention::Workspace workspace;
   volatile int runs, wrong;
 
   void run(float (&out)[S.queries][S.model]) {
-    Attention::run(x, {.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}}, out, workspace);
+    SelfAttention::run(x, {.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}}, out, workspace);
   }
   void prepare() {
     fill({in_weight[0], 3 * S.model * S.model}, Seed, 0.3f);

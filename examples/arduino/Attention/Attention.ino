@@ -10,24 +10,24 @@
 #include "weights.h"
 
 constexpr ladon::Shape shape{.queries = 8, .keys = 8, .model = 16, .heads = 2};
-using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
+using SelfAttention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
 
 constexpr auto in_weight = numbers<3 * shape.model * shape.model>(1);
 constexpr auto in_bias = numbers<3 * shape.model>(2);
 constexpr auto out_weight = numbers<shape.model * shape.model>(3);
 constexpr auto out_bias = numbers<shape.model>(4);
-constexpr Attention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
+constexpr SelfAttention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
 
 constexpr auto x = numbers<shape.queries * shape.model>(5);  // [8 tokens][16 features]
 std::array<float, x.size()> y;
-Attention::Workspace workspace;
+SelfAttention::Workspace workspace;
 
 void setup() {
   Serial.begin(115200);
 }
 
 void loop() {
-  Attention::run(x.data(), weights, y.data(), workspace);
+  SelfAttention::run(x.data(), weights, y.data(), workspace);
   Serial.println(y[(shape.queries - 1) * shape.model], 6);  // the last token: the only token that sees all tokens
   delay(1000);
 }

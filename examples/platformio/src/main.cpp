@@ -12,7 +12,7 @@
 namespace {
 
 constexpr ladon::Shape shape{.queries = 8, .keys = 8, .model = 16, .heads = 2};
-using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
+using SelfAttention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
 
 // Returns `Count` numbers from -0.25 to 0.25, which stand for trained weights. The compiler computes the arrays, so
 // they are constants.
@@ -30,15 +30,15 @@ constexpr auto in_weight = weights_of<3 * shape.model * shape.model>(1);
 constexpr auto in_bias = weights_of<3 * shape.model>(2);
 constexpr auto out_weight = weights_of<shape.model * shape.model>(3);
 constexpr auto out_bias = weights_of<shape.model>(4);
-constexpr Attention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
+constexpr SelfAttention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
 
 constexpr auto x = weights_of<shape.queries * shape.model>(5);  // [8 tokens][16 features]
 std::array<float, x.size()> y;
-Attention::Workspace workspace;
+SelfAttention::Workspace workspace;
 
 // Returns the first feature of the last token, the only token that sees all tokens.
 float attend() {
-  Attention::run(x.data(), weights, y.data(), workspace);
+  SelfAttention::run(x.data(), weights, y.data(), workspace);
   return y[(shape.queries - 1) * shape.model];
 }
 
@@ -54,6 +54,6 @@ void loop() {
 #else
 int main() {
   std::printf("%.6f, computed in %u bytes of workspace\n", static_cast<double>(attend()),
-              static_cast<unsigned>(sizeof(Attention::Workspace)));
+              static_cast<unsigned>(sizeof(SelfAttention::Workspace)));
 }
 #endif
