@@ -13,8 +13,6 @@
 //                   (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
 //
 // A single query has separate kernels (detail/attention/single_query.hpp).
-//
-// detail/memory/panels.hpp defines packs, tiles and key blocks.
 #pragma once
 
 #include <cstddef>

@@ -6,8 +6,6 @@
 //         convert the queries into a panel
 //         compute the attention in panels
 //         convert the output into rows
-//
-// detail/memory/panels.hpp defines panels and query blocks.
 #pragma once
 
 #include <cstddef>

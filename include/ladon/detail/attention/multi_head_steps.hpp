@@ -19,8 +19,6 @@
 //     heads   [2][128][32]   the concatenated heads
 //     Y^T     [2][128][32]   output: output projection
 //     y       [64][128]      panels_to_rows
-//
-// detail/memory/panels.hpp defines key blocks and query blocks.
 #pragma once
 
 #include <cstddef>

@@ -3,8 +3,6 @@
 //
 // A query block has the queries of one panel (detail/memory/panels.hpp). The keys are processed in key blocks
 // (detail/attention/key_blocks.hpp). The workspace therefore never holds the scores of all queries and all keys.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

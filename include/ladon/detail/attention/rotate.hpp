@@ -5,8 +5,6 @@
 // The two features (x, y) of a pair become (x cos - y sin, x sin + y cos).
 //
 //     panel  [head width][Width], rotated in place
-//
-// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>

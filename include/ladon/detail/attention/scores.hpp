@@ -10,8 +10,6 @@
 // A tile is a block of scores that is computed in registers (detail/target/tiling.hpp). A tile of scores takes four
 // steps: product, softcap, mask, maximum. The mask replaces the score of a hidden key by -inf, even if the score is
 // NaN.
-//
-// detail/memory/panels.hpp defines panels, packs, key blocks and query blocks.
 #pragma once
 
 #include <cstddef>

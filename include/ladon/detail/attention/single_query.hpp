@@ -17,8 +17,6 @@
 //
 // If the array of keys or of values is too large for the L1 cache, some targets read the array in several streams. A
 // stream is a contiguous part of an array (detail/linear/matrix_vector.hpp).
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

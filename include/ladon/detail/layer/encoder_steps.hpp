@@ -12,8 +12,6 @@
 //
 // Special cases: the last panel may have fewer tokens and another layout than the other panels. for_panels calls the
 // steps separately for this panel. Lanes without a token are computed and ignored.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

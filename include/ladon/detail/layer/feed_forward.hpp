@@ -25,8 +25,6 @@
 //
 // Special cases: the last chunk may have fewer than Chunk features; `run` computes it separately. Lanes without a token
 // are computed and ignored.
-//
-// detail/memory/panels.hpp defines tiles.
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,6 @@
 // Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The last panel may have
 // another layout than the other panels, so each function gets the layout P of its panels. for_panels describes P and
 // Packs.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

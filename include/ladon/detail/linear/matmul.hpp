@@ -10,8 +10,6 @@
 //
 // The outer loop runs over tiles of a few rows of W, and the inner loop over panels. The rows of a tile
 // (detail/target/tiling.hpp) stay in the L1 cache while the tile multiplies all panels.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

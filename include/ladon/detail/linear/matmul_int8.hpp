@@ -10,8 +10,6 @@
 //     q         quantised panels (detail/memory/int8_panels.hpp)
 //
 // If the product of the two scales exceeds the range of float32, the result is infinite or NaN.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

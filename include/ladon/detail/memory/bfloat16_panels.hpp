@@ -5,8 +5,6 @@
 //
 // Each feature is rounded to the nearest bfloat16, ties to even, so its relative error is at most 2^-8. Infinity and
 // NaN stay infinity and NaN. At run time, subnormal features count as 0.
-//
-// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>

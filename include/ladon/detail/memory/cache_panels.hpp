@@ -9,8 +9,6 @@
 //
 // Kernels that read a cache call the functions at the end of this file. These functions accept any of the views, so the
 // kernels work with every precision.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -30,8 +30,6 @@
 //
 // If the template parameter Rotated is true, the features are first rotated (rotation.hpp). The scale and the integers
 // are those of the rotated features.
-//
-// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>

@@ -13,8 +13,6 @@
 //
 // For a PanelsView, nothing is converted: the LinearInput is empty, and `convert` and `view` return a view of the
 // floats in `panels`.
-//
-// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,6 @@
 //
 // Most workspaces have two members. All threads of a call use the member `shared`. Each thread has a separate
 // `scratch`. The arrays of a workspace have the layout of panels (detail/memory/panels.hpp).
-//
-// detail/memory/panels.hpp defines key blocks.
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,6 @@
 //     3 or 4 tokens   A tile of 2 rows converts its weights to 16 bits, on the stack, once for all panels. The loop in
 //                     assembly then takes 11 instructions for 16 multiply-adds.
 //     1 or 2 tokens   The weights are converted in registers, again for each panel.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

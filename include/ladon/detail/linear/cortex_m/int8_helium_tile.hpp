@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels with Helium (detail/simd/int8_helium.hpp). `w`, `in`, `panels` and
-// `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). detail/memory/panels.hpp defines panels,
-// packs and tiles.
+// `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of int8 weights with instructions of microcontrollers: SMLAD (int8_dsp_tile.hpp), VMLADAVA
 // (int8_helium_tile.hpp), and the instructions of a Cortex-M0+ (int8_thumb1_tile.hpp). All other targets use the loops
-// of detail/linear/matmul_int8.hpp and int8_one_lane.hpp. detail/memory/panels.hpp defines tiles.
+// of detail/linear/matmul_int8.hpp and int8_one_lane.hpp.
 #pragma once
 
 #include <cstddef>

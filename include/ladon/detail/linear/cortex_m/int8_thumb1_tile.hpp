@@ -2,7 +2,7 @@
 // The product of int8 weights and quantised panels on Cortex-M0+ (detail/simd/int8_thumb1.hpp). `w`, `in`, `panels` and
 // `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). A tile of three rows or one row converts
 // its weights to 32 bits, on the stack, once for all panels. For small code, all products of a program share the
-// function `multiply`, which takes the sizes as arguments. detail/memory/panels.hpp defines packs and tiles.
+// function `multiply`, which takes the sizes as arguments.
 #pragma once
 
 #include <cstddef>
