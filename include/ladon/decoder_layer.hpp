@@ -16,10 +16,10 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/compiler/reject.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/detail/memory/call_share.hpp>
-#include <ladon/detail/target/reject.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/target/compiler.hpp>
-#include <ladon/detail/target/reject.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/compiler/reject.hpp>
 #include <ladon/position.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>

@@ -13,7 +13,7 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/rotary_table.hpp>
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -18,8 +18,8 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/memory/range.hpp>
-#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI {
 

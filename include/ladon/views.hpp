@@ -8,8 +8,8 @@
 #include <span>
 #include <type_traits>
 
-#include <ladon/detail/target/compiler.hpp>
-#include <ladon/detail/target/reject.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/compiler/reject.hpp>
 
 namespace ladon::inline LADON_ABI {
 

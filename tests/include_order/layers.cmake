@@ -4,7 +4,9 @@
 # Each element of `layers` is a layer. The entries of a layer are headers and folders, and a folder ends in a slash. A
 # folder stands for all headers below it. If several entries match a header, only the longest entry counts.
 set(layers
-  "version.hpp bfloat16.hpp detail/target/"
+  "version.hpp detail/abi.hpp"
+  "detail/target/"
+  "bfloat16.hpp detail/compiler/"
   "detail/simd/ detail/memory/rotation.hpp"
   "checks.hpp views.hpp detail/memory/range.hpp detail/memory/weight_rows.hpp detail/attention/rotary_table.hpp"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp layer_config.hpp"
@@ -25,4 +27,4 @@ set(isa_folders detail/target/ detail/simd/ detail/linear/cortex_m/)
 
 # isa_exempt lists the headers outside isa_folders that may name an instruction set. If a header in this list names no
 # instruction set, check.cmake reports an error.
-set(isa_exempt "")
+set(isa_exempt detail/abi.hpp)

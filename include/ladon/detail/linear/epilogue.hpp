@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <limits>
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
-#include <ladon/detail/target/compiler.hpp>
 #include <ladon/score.hpp>
 
 namespace ladon::inline LADON_ABI::detail {

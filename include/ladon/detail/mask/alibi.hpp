@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
-#include <ladon/detail/target/compiler.hpp>
 #include <ladon/score.hpp>
 
 namespace ladon::inline LADON_ABI::detail {

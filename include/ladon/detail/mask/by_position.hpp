@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
-#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

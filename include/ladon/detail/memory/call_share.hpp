@@ -7,8 +7,8 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/memory/range.hpp>
-#include <ladon/detail/target/compiler.hpp>
 #include <ladon/threads.hpp>
 
 namespace ladon::inline LADON_ABI::detail {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/memory/rotation.hpp>
-#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

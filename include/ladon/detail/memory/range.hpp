@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/target/abi.hpp>
+#include <ladon/detail/abi.hpp>
 
 namespace ladon::inline LADON_ABI {
 

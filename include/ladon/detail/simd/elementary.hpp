@@ -26,8 +26,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/simd/exp2_table.hpp>
-#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/simd/exp2_table.hpp>
 #include <ladon/detail/simd/scalar.hpp>
-#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

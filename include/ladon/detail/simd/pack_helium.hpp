@@ -9,8 +9,8 @@
 
 #include <arm_mve.h>
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/simd/scalar.hpp>
-#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

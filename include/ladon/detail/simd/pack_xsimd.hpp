@@ -21,9 +21,9 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/simd/exp2_table.hpp>
 #include <ladon/detail/simd/lane_order.hpp>
-#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

@@ -11,7 +11,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd::soft {
 

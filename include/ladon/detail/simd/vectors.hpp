@@ -15,8 +15,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/simd/pack_array.hpp>
-#include <ladon/detail/target/compiler.hpp>
 
 // A deterministic build does not use 32-bit NEON, which flushes subnormals to zero: results would differ from other
 // targets.

@@ -187,7 +187,7 @@ struct Defaults {
   // How many outputs are computed at the same time if a matrix with contiguous columns is read in several streams. The
   // sums of these outputs take 4 KB and stay in the L1 cache.
   static constexpr std::size_t streamed_columns = 1024;
-  // Whether streams prefetch the first lines of each page (prefetch_page_starts in detail/target/compiler.hpp).
+  // Whether streams prefetch the first lines of each page (prefetch_page_starts in detail/compiler/compiler.hpp).
   static constexpr bool prefetches_page_starts = false;
   // How many query heads that share keys and values are computed at the same time. The kernels for a single query then
   // read each pack of keys and values once for several heads (detail/attention/single_query.hpp).

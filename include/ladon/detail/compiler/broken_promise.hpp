@@ -2,8 +2,8 @@
 // Prints a message and ends a program that breaks a precondition, in a checked build (checks.hpp).
 #pragma once
 
-#include <ladon/detail/target/caller.hpp>
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/caller.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 #if LADON_CHECKED
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/target/abi.hpp>
+#include <ladon/detail/abi.hpp>
 #include <ladon/detail/target/current.hpp>
 
 // Prints a note if the compiler does not optimise, because a call of Ladon then takes hundreds of times as long.
@@ -88,13 +88,6 @@
 #endif
 #if !defined(LADON_TILE_LAMBDA)
 #define LADON_TILE_LAMBDA
-#endif
-
-// LADON_CORTEX_M_FPU is 1 on a Cortex-M whose FPU computes in single precision, otherwise 0.
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FP) && (__ARM_FP & 4)
-#define LADON_CORTEX_M_FPU 1
-#else
-#define LADON_CORTEX_M_FPU 0
 #endif
 
 // -ffast-math is rejected for two reasons. -ffast-math assumes that infinities and NaN do not occur, but a masked score

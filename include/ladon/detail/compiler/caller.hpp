@@ -3,7 +3,7 @@
 // place (checks.hpp).
 #pragma once
 
-#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/compiler/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

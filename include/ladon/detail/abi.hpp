@@ -99,6 +99,13 @@
 #define LADON_DSP 0
 #endif
 
+// LADON_CORTEX_M_FPU is 1 on a Cortex-M whose FPU computes in single precision, otherwise 0.
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FP) && (__ARM_FP & 4)
+#define LADON_CORTEX_M_FPU 1
+#else
+#define LADON_CORTEX_M_FPU 0
+#endif
+
 // LADON_THUMB1 is 1 on a Cortex-M that has only the Thumb-1 instructions and no FPU, such as M0+, otherwise 0. Such a
 // core has a separate loop for int8 products (detail/linear/cortex_m/int8_thumb1_tile.hpp), and computes attention with
 // integers if the weights are int8 (detail/attention/block_floats.hpp).

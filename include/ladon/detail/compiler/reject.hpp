@@ -13,7 +13,7 @@
 #include <span>
 #include <type_traits>
 
-#include <ladon/detail/target/abi.hpp>
+#include <ladon/detail/abi.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
