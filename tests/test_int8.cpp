@@ -227,8 +227,8 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
       CHECK(same_bits(run_guarded(with_8_bits, task).y, run_guarded(with_16_bits, task).y));
     }
   };
-  // Products take groups of four features, and the last group may have fewer. The name of a shape has two parts. The
-  // first part is the number of features in the last group of a token. The second part is this number for the
+  // Products take tuples of four features, and the last tuple may have fewer. The name of a shape has two parts. The
+  // first part is the number of features in the last tuple of a token. The second part is this number for the
   // concatenated heads.
   constexpr S one_and_three{.queries = 9, .model = 21, .heads = 3, .value_width = 5},
       two_and_none{.queries = 9, .keys = 5, .model = 6, .heads = 2, .value_width = 4},

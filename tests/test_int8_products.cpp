@@ -99,13 +99,13 @@ void check() {
 
 }  // namespace
 
-// The innermost loop takes groups of features, four groups at a time. Single groups and an incomplete group can remain.
+// The innermost loop takes tuples of features, four tuples at a time. Single tuples and an incomplete tuple can remain.
 // These shapes have all three cases.
 TEST_CASE("int8 products: whole panels and an incomplete panel") { check<19, 55, 21>(); }
 TEST_CASE("int8 products: three packs of half registers") {
   check<24, 128, 17>();
-  check<17, 131, 8>();  // an odd number of groups
-  check<21, 133, 3>();  // an even number of whole groups, and an incomplete group
+  check<17, 131, 8>();  // an odd number of tuples
+  check<21, 133, 3>();  // an even number of whole tuples, and an incomplete tuple
 }
 TEST_CASE("int8 products: few tokens in the last panel") {
   check<33, 67, 19>();
@@ -113,10 +113,10 @@ TEST_CASE("int8 products: few tokens in the last panel") {
   check<51, 130, 5>();
   check<99, 64, 7>();
 }
-TEST_CASE("int8 products: whole groups of features, 7 bits") { check<8, 32, 16, 7>(); }
+TEST_CASE("int8 products: whole tuples of features, 7 bits") { check<8, 32, 16, 7>(); }
 TEST_CASE("int8 products: a panel of few tokens") { check<3, 131, 17>(); }
 TEST_CASE("int8 products: a single token") { check<1, 83, 9>(); }
-TEST_CASE("int8 products: fewer features than a group") { check<5, 3, 2>(); }
+TEST_CASE("int8 products: fewer features than a tuple") { check<5, 3, 2>(); }
 
 TEST_CASE("int8 products: rotated inputs") {
   check<19, 56, 21, 8, true>();  // whole panels and an incomplete panel

@@ -43,7 +43,7 @@ TEST_CASE("long rows: no mask") {
   }
 }
 
-// Tests projections whose input takes more than 512 KB. Such a projection processes the tokens in several groups. In
+// Tests projections whose input takes more than 512 KB. Such a projection processes only some tokens at a time. In
 // the first shape, the large input is the context. In the second shape, the large input is the output of the heads.
 TEST_CASE("long rows: more panels than a cache holds") {
   check_attention(

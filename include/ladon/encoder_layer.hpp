@@ -4,7 +4,7 @@
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// The kernels store tokens in panels: groups of up to 32 tokens, side by side (detail/memory/panels.hpp). After
+// The kernels store tokens in panels: up to 32 tokens, side by side (detail/memory/panels.hpp). After
 // attention, the layer takes a few panels through all further steps before it takes the next panels. The panels in work
 // therefore stay in the CPU's cache.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) groups the features of a head into pairs. Each
-// pair is rotated by an angle proportional to the token's position. Queries and keys are rotated in the same way, so a
-// score depends on positions only through the distance between query and key.
+// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) divides the features of a head into pairs.
+// Each pair is rotated by an angle proportional to the token's position. Queries and keys are rotated in the same way,
+// so a score depends on positions only through the distance between query and key.
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
 //
 // Implementation: detail/attention/rotate.hpp rotates, and detail/attention/rotary_table.hpp computes cosines and

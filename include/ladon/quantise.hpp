@@ -45,7 +45,7 @@ constexpr bool quantise(const Linear<Out, In, O, B>& linear,
   return true;
 }
 
-// Like quantise, but makes the weights of layout::RotatedInt8. The rotation adds groups of eight weights. If such a sum
+// Like quantise, but makes the weights of layout::RotatedInt8. The rotation adds blocks of eight weights. If such a sum
 // may exceed the largest float, the function also returns false.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,

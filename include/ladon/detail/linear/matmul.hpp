@@ -16,11 +16,11 @@
 #include <type_traits>
 
 #include <ladon/detail/linear/epilogue.hpp>
-#include <ladon/detail/linear/group_steps.hpp>
 #include <ladon/detail/linear/matmul_int8.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/linear/micro_kernel_folded.hpp>
+#include <ladon/detail/linear/tuple_steps.hpp>
 #include <ladon/detail/linear/widened_rows.hpp>
 #include <ladon/detail/memory/bfloat16_panels.hpp>
 #include <ladon/detail/memory/panels.hpp>
@@ -56,16 +56,16 @@ inline constexpr std::size_t tile_rows = [] {
 }();
 
 // How many panels are computed each time the weights are read. If all panels fit into the L2 cache, or if the target
-// has no vectors, the weights are read once for all panels. Otherwise, the weights are read again for each group of
-// panels, from the L2 cache or from memory. A group therefore has at least fewest_grouped_panels panels.
+// has no vectors, the weights are read once for all panels. Otherwise, the weights are read several times, from the L2
+// cache or from memory. At least fewest_panels_at_a_time panels are therefore computed each time.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
   constexpr std::size_t panel_bytes = Inner * T.width() * sizeof(float);
   constexpr bool fit = T.panels(Tokens) * panel_bytes <= Current::second_cache_bytes;
   if (fit || Simd::lanes == 1) return all;
-  constexpr std::size_t group = Current::panel_group_bytes / panel_bytes;
-  return group < Current::fewest_grouped_panels ? Current::fewest_grouped_panels : group;
+  constexpr std::size_t panels = Current::panel_bytes_at_a_time / panel_bytes;
+  return panels < Current::fewest_panels_at_a_time ? Current::fewest_panels_at_a_time : panels;
 }();
 
 // How many steps of the inner index share a register. If the number is greater than 1, the product is called folded
@@ -149,16 +149,16 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, In in, Epilogue ep
 template <Tiling T, std::size_t Inner, class Matrix, class Pack, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel, [[maybe_unused]] bool prefetches,
                                              Pack (&sum)[Rows][Packs]) noexcept {
-  using Dot = simd::GroupDot<BFloat16, Pack>;
-  using Groups = GroupsInPlace<BFloat16, Dot::group, Inner, Matrix::row_stride>;
-  const Groups groups(rows.data);
+  using Dot = simd::TupleDot<BFloat16, Pack>;
+  using Tuples = TuplesInPlace<BFloat16, Dot::tuple_size, Inner, Matrix::row_stride>;
+  const Tuples tuples(rows.data);
   if constexpr (prefetches_rows<Matrix>) {
     if (!std::is_constant_evaluated() && prefetches) {
-      const Groups next(rows.rows_from(Rows).data);
-      return accumulate_groups_and_prefetch<Dot, T.lanes, T.width()>(groups, panel, sum, next);
+      const Tuples next(rows.rows_from(Rows).data);
+      return accumulate_tuples_and_prefetch<Dot, T.lanes, T.width()>(tuples, panel, sum, next);
     }
   }
-  accumulate_groups<Dot, T.lanes, T.width()>(groups, panel, sum);
+  accumulate_tuples<Dot, T.lanes, T.width()>(tuples, panel, sum);
 }
 
 // Computes the product for several tokens. If the product can be folded, calls matmul_folded. Otherwise computes one

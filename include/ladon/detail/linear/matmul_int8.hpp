@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls epilogue(panel,
 // row, pack, result) for each result. q[i] is feature i of a token in the panels:
-//     integer = sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
+//     integer = sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/tuple_dot.hpp)
 //     scale = scale of the token * scale of the row
 //     result = integer * scale + bias[row]             one fma
 //
@@ -20,9 +20,9 @@
 
 #include <ladon/detail/linear/cortex_m/int8_products.hpp>
 #include <ladon/detail/linear/epilogue.hpp>
-#include <ladon/detail/linear/group_steps.hpp>
 #include <ladon/detail/linear/int8_one_lane.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
+#include <ladon/detail/linear/tuple_steps.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/fold.hpp>
@@ -31,30 +31,30 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Converts the int8 weights of a tile to 16 bits on the stack, once for all panels. Two weights form a group. One load
-// reads a group and broadcasts it. The converted weights take 2 * Rows * Inner bytes. A tile has at most 8 rows, or 16
+// Converts the int8 weights of a tile to 16 bits on the stack, once for all panels. Two weights form a tuple. One load
+// reads a tuple and broadcasts it. The converted weights take 2 * Rows * Inner bytes. A tile has at most 8 rows, or 16
 // rows on AVX-512. To limit the stack, rows with more than most_widened_features weights are not converted. This limit
 // is twice the limit of detail/linear/widened_rows.hpp, where a converted weight takes 4 bytes.
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
-struct GroupsIn16Bits {
+struct TuplesIn16Bits {
   static constexpr std::size_t whole = (Inner + 1) / 2;
   static constexpr bool has_last = false;
   alignas(64) std::int16_t weight[Rows][2 * whole];
 
-  explicit GroupsIn16Bits(const std::int8_t* first_row) noexcept {
+  explicit TuplesIn16Bits(const std::int8_t* first_row) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
       for (std::size_t i = 0; i < Inner; ++i) weight[r][i] = std::int16_t{first_row[r * RowStride + i]};
       if constexpr (2 * whole > Inner) weight[r][Inner] = 0;
     }
   }
   template <bool>
-  LADON_INLINE std::int32_t group(std::size_t r, std::size_t k) const noexcept {
+  LADON_INLINE std::int32_t tuple(std::size_t r, std::size_t k) const noexcept {
     std::int32_t result;
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
-  LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
+  LADON_INLINE std::int64_t two_tuples(std::size_t r, std::size_t k) const noexcept {
     std::int64_t result;
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
@@ -91,11 +91,11 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
 }
 
 // Whether a tile prefetches its rows of weights. Short rows usually fit into the L1 and L2 caches and are not
-// prefetched (prefetched_row_floats, detail/target/x86.hpp). GroupsIn16Bits reads the int8 weights only once, in its
-// constructor, so a tile with GroupsIn16Bits does not prefetch weights.
-template <class Groups>
-inline constexpr bool prefetches_groups = [] {
-  if constexpr (requires { Groups::row_stride; }) return Groups::row_stride >= target::Current::prefetched_row_floats;
+// prefetched (prefetched_row_floats, detail/target/x86.hpp). TuplesIn16Bits reads the int8 weights only once, in its
+// constructor, so a tile with TuplesIn16Bits does not prefetch weights.
+template <class Tuples>
+inline constexpr bool prefetches_tuples = [] {
+  if constexpr (requires { Tuples::row_stride; }) return Tuples::row_stride >= target::Current::prefetched_row_floats;
   return false;
 }();
 
@@ -105,22 +105,22 @@ inline constexpr bool prefetches_groups = [] {
 // spread over the steps. A burst of prefetches would stop the processor until the first lines have arrived
 // (detail/target/x86.hpp has the measurement).
 //
-// Returns 0 and calls nothing if prefetches_groups is false.
-template <std::size_t Rows, std::size_t Steps, class Groups, class Step>
-LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Groups& groups,
+// Returns 0 and calls nothing if prefetches_tuples is false.
+template <std::size_t Rows, std::size_t Steps, class Tuples, class Step>
+LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Tuples& tuples,
                                                        [[maybe_unused]] Step step) noexcept {
   std::size_t k = 0;
-  if constexpr (prefetches_groups<Groups>) {
+  if constexpr (prefetches_tuples<Tuples>) {
     if (std::is_constant_evaluated()) return 0;
     constexpr std::size_t iterations = cache_line / Steps, each = (Rows + iterations - 1) / iterations;
-    for (; k + cache_line <= Groups::whole; k += cache_line) {
-      const auto first = static_cast<std::size_t>(groups.address(0, k) - groups.data);
+    for (; k + cache_line <= Tuples::whole; k += cache_line) {
+      const auto first = static_cast<std::size_t>(tuples.address(0, k) - tuples.data);
       constexpr std::size_t distance = target::Current::prefetch_distance_floats;
-      const auto* ahead = ahead_in_row<distance>(groups.data, first, Groups::inner, groups.address(Rows, 0));
-      for (std::size_t i = 0; i < iterations; ++i, ahead += each * Groups::row_stride) {
+      const auto* ahead = ahead_in_row<distance>(tuples.data, first, Tuples::inner, tuples.address(Rows, 0));
+      for (std::size_t i = 0; i < iterations; ++i, ahead += each * Tuples::row_stride) {
         if (i * each < Rows) {
           LADON_UNROLL
-          for (std::size_t r = 0; r < each; ++r) prefetch_to_nearest_cache(ahead + r * Groups::row_stride);
+          for (std::size_t r = 0; r < each; ++r) prefetch_to_nearest_cache(ahead + r * Tuples::row_stride);
         }
         step(k + i * Steps);
       }
@@ -135,35 +135,35 @@ template <class Simd, Tiling T>
 inline constexpr std::size_t folded_lanes = 2 * T.lanes <= Simd::lanes ? 2 * T.lanes : Simd::lanes;
 
 // Whether an int8 product is folded. In a folded product, a register has two 32-bit lanes for every token. Each lane
-// holds a group of features (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change
+// holds a tuple of features (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change
 // the result.
 template <class Simd, Tiling T, class Element>
 inline constexpr bool folds_int8 = [] {
   using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
   constexpr bool has_half_packs = (T.packs == 1 || T.packs == 3) && 2 * T.lanes <= Simd::lanes;
-  return has_half_packs && simd::Fold<Wide, 2>::exists && simd::adds_folded<simd::GroupDot<Element, Wide>>;
+  return has_half_packs && simd::Fold<Wide, 2>::exists && simd::adds_folded<simd::TupleDot<Element, Wide>>;
 }();
 
 // Whether an int8 product skips the last quarter of a panel with 9 to 12 tokens in 16 lanes. The product then computes
-// only three quarters of the multiply-adds. As in a folded product, registers hold two groups of each token: a whole
+// only three quarters of the multiply-adds. As in a folded product, registers hold two tuples of each token: a whole
 // register for the first 8 tokens, and half a register for the other 4 tokens. For 11 tokens, six encoder layers of
 // MiniLM take 0.84 times as long as with all 16 lanes (Zen 4, interleaved runs).
 template <class Simd, Tiling T, class Element>
 inline constexpr bool takes_three_quarters = [] {
   using Wide = typename Simd::template Pack<T.lanes>;
   if constexpr (T.packs == 1 && T.lanes == 16 && T.used_lanes <= 12 && simd::Fold<Wide, 2>::exists) {
-    return requires { &simd::GroupDot<Element, Wide>::add_three_quarters; };
+    return requires { &simd::TupleDot<Element, Wide>::add_three_quarters; };
   }
   return false;
 }();
 
 // Adds the products of a tile to the first three quarters of the lanes of `sum`.
-template <class Simd, std::size_t Rows, class Groups, class Element, class Sums>
-LADON_INLINE void add_three_quarters(const Groups& groups, const Element* panel, Sums (&sum)[Rows][1]) noexcept {
+template <class Simd, std::size_t Rows, class Tuples, class Element, class Sums>
+LADON_INLINE void add_three_quarters(const Tuples& tuples, const Element* panel, Sums (&sum)[Rows][1]) noexcept {
   using Wide = typename Simd::template Pack<16>;
   using Half = typename Simd::template Pack<8>;
-  using Dot = simd::GroupDot<Element, Wide>;
-  constexpr std::size_t row = Dot::group * Wide::lanes;
+  using Dot = simd::TupleDot<Element, Wide>;
+  constexpr std::size_t row = Dot::tuple_size * Wide::lanes;
   typename Dot::Sums first[Rows];
   simd::IntegerSums<Half> rest[Rows];
   LADON_UNROLL
@@ -177,23 +177,23 @@ LADON_INLINE void add_three_quarters(const Groups& groups, const Element* panel,
     simd::Fold<Wide, 2>::load_three_quarters(panel + k * row, x, y);
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      Dot::add_three_quarters(first[r], rest[r], x, y, groups.two_groups(r, k));
+      Dot::add_three_quarters(first[r], rest[r], x, y, tuples.two_tuples(r, k));
     }
   };
-  std::size_t k = steps_with_prefetch<Rows, 2>(groups, two_steps);
-  for (; k + 2 <= Groups::whole; k += 2) two_steps(k);
+  std::size_t k = steps_with_prefetch<Rows, 2>(tuples, two_steps);
+  for (; k + 2 <= Tuples::whole; k += 2) two_steps(k);
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) sum[r][0] = sum[r][0].plus_three_quarters(first[r], rest[r]);
-  accumulate_groups<Dot, Wide::lanes, Wide::lanes>(groups, panel, sum, k);
+  accumulate_tuples<Dot, Wide::lanes, Wide::lanes>(tuples, panel, sum, k);
 }
 
 // Computes the sums of a folded tile, which start at 0. The caller adds the values of start_sums. `panel` is
-// [groups][width][group]. Lanes 2 i and 2 i + 1 of a folded sum belong to token i of a pack.
-template <class Simd, Tiling T, std::size_t Rows, std::size_t Packs, class Groups, class Element, class Sums>
-LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, Sums (&folded)[Rows][Packs]) noexcept {
+// [tuples][width][tuple]. Lanes 2 i and 2 i + 1 of a folded sum belong to token i of a pack.
+template <class Simd, Tiling T, std::size_t Rows, std::size_t Packs, class Tuples, class Element, class Sums>
+LADON_INLINE void int8_folded_steps(const Tuples& tuples, const Element* panel, Sums (&folded)[Rows][Packs]) noexcept {
   using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
-  using Dot = simd::GroupDot<Element, Wide>;
-  constexpr std::size_t row = Dot::group * T.width();
+  using Dot = simd::TupleDot<Element, Wide>;
+  constexpr std::size_t row = Dot::tuple_size * T.width();
   LADON_UNROLL
   for (std::size_t i = 0; i < Rows * Packs; ++i) folded[i / Packs][i % Packs] = Dot::Sums::zero();
   const auto add = [&](const Element* from, auto weights) LADON_INLINE_LAMBDA {
@@ -207,21 +207,21 @@ LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, 
     }
   };
   const auto two_steps = [&](std::size_t k) LADON_INLINE_LAMBDA {
-    add(panel + k * row, [&](std::size_t r) LADON_INLINE_LAMBDA { return groups.two_groups(r, k); });
+    add(panel + k * row, [&](std::size_t r) LADON_INLINE_LAMBDA { return tuples.two_tuples(r, k); });
   };
-  std::size_t k = steps_with_prefetch<Rows, 2>(groups, two_steps);
-  for (; k + 2 <= Groups::whole; k += 2) two_steps(k);
-  // Fewer than two complete groups are left, and possibly an incomplete one. Full loads would read beyond the panel.
-  // `rest` therefore receives a copy of these groups, followed by zeros.
-  constexpr bool has_whole = Groups::whole % 2 == 1;
-  constexpr std::size_t rest_groups = (has_whole ? 1 : 0) + (Groups::has_last ? 1 : 0);
-  if constexpr (rest_groups > 0) {
+  std::size_t k = steps_with_prefetch<Rows, 2>(tuples, two_steps);
+  for (; k + 2 <= Tuples::whole; k += 2) two_steps(k);
+  // Fewer than two complete tuples are left, and possibly an incomplete one. Full loads would read beyond the panel.
+  // `rest` therefore receives a copy of these tuples, followed by zeros.
+  constexpr bool has_whole = Tuples::whole % 2 == 1;
+  constexpr std::size_t rest_tuples = (has_whole ? 1 : 0) + (Tuples::has_last ? 1 : 0);
+  if constexpr (rest_tuples > 0) {
     alignas(64) Element rest[2 * row] = {};
-    std::memcpy(rest, panel + k * row, rest_groups * row * sizeof(Element));
+    std::memcpy(rest, panel + k * row, rest_tuples * row * sizeof(Element));
     add(rest, [&](std::size_t r) LADON_INLINE_LAMBDA {
       std::int32_t last = 0;
-      if constexpr (Groups::has_last) last = groups.template group<true>(r, Groups::whole);
-      return has_whole ? simd::two_groups(groups.template group<false>(r, k), last) : simd::two_groups(last, 0);
+      if constexpr (Tuples::has_last) last = tuples.template tuple<true>(r, Tuples::whole);
+      return has_whole ? simd::two_tuples(tuples.template tuple<false>(r, k), last) : simd::two_tuples(last, 0);
     });
   }
 }
@@ -250,12 +250,12 @@ LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t 
 }
 
 // Computes one tile of rows for all panels.
-template <class Groups, class Simd, Tiling T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
+template <class Tuples, class Simd, Tiling T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
           class Epilogue>
-LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, std::size_t first_row,
+LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, std::size_t first_row,
                                       Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  using Dot = simd::GroupDot<Element, Pack>;
+  using Dot = simd::TupleDot<Element, Pack>;
   using Sums = typename Dot::Sums;
   constexpr std::size_t width = T.width();
   for (std::size_t p = 0; p < panels; ++p) {
@@ -263,7 +263,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
     Sums sum[Rows][Packs];
     if constexpr (folds_int8<Simd, T, Element>) {
       simd::IntegerSums<typename Simd::template Pack<folded_lanes<Simd, T>>> folded[Rows][Packs];
-      int8_folded_steps<Simd, T>(groups, panel, folded);
+      int8_folded_steps<Simd, T>(tuples, panel, folded);
       start_sums<Pack, width>(in, p, w, first_row, sum);
       LADON_UNROLL
       for (std::size_t i = 0; i < Rows * Packs; ++i) {
@@ -272,13 +272,13 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
       }
     } else if constexpr (takes_three_quarters<Simd, T, Element>) {
       start_sums<Pack, width>(in, p, w, first_row, sum);
-      add_three_quarters<Simd>(groups, panel, sum);
+      add_three_quarters<Simd>(tuples, panel, sum);
     } else {
       start_sums<Pack, width>(in, p, w, first_row, sum);
-      const std::size_t k = steps_with_prefetch<Rows, 1>(groups, [&](std::size_t i) LADON_INLINE_LAMBDA {
-        group_step<false, Dot, T.lanes>(groups, i, panel + Dot::group * i * width, sum);
+      const std::size_t k = steps_with_prefetch<Rows, 1>(tuples, [&](std::size_t i) LADON_INLINE_LAMBDA {
+        tuple_step<false, Dot, T.lanes>(tuples, i, panel + Dot::tuple_size * i * width, sum);
       });
-      accumulate_groups<Dot, T.lanes, width>(groups, panel, sum, k);
+      accumulate_tuples<Dot, T.lanes, width>(tuples, panel, sum, k);
     }
     finish_sums<Pack, width>(in, p, w, first_row, sum, epilogue);
   }
@@ -307,14 +307,14 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGU
     const std::int8_t* const rows = w.weight.rows_from(first).data;
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
       if (!std::is_constant_evaluated()) {
-        const GroupsIn16Bits<R, Inner, RowStride> groups(rows);
-        return int8_tile<GroupsIn16Bits<R, Inner, RowStride>, Simd, T, Packs, R>(groups, w, first, in, panels,
+        const TuplesIn16Bits<R, Inner, RowStride> tuples(rows);
+        return int8_tile<TuplesIn16Bits<R, Inner, RowStride>, Simd, T, Packs, R>(tuples, w, first, in, panels,
                                                                                  epilogue);
       }
     }
-    using Groups = GroupsInPlace<std::int8_t, simd::group_features<Element>, Inner, RowStride>;
-    const Groups groups(rows);
-    int8_tile<Groups, Simd, T, Packs, R>(groups, w, first, in, panels, epilogue);
+    using Tuples = TuplesInPlace<std::int8_t, simd::tuple_features<Element>, Inner, RowStride>;
+    const Tuples tuples(rows);
+    int8_tile<Tuples, Simd, T, Packs, R>(tuples, w, first, in, panels, epilogue);
   });
 }
 
@@ -322,8 +322,8 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGU
 // `x` holds the quantised features.
 template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t Distance, class Element>
 LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Element* x, std::int32_t* sums) noexcept {
-  using Dot = simd::GroupDot<Element, Wide>;
-  constexpr std::size_t step = Dot::group * Wide::lanes;
+  using Dot = simd::TupleDot<Element, Wide>;
+  constexpr std::size_t step = Dot::tuple_size * Wide::lanes;
   typename Dot::Sums sum[Rows];
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();

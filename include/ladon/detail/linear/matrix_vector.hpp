@@ -53,9 +53,9 @@ struct DotStep {
 // The operations for bfloat16 weights and bfloat16 features: each lane of a pack takes two features.
 template <class Pack>
 struct DotStep<Pack, BFloat16> {
-  using Dot = simd::GroupDot<BFloat16, Pack>;
+  using Dot = simd::TupleDot<BFloat16, Pack>;
   using Row = typename Dot::Row;
-  static constexpr std::size_t features = Dot::group * Pack::lanes;
+  static constexpr std::size_t features = Dot::tuple_size * Pack::lanes;
   static LADON_INLINE constexpr Row load(const BFloat16* in) noexcept { return Dot::load_row(in); }
   static LADON_INLINE constexpr Row load_partial(const BFloat16* in, std::size_t count) noexcept {
     return Dot::load_row(in, count);

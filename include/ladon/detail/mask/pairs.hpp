@@ -22,7 +22,7 @@ namespace ladon::inline LADON_ABI::detail {
 template <std::size_t N>
 constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
-  // `low` consists of groups of 2 * `half` bits. The lower half of each group is ones, and the upper half is zeros.
+  // `low` consists of blocks of 2 * `half` bits. The lower half of each block is ones, and the upper half is zeros.
   std::uint32_t low = N == 32 ? 0xffffu : (1u << N / 2) - 1;
   for (std::size_t half = N / 2; half > 0; half /= 2, low ^= low << half) {
     for (std::size_t first = 0; first < N; first += 2 * half) {

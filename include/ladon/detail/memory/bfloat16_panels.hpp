@@ -33,7 +33,7 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
 LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t count, BFloat16* data,
                                          std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  using Dot = simd::GroupDot<BFloat16, Pack>;
+  using Dot = simd::TupleDot<BFloat16, Pack>;
   constexpr std::size_t width = T.width(), whole = Features / 2 * 2;
   for (std::size_t p = 0; p < count; ++p) {
     const float* const from = panels + p * Features * width;
@@ -43,14 +43,14 @@ LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t count,
       for (std::size_t v = 0; v < Packs; ++v) {
         const float* const features = from + i * width + v * T.lanes;
         const Pack pair[2] = {Pack::load(features), Pack::load(features + width)};
-        Dot::store_group(pair, to + i * width + 2 * v * T.lanes);
+        Dot::store_tuple(pair, to + i * width + 2 * v * T.lanes);
       }
     }
     if constexpr (whole < Features) {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) {
         const Pack pair[2] = {Pack::load(from + whole * width + v * T.lanes), Pack::broadcast(0.0f)};
-        Dot::store_group(pair, to + whole * width + 2 * v * T.lanes);
+        Dot::store_tuple(pair, to + whole * width + 2 * v * T.lanes);
       }
     }
   }

@@ -16,8 +16,8 @@
 //     std::uint8_t                 q + zero
 //     std::int8_t                  q + zero; `zero` is 128 less than above, so that q + zero fits into a signed byte
 //
-// G features of a token share a 32-bit lane (detail/simd/group_dot.hpp). The arrays of quantised panels:
-//     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
+// G features of a token share a 32-bit lane (detail/simd/tuple_dot.hpp). The arrays of quantised panels:
+//     data     [panels][tuples of G features][width][G]    q = 0 for features that are missing from the last tuple
 //     tokens   [panels][token_numbers][width]              the scales, then the zeros if the panels hold q + zero
 //
 // At run time, microcontrollers store the integers in other orders than `data` above: see detail/simd/int8_dsp.hpp,
@@ -176,9 +176,9 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
 // the pack. The array `tokens` receives the numbers that each token has besides its integers. The scales come first.
 template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits, bool Rotated, class Element>
 LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float* tokens) noexcept {
-  using Dot = simd::GroupDot<Element, Pack>;
+  using Dot = simd::TupleDot<Element, Pack>;
   using From = PackFeatures<Pack, Features, Width, Rotated>;
-  static_assert(From::block % Dot::group == 0);
+  static_assert(From::block % Dot::tuple_size == 0);
   const From features{first};
   const auto token = token_scale<ActivationBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>()) - token.least;
@@ -187,19 +187,19 @@ LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float
   // needs no lower limit.
   const auto integer = [&](const Pack& x)
                            LADON_INLINE_LAMBDA { return min(select(usable, x, zeros) * token.reciprocal, token.most); };
-  Pack group[Dot::group];
+  Pack tuple[Dot::tuple_size];
   features.for_whole_blocks([&](std::size_t i, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLL
-    for (std::size_t g = 0; g < From::block; g += Dot::group) {
+    for (std::size_t g = 0; g < From::block; g += Dot::tuple_size) {
       LADON_UNROLL
-      for (std::size_t j = 0; j < Dot::group; ++j) group[j] = integer(packs[g + j]);
-      Dot::store_group(group, zero, to + (i + g) * Width);
+      for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = integer(packs[g + j]);
+      Dot::store_tuple(tuple, zero, to + (i + g) * Width);
     }
   });
-  for (std::size_t i = From::whole; i < Features; i += Dot::group) {
+  for (std::size_t i = From::whole; i < Features; i += Dot::tuple_size) {
     LADON_UNROLL
-    for (std::size_t j = 0; j < Dot::group; ++j) group[j] = i + j < Features ? integer(features.at(i + j)) : zeros;
-    Dot::store_group(group, zero, to + i * Width);
+    for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = i + j < Features ? integer(features.at(i + j)) : zeros;
+    Dot::store_tuple(tuple, zero, to + i * Width);
   }
   token.scale.store(tokens);
   if constexpr (simd::adds_zero<Element>) zero.store(tokens + Width);
@@ -245,7 +245,7 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int Act
 LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* tokens,
                                             std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  constexpr std::size_t width = T.width(), group = simd::group_features<Element>;
+  constexpr std::size_t width = T.width(), tuple_size = simd::tuple_features<Element>;
   if constexpr (simd::quantises_panels<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
       for (std::size_t p = 0; p < count; ++p) {
@@ -268,7 +268,7 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t cou
   for (std::size_t p = 0; p < count; ++p) {
     for (std::size_t v = 0; v < Packs; ++v) {
       quantise_pack<Pack, Features, width, ActivationBits, Rotated>(
-          panels + p * Features * width + v * T.lanes, data + p * stride + group * v * T.lanes,
+          panels + p * Features * width + v * T.lanes, data + p * stride + tuple_size * v * T.lanes,
           tokens + p * token_numbers<Element> * width + v * T.lanes);
     }
   }

@@ -65,9 +65,9 @@ template <int Bits, bool Rotated, class Target, std::size_t Tokens, std::size_t 
 struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
   using Element = typename Target::Int8Element;
-  static constexpr std::size_t group =
-      simd::group_features<Element> > Target::int8_block ? simd::group_features<Element> : Target::int8_block;
-  static constexpr std::size_t stride = (MostFeatures + group - 1) / group * group * T.width();
+  static constexpr std::size_t block =
+      simd::tuple_features<Element> > Target::int8_block ? simd::tuple_features<Element> : Target::int8_block;
+  static constexpr std::size_t stride = (MostFeatures + block - 1) / block * block * T.width();
   Element data[T.panels(Tokens) * stride];
   float tokens[T.panels(Tokens) * token_numbers<Element> * T.width()];
 

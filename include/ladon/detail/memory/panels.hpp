@@ -115,12 +115,12 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 
 }  // namespace detail
 
-// Calls f.operator()<P, Packs>(first, count) for groups of panels. A group has `count` panels, from panel `first` on,
+// Calls f.operator()<P, Packs>(first, count) for ranges of panels. A range has `count` panels, from panel `first` on,
 // with the layout P. The tokens of each panel fill Packs packs. T is the layout of the full panels, and also sets the
 // distance from panel to panel in memory.
 //
-// The full panels come first, with P = T. A group has at most `Most` panels. If the last panel of the shape has another
-// layout (Last) or fewer packs, it is a separate group, with P = Last. Only the first `active` tokens are active.
+// The full panels come first, with P = T. A range has at most `Most` panels. If the last panel of the shape has another
+// layout (Last) or fewer packs, it is a separate range, with P = Last. Only the first `active` tokens are active.
 // Panels without an active token are skipped, and so are panels that do not belong to `share`.
 template <detail::Tiling T, detail::Tiling Last, std::size_t Tokens, std::size_t Most = all, class F,
           class CallShare = detail::WholeCall>

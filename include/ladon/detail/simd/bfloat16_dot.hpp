@@ -13,7 +13,7 @@
 // FEAT_EBF16, a program can set the bit EBF of the register FPCR. BFDOT then rounds to the nearest float and keeps
 // subnormal numbers, so the last bits of results differ.
 //
-// group_dot.hpp documents the interface. For the product of a single token, GroupDot<BFloat16, Pack> also has load_row,
+// tuple_dot.hpp documents the interface. For the product of a single token, TupleDot<BFloat16, Pack> also has load_row,
 // which loads a Row: a register of 2 * lanes consecutive features or weights.
 #pragma once
 
@@ -21,7 +21,7 @@
 #include <cstdint>
 
 #include <ladon/bfloat16.hpp>
-#include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
 #if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
@@ -32,11 +32,11 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 // The implementation for plain arrays.
 template <class Pack>
-struct GroupDot<BFloat16, Pack> {
-  static constexpr std::size_t group = 2;
+struct TupleDot<BFloat16, Pack> {
+  static constexpr std::size_t tuple_size = 2;
   using Sums = Pack;
   struct Row {
-    BFloat16 element[group * Pack::lanes];
+    BFloat16 element[tuple_size * Pack::lanes];
   };
 
   static LADON_INLINE constexpr void add(Sums& sum, const BFloat16* panel, std::int32_t weights) noexcept {
@@ -45,7 +45,8 @@ struct GroupDot<BFloat16, Pack> {
     sum = fma(feature(panel, 0), Pack::broadcast(ladon::bit_cast<float>(bits << 16)), sum);
   }
   // Loads the first `count` elements of a Row from `from`. The remaining elements of the Row are 0.
-  static LADON_INLINE constexpr Row load_row(const BFloat16* from, std::size_t count = group * Pack::lanes) noexcept {
+  static LADON_INLINE constexpr Row load_row(const BFloat16* from,
+                                             std::size_t count = tuple_size * Pack::lanes) noexcept {
     Row row{};
     for (std::size_t i = 0; i < count; ++i) row.element[i] = from[i];
     return row;
@@ -53,14 +54,14 @@ struct GroupDot<BFloat16, Pack> {
   // Multiplies each element of `x` by the same element of `weight`. Adds the products of elements 2 i and 2 i + 1 to
   // lane i of `sum`.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Row& x, const Row& weight) noexcept {
-    for (std::size_t j = group; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
+    for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
   }
   // Rounds the two features of each lane to bfloat16, and writes the rounded features to `panel` [lanes][2].
-  static LADON_INLINE constexpr void store_group(const Pack (&features)[group], BFloat16* panel) noexcept {
-    for (std::size_t j = 0; j < group; ++j) {
+  static LADON_INLINE constexpr void store_tuple(const Pack (&features)[tuple_size], BFloat16* panel) noexcept {
+    for (std::size_t j = 0; j < tuple_size; ++j) {
       float lane[Pack::lanes];
       features[j].store(lane);
-      for (std::size_t i = 0; i < Pack::lanes; ++i) panel[group * i + j] = to_bfloat16(lane[i]);
+      for (std::size_t i = 0; i < Pack::lanes; ++i) panel[tuple_size * i + j] = to_bfloat16(lane[i]);
     }
   }
 
@@ -68,14 +69,14 @@ struct GroupDot<BFloat16, Pack> {
   // Returns the pack whose lane i is elements[2 i + j], as a float.
   static LADON_INLINE constexpr Pack feature(const BFloat16* elements, std::size_t j) noexcept {
     float lane[Pack::lanes]{};
-    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[group * i + j]);
+    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[tuple_size * i + j]);
     return Pack::load(lane);
   }
 };
 
 #if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
 // The operations on a register of 2 * Lanes bfloat16 numbers. For clang++, the product is the intrinsic of vdpbf16ps.
-// For g++, GroupDot below contains assembly, because g++ 12 would copy accumulators in a loop with the intrinsic. The
+// For g++, TupleDot below contains assembly, because g++ 12 would copy accumulators in a loop with the intrinsic. The
 // same happens with vpdpbusd (quad_dot.hpp).
 template <std::size_t Lanes>
 struct BFloat16Register;
@@ -157,8 +158,8 @@ struct BFloat16Register<16> {
 };
 
 template <std::size_t Lanes>
-struct GroupDot<BFloat16, XsimdPack<Lanes>> {
-  static constexpr std::size_t group = 2;
+struct TupleDot<BFloat16, XsimdPack<Lanes>> {
+  static constexpr std::size_t tuple_size = 2;
   using Pack = XsimdPack<Lanes>;
   using Sums = Pack;
   using Register = BFloat16Register<Lanes>;
@@ -180,7 +181,7 @@ struct GroupDot<BFloat16, XsimdPack<Lanes>> {
     sum = typename Pack::Batch(total);
 #endif
   }
-  static LADON_INLINE void store_group(const Pack (&features)[group], BFloat16* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[tuple_size], BFloat16* panel) noexcept {
     Register::store(Register::pairs(features[0].batch, features[1].batch), panel);
   }
 
@@ -196,8 +197,8 @@ struct GroupDot<BFloat16, XsimdPack<Lanes>> {
 // multiplies the weights of two rows by four features of two tokens. BFMMLA rounds like two consecutive BFDOT. Tiles
 // with an odd number of rows use BFDOT, which multiplies the features of a step by one lane of the weights.
 template <>
-struct GroupDot<BFloat16, XsimdPack<4>> {
-  static constexpr std::size_t group = 2, steps = 4;
+struct TupleDot<BFloat16, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 2, steps = 4;
   using Pack = XsimdPack<4>;
   using Sums = Pack;
   using Row = bfloat16x8_t;
@@ -208,7 +209,7 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
     return vreinterpretq_bf16_u16(vld1q_u16(reinterpret_cast<const std::uint16_t*>(from)));
   }
   static LADON_INLINE Row load_row(const BFloat16* from, std::size_t count) noexcept {
-    BFloat16 row[group * Pack::lanes] = {};
+    BFloat16 row[tuple_size * Pack::lanes] = {};
     for (std::size_t i = 0; i < count; ++i) row[i] = from[i];
     return load_row(row);
   }
@@ -256,7 +257,7 @@ struct GroupDot<BFloat16, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept {
     sum = Pack::Batch(vbfdotq_f32(sum.batch, x, weight));
   }
-  static LADON_INLINE void store_group(const Pack (&features)[group], BFloat16* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[tuple_size], BFloat16* panel) noexcept {
     const auto halves = [](const Pack& x)
                             LADON_INLINE_LAMBDA { return vreinterpretq_u16_bf16(vcvtq_low_bf16_f32(x.batch)); };
     vst1q_u16(reinterpret_cast<std::uint16_t*>(panel), vzip1q_u16(halves(features[0]), halves(features[1])));

@@ -8,7 +8,7 @@
 //     add_products(sum, a, b)     adds two products to each lane: the product of the first numbers of `a` and `b`, and
 //                                 the product of their second numbers
 //
-// add_products rounds like GroupDot<BFloat16, Pack> (bfloat16_dot.hpp).
+// add_products rounds like TupleDot<BFloat16, Pack> (bfloat16_dot.hpp).
 #pragma once
 
 #include <cstddef>
@@ -73,7 +73,7 @@ struct BFloat16Pairs<XsimdPack<Lanes>> {
     Register::store_neighbours(x.batch, reinterpret_cast<BFloat16*>(to));
   }
   static LADON_INLINE void add_products(Pack& sum, const Pack& a, const Pack& b) noexcept {
-    GroupDot<BFloat16, Pack>::add_products(sum, bits(a), bits(b));
+    TupleDot<BFloat16, Pack>::add_products(sum, bits(a), bits(b));
   }
 
  private:

@@ -74,7 +74,7 @@ struct Fold<XsimdPack<N>, Steps> {
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
   // Loads Steps rows of a panel, and converts the rows into a folded pack. A row has `tokens` elements, so the rows
-  // fill one register. The elements of a row are floats, or groups of 32 bits (group_dot.hpp).
+  // fill one register. The elements of a row are floats, or tuples of 32 bits (tuple_dot.hpp).
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
     folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
   }

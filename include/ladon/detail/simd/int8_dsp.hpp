@@ -9,7 +9,7 @@
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]             features in order; 0 if a feature is missing
 //
-// In constant evaluation, panels have the order of group_dot.hpp.
+// In constant evaluation, panels have the order of tuple_dot.hpp.
 //
 // detail/memory/panels.hpp defines panels.
 #pragma once
@@ -20,8 +20,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include <ladon/detail/simd/group_dot.hpp>
 #include <ladon/detail/simd/token_scale.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
@@ -162,8 +162,8 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
   }
   for (; i < features; i += 2, row0 += 2, row1 += 2, ++pairs) {
     const std::size_t count = features - i < 2 ? 1 : 2;
-    pairs[0][0] = static_cast<std::uint32_t>(group_of<2>(row0, count));
-    pairs[0][1] = static_cast<std::uint32_t>(group_of<2>(row1, count));
+    pairs[0][0] = static_cast<std::uint32_t>(tuple_of<2>(row0, count));
+    pairs[0][1] = static_cast<std::uint32_t>(tuple_of<2>(row1, count));
   }
 }
 

@@ -16,7 +16,7 @@
 // For a single token, `data` is [features], and `tokens` is [2].
 //
 // The bytes after the last feature may have any values, because the loops multiply them by weights of 0. In constant
-// evaluation, panels hold q + zero in the order of group_dot.hpp.
+// evaluation, panels hold q + zero in the order of tuple_dot.hpp.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -26,8 +26,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include <ladon/detail/simd/group_dot.hpp>
 #include <ladon/detail/simd/token_scale.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes all files about int8 products in this folder: the step of a product (group_dot.hpp) for each instruction
+// Includes all files about int8 products in this folder: the step of a product (tuple_dot.hpp) for each instruction
 // set, and the loops and the quantisation of microcontrollers. detail/memory/panels.hpp defines panels.
 #pragma once
 
-#include <ladon/detail/simd/group_dot.hpp>
 #include <ladon/detail/simd/int8_dsp.hpp>
 #include <ladon/detail/simd/int8_helium.hpp>
 #include <ladon/detail/simd/int8_quantise_one_lane.hpp>
@@ -11,6 +10,7 @@
 #include <ladon/detail/simd/neon_dot.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 #include <ladon/detail/simd/wasm_dot.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantises panels on targets that have no vector registers and no instruction for int8 products, such as Cortex-M3,
 // RISC-V and scalar WebAssembly. On these targets, a pack has one lane. A Cortex-M0+ has a separate file
-// (int8_thumb1.hpp). The quantised panels hold q (detail/memory/int8_panels.hpp), in the order of group_dot.hpp.
+// (int8_thumb1.hpp). The quantised panels hold q (detail/memory/int8_panels.hpp), in the order of tuple_dot.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of an int8 product: a pack of 32-bit integers. group_dot.hpp adds products to the sums. Each lane belongs to
+// The sums of an int8 product: a pack of 32-bit integers. tuple_dot.hpp adds products to the sums. Each lane belongs to
 // the corresponding lane of a Pack of floats. A sum does not overflow, because most_int8_features
 // (detail/memory/weight_rows.hpp) limits the number of features. detail/memory/panels.hpp defines packs.
 #pragma once

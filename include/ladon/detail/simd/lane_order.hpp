@@ -36,8 +36,9 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Picks four lanes from each group of four lanes of `a` and `b`, with the same four values of Pick for all groups. The
-// values 0 to 3 stand for the lanes of the group of `a`, and the values 4 to 7 for the lanes of the group of `b`.
+// A quad is four neighbouring lanes. Picks four lanes from each quad of `a` and `b`, with the same four values of Pick
+// for all quads. The values 0 to 3 stand for the lanes of the quad of `a`, and the values 4 to 7 for the lanes of the
+// quad of `b`.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -46,10 +47,10 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Combines whole groups of four lanes. With sixteen lanes, the result is groups First and Second of `a`, followed by
-// groups First and Second of `b`. With eight lanes, the result is group First of `a`, followed by group First of `b`.
+// Combines whole quads. With sixteen lanes, the result is quads First and Second of `a`, followed by quads First and
+// Second of `b`. With eight lanes, the result is quad First of `a`, followed by quad First of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
-LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
+LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return shuffle<(I / (n / 2) * n + pick[I % (n / 2) / 4] * 4 + I % 4)...>(a, b);
@@ -65,8 +66,8 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
 }
 
 // Merges the lanes / Width rows in pairs: rows 2 i and 2 i + 1 become row i. This is one step of adding all lanes of
-// each row. The lanes of a row form groups of 2 * Width lanes, and the two halves of each group are added. In the
-// merged row, the first half of each group is the sum from row 2 i, and the second half is the sum from row 2 i + 1.
+// each row. The lanes of a row form blocks of 2 * Width lanes, and the two halves of each block are added. In the
+// merged row, the first half of each block is the sum from row 2 i, and the second half is the sum from row 2 i + 1.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -100,18 +101,18 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
     LADON_UNROLL
     for (std::size_t c = 0; c < 4; ++c) {
       const Pack a = row[c], b = row[c + 4];
-      row[c] = groups_of_four<0, 0>(a, b);
-      row[c + 4] = groups_of_four<1, 1>(a, b);
+      row[c] = combine_quads<0, 0>(a, b);
+      row[c + 4] = combine_quads<1, 1>(a, b);
     }
   } else if constexpr (n == 16) {
     LADON_UNROLL
     for (std::size_t c = 0; c < 4; ++c) {
-      const Pack a = groups_of_four<0, 2>(row[c], row[c + 4]), b = groups_of_four<0, 2>(row[c + 8], row[c + 12]);
-      const Pack d = groups_of_four<1, 3>(row[c], row[c + 4]), e = groups_of_four<1, 3>(row[c + 8], row[c + 12]);
-      row[c] = groups_of_four<0, 2>(a, b);
-      row[c + 8] = groups_of_four<1, 3>(a, b);
-      row[c + 4] = groups_of_four<0, 2>(d, e);
-      row[c + 12] = groups_of_four<1, 3>(d, e);
+      const Pack a = combine_quads<0, 2>(row[c], row[c + 4]), b = combine_quads<0, 2>(row[c + 8], row[c + 12]);
+      const Pack d = combine_quads<1, 3>(row[c], row[c + 4]), e = combine_quads<1, 3>(row[c + 8], row[c + 12]);
+      row[c] = combine_quads<0, 2>(a, b);
+      row[c + 8] = combine_quads<1, 3>(a, b);
+      row[c + 4] = combine_quads<0, 2>(d, e);
+      row[c + 12] = combine_quads<1, 3>(d, e);
     }
   }
 }

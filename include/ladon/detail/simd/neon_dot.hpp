@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes one step of an int8 product on 64-bit Arm, with SDOT or SMLAL. Both instructions multiply features by one
-// lane of a register of weights, so one register holds the weights of several steps (`add_by_lane`). group_dot.hpp
+// lane of a register of weights, so one register holds the weights of several steps (`add_by_lane`). tuple_dot.hpp
 // documents the interface. detail/memory/panels.hpp defines packs.
 //
 // With the extension I8MM, SMMLA multiplies eight weights of each of two rows by eight features of each of two tokens.
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 
 #if LADON_HAS_XSIMD && defined(__aarch64__)
 
@@ -22,8 +22,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 // features by signed weights and adds the four products to the sum. Ladon does not use USDOT of the extension I8MM.
 // USDOT differs from SDOT only in its unsigned features, and signed features suffice.
 template <>
-struct GroupDot<std::int8_t, XsimdPack<4>> {
-  static constexpr std::size_t group = 4, steps = 4;
+struct TupleDot<std::int8_t, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 4, steps = 4;
   using Pack = XsimdPack<4>;
   using Sums = IntegerSums<Pack>;
   using Features = int8x16_t;
@@ -65,9 +65,9 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::int8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = vdotq_s32(sum.sum, vld1q_s8(x), vld1q_s8(weight));
   }
-  // Packs the four features of a group into one lane. SLI shifts a feature to the left and inserts it above the bytes
+  // Packs the four features of a tuple into one lane. SLI shifts a feature to the left and inserts it above the bytes
   // of the previous features.
-  static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::int8_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::int8_t* panel) noexcept {
     const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
       return vreinterpretq_s32_f32((x + Pack::broadcast(round_to_low_bits)).batch);
     };
@@ -82,10 +82,10 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
 #endif
 
 // Without the dot product extension, features and weights have 16 bits. SMLAL multiplies one feature of each of four
-// tokens by a weight, so the features of a group are stored as [group][lanes] instead of [lanes][group].
+// tokens by a weight, so the features of a tuple are stored as [tuple_size][lanes] instead of [lanes][tuple_size].
 template <>
-struct GroupDot<std::int16_t, XsimdPack<4>> {
-  static constexpr std::size_t group = 2, steps = 4;
+struct TupleDot<std::int16_t, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 2, steps = 4;
   using Pack = XsimdPack<4>;
   using Sums = IntegerSums<Pack>;
   using Features = int16x8_t;
@@ -106,7 +106,7 @@ struct GroupDot<std::int16_t, XsimdPack<4>> {
     sum.sum = vmlal_s16(sum.sum, vget_low_s16(integers), vget_low_s16(weights));
     sum.sum = vmlal_high_s16(sum.sum, integers, weights);
   }
-  static LADON_INLINE void store_group(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
     const Pack offset = Pack::broadcast(round_to_low_bits);
     const int16x8_t first = vreinterpretq_s16_f32((features[0] + offset).batch),
                     second = vreinterpretq_s16_f32((features[1] + offset).batch);

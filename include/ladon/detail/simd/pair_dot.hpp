@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of an int8 product on x86 without VNNI. A 32-bit lane holds a pair of features in 16 bits each. The
 // instruction vpmaddwd multiplies a pair of features by a pair of weights, and returns the sum of both products.
-// group_dot.hpp documents the interface.
+// tuple_dot.hpp documents the interface.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
 #if LADON_HAS_XSIMD && defined(__SSE2__) && !defined(__wasm__)
 template <>
-struct GroupDot<std::int16_t, XsimdPack<4>> {
-  static constexpr std::size_t group = 2;
+struct TupleDot<std::int16_t, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 2;
   using Pack = XsimdPack<4>;
   using Sums = IntegerSums<Pack>;
 
@@ -27,7 +27,7 @@ struct GroupDot<std::int16_t, XsimdPack<4>> {
     const __m128i words = _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
     sum.sum = _mm_add_epi32(sum.sum, _mm_madd_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)), words));
   }
-  static LADON_INLINE void store_group(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
     const Pack offset = Pack::broadcast(round_to_low_bits);
     const __m128i low = _mm_castps_si128((features[0] + offset).batch),
                   high = _mm_castps_si128((features[1] + offset).batch);
@@ -39,8 +39,8 @@ struct GroupDot<std::int16_t, XsimdPack<4>> {
 
 #if LADON_HAS_XSIMD && defined(__AVX2__)
 template <>
-struct GroupDot<std::int16_t, XsimdPack<8>> {
-  static constexpr std::size_t group = 2;
+struct TupleDot<std::int16_t, XsimdPack<8>> {
+  static constexpr std::size_t tuple_size = 2;
   using Pack = XsimdPack<8>;
   using Sums = IntegerSums<Pack>;
 
@@ -53,7 +53,7 @@ struct GroupDot<std::int16_t, XsimdPack<8>> {
     const __m256i integers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
     sum.sum = _mm256_add_epi32(sum.sum, _mm256_madd_epi16(integers, words));
   }
-  static LADON_INLINE void store_group(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
     const Pack offset = Pack::broadcast(round_to_low_bits);
     const __m256i low = _mm256_castps_si256((features[0] + offset).batch),
                   high = _mm256_castps_si256((features[1] + offset).batch);
@@ -65,8 +65,8 @@ struct GroupDot<std::int16_t, XsimdPack<8>> {
 
 #if LADON_HAS_XSIMD && defined(__AVX512BW__)
 template <>
-struct GroupDot<std::int16_t, XsimdPack<16>> {
-  static constexpr std::size_t group = 2;
+struct TupleDot<std::int16_t, XsimdPack<16>> {
+  static constexpr std::size_t tuple_size = 2;
   using Pack = XsimdPack<16>;
   using Sums = IntegerSums<Pack>;
 
@@ -81,7 +81,7 @@ struct GroupDot<std::int16_t, XsimdPack<16>> {
     const __m512i words = _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(weight)));
     sum.sum = _mm512_add_epi32(sum.sum, _mm512_madd_epi16(_mm512_loadu_si512(x), words));
   }
-  static LADON_INLINE void store_group(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
     const Pack offset = Pack::broadcast(round_to_low_bits);
     const __m512i low = _mm512_castps_si512((features[0] + offset).batch),
                   high = _mm512_castps_si512((features[1] + offset).batch);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of an int8 product on x86 with VNNI. A 32-bit lane holds four features in 8 bits each. The instruction
 // vpdpbusd multiplies unsigned features by signed weights and adds the four products to the sum, without saturation.
-// group_dot.hpp documents the interface.
+// tuple_dot.hpp documents the interface.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 
 #if LADON_HAS_XSIMD && LADON_VNNI
 
@@ -59,18 +59,18 @@ LADON_INLINE Register add_dot_at(Register sum, Register x, const std::int8_t* w)
 }
 #undef LADON_VEX
 
-// store_group rounds features[0] to features[3] to the integers q0 to q3, and packs their low bytes into one 32-bit
-// lane. The variables of store_group hold the following bytes in each lane, from the lowest byte on. `*` is a byte that
+// store_tuple rounds features[0] to features[3] to the integers q0 to q3, and packs their low bytes into one 32-bit
+// lane. The variables of store_tuple hold the following bytes in each lane, from the lowest byte on. `*` is a byte that
 // is not used:
 //     even    q0  *   q2  *
 //     odd     q1  *   q3  *
 //     bytes   q0  q1  q2  q3
 //
-// Finally, store_group adds the low byte of `zero` to each byte.
+// Finally, store_tuple adds the low byte of `zero` to each byte.
 
 template <>
-struct GroupDot<std::uint8_t, XsimdPack<4>> {
-  static constexpr std::size_t group = 4;
+struct TupleDot<std::uint8_t, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 4;
   using Pack = XsimdPack<4>;
   using Sums = IntegerSums<Pack>;
 
@@ -80,7 +80,7 @@ struct GroupDot<std::uint8_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = add_dot_at(sum.sum, load(x), weight);
   }
-  static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
     const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
       return _mm_castps_si128((x + Pack::broadcast(round_to_low_bits)).batch);
     };
@@ -100,8 +100,8 @@ struct GroupDot<std::uint8_t, XsimdPack<4>> {
 };
 
 template <>
-struct GroupDot<std::uint8_t, XsimdPack<8>> {
-  static constexpr std::size_t group = 4;
+struct TupleDot<std::uint8_t, XsimdPack<8>> {
+  static constexpr std::size_t tuple_size = 4;
   using Pack = XsimdPack<8>;
   using Sums = IntegerSums<Pack>;
 
@@ -116,7 +116,7 @@ struct GroupDot<std::uint8_t, XsimdPack<8>> {
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = add_dot_at(sum.sum, load(x), weight);
   }
-  static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
     const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
       return _mm256_castps_si256((x + Pack::broadcast(round_to_low_bits)).batch);
     };
@@ -138,8 +138,8 @@ struct GroupDot<std::uint8_t, XsimdPack<8>> {
 
 #if defined(__AVX512F__)
 template <>
-struct GroupDot<std::uint8_t, XsimdPack<16>> {
-  static constexpr std::size_t group = 4;
+struct TupleDot<std::uint8_t, XsimdPack<16>> {
+  static constexpr std::size_t tuple_size = 4;
   using Pack = XsimdPack<16>;
   using Sums = IntegerSums<Pack>;
 
@@ -160,7 +160,7 @@ struct GroupDot<std::uint8_t, XsimdPack<16>> {
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = add_dot_at(sum.sum, _mm512_loadu_si512(x), weight);
   }
-  static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
     const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
       return _mm512_castps_si512((x + Pack::broadcast(round_to_low_bits)).batch);
     };

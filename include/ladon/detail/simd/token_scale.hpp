@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include <ladon/detail/simd/group_dot.hpp>
 #include <ladon/detail/simd/pack_array.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

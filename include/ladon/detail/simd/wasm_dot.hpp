@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 product in WebAssembly. group_dot.hpp documents the interface.
+// One step of an int8 product in WebAssembly. tuple_dot.hpp documents the interface.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/tuple_dot.hpp>
 
 #if LADON_HAS_XSIMD && defined(__wasm_simd128__)
 #include <wasm_simd128.h>
@@ -17,8 +17,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 // Engines differ: a feature above 127 may count as negative, and the sum of two products may saturate. The zero points
 // and the number of levels of the features therefore depend on the engine (run_time_activations.hpp).
 template <>
-struct GroupDot<std::uint8_t, XsimdPack<4>> {
-  static constexpr std::size_t group = 4;
+struct TupleDot<std::uint8_t, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 4;
   using Pack = XsimdPack<4>;
   using Sums = IntegerSums<Pack>;
 
@@ -35,7 +35,7 @@ struct GroupDot<std::uint8_t, XsimdPack<4>> {
   //     bytes   q0  q1  q2  q3
   //
   // Finally, the low byte of `zero` is added to each byte.
-  static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
     const auto rounded = [](const Pack& x)
                              LADON_INLINE_LAMBDA -> v128_t { return (x + Pack::broadcast(round_to_low_bits)).batch; };
     const auto merged = [](v128_t low, v128_t high) LADON_INLINE_LAMBDA {
@@ -53,8 +53,8 @@ struct GroupDot<std::uint8_t, XsimdPack<4>> {
 // Without relaxed SIMD, a 32-bit lane holds a pair of features in 16 bits each. All engines compute the products of a
 // pair exactly.
 template <>
-struct GroupDot<std::int16_t, XsimdPack<4>> {
-  static constexpr std::size_t group = 2;
+struct TupleDot<std::int16_t, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 2;
   using Pack = XsimdPack<4>;
   using Sums = IntegerSums<Pack>;
 
@@ -64,7 +64,7 @@ struct GroupDot<std::int16_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::int16_t* x, const std::int8_t* weight) noexcept {
     sum.sum = wasm_i32x4_add(sum.sum, wasm_i32x4_dot_i16x8(wasm_v128_load(x), wasm_i16x8_load8x8(weight)));
   }
-  static LADON_INLINE void store_group(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
     const auto rounded = [](const Pack& x)
                              LADON_INLINE_LAMBDA -> v128_t { return (x + Pack::broadcast(round_to_low_bits)).batch; };
     wasm_v128_store(panel, wasm_v128_bitselect(rounded(features[0]), wasm_i32x4_shl(rounded(features[1]), 16),

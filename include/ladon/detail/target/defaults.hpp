@@ -116,12 +116,12 @@ struct Defaults {
   // How many bytes of the L2 cache one product may use: half of the 1 MB that a core of Zen 4, Zen 5 or Cascade Lake
   // servers has. The other half is left for other data.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
-  // If all input panels of a product together exceed `second_cache_bytes`, the product takes the panels in groups. A
-  // group has `panel_group_bytes` bytes, but at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
-  // features in 8 heads reaches 69% of peak FMA throughput without groups, and 74% with groups of four panels (Cascade
-  // Lake).
-  static constexpr std::size_t panel_group_bytes = 256 * 1024;
-  static constexpr std::size_t fewest_grouped_panels = 4;
+  // If all input panels of a product together exceed `second_cache_bytes`, the product takes only some panels at a
+  // time: as many panels as `panel_bytes_at_a_time` bytes hold, but at least `fewest_panels_at_a_time` panels.
+  // Attention of 1024 tokens with 512 features in 8 heads reaches 69% of peak FMA throughput with all panels at a time,
+  // and 74% with four panels at a time (Cascade Lake).
+  static constexpr std::size_t panel_bytes_at_a_time = 256 * 1024;
+  static constexpr std::size_t fewest_panels_at_a_time = 4;
   // If the weights of a feed-forward network exceed `second_cache_bytes`, each weight is read once for this many
   // panels. With a single panel, all weights would be read again for every panel. The table has the throughput of
   // encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, with and without prefetching of weights
@@ -149,7 +149,7 @@ struct Defaults {
 
   // The type of a quantised feature: std::int16_t or std::int32_t for q, or an integer of 8 bits for q + zero
   // (detail/memory/int8_panels.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
-  // number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
+  // number of features that share a 32-bit lane (detail/simd/tuple_dot.hpp).
   using Int8Element = std::int16_t;
   // The features of a quantised token are stored in blocks of this many features.
   static constexpr std::size_t int8_block = 1;

@@ -110,7 +110,7 @@ LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::
     for (; i < Inner; i += 2, x += 2 * Width) {
       for (std::size_t r = 0; r < Rows; ++r) {
         const auto pair = static_cast<std::uint32_t>(
-            simd::group_of<2>(rows + r * RowStride + i, Inner - i < 2 ? std::size_t{1} : std::size_t{2}));
+            simd::tuple_of<2>(rows + r * RowStride + i, Inner - i < 2 ? std::size_t{1} : std::size_t{2}));
         for (std::size_t t = 0; t < Packs; ++t) {
           sums[r][t] = instructions::add_pair(simd::load_word(x + 2 * t), pair, sums[r][t]);
         }

@@ -25,7 +25,7 @@ void check_layer(float epsilon = 1e-5f) {
 // Tokens are processed in panels of up to 32 tokens. The feed-forward weights are so large that several panels share
 // one pass over them. The layer has more panels than one pass takes, and the last panel has fewer tokens than the
 // others. The 515 hidden features do not divide into equal chunks.
-TEST_CASE("layer: several groups of panels, post-LN") {
+TEST_CASE("layer: several passes over the weights, post-LN") {
   check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515},
               ladon::mask::None>();
 }
@@ -45,7 +45,7 @@ TEST_CASE("layer: 1024 hidden features") {
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("layer: several groups of panels, pre-LN, a gate") {
+TEST_CASE("layer: several passes over the weights, pre-LN, a gate") {
   check_layer<S{.queries = 70, .model = 128, .heads = 1},
               LayerConfig{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
 }
