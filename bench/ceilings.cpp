@@ -120,10 +120,10 @@ int main(int argc, char** argv) {
   const ordered_json memory = reads();
   ordered_json exponentials = figure("exponentials", [] { return bench::exponential_rate(40); });
   ordered_json tiles = ordered_json::array();
-  constexpr detail::Tiling few = detail::tiling<bench::Widest>(bench::Widest::lanes);
-  constexpr detail::Tiling many = detail::tiling<bench::Widest>(1000);
-  add_tiles<few.rows, few.packs, 8, 16, 32, 64, 128, 256>(tiles);
-  add_tiles<many.rows, many.packs, 8, 16, 32, 64, 128, 256, 384, 512, 768, 1024>(tiles);
+  constexpr detail::PanelLayout few = detail::panel_layout<bench::Widest>(bench::Widest::lanes);
+  constexpr detail::PanelLayout many = detail::panel_layout<bench::Widest>(1000);
+  add_tiles<few.tile_rows, few.packs, 8, 16, 32, 64, 128, 256>(tiles);
+  add_tiles<many.tile_rows, many.packs, 8, 16, 32, 64, 128, 256, 384, 512, 768, 1024>(tiles);
   return file.write({{"machine", ladon_bench::machine()},
                      {"flops_a_second", peak["rate"]},
                      {"lanes", bench::Widest::lanes},

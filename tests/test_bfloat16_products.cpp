@@ -132,7 +132,8 @@ template <std::size_t Tokens, std::size_t Features>
 constexpr bool adds_in_order = [] {
   using In = std::conditional_t<Target::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;
   using Matrix = WeightMatrix<BFloat16, Features, 1>;
-  constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
+  constexpr PanelLayout tiles = panel_layout<Target>(Tokens, Features),
+                        last = last_panel_layout<Target>(Tokens, Features);
   return Tokens > 1 && folded_steps<Target, tiles, Features, Matrix, In> == 1 &&
          folded_steps<Target, last, Features, Matrix, In> == 1;
 }();

@@ -79,7 +79,7 @@ TEST_CASE("cache precision: masks, softcap, sinks, rotary embedding") {
 }
 
 // In grouped attention, several heads of queries share one head of keys. The kernels for a single query compute several
-// of these heads at once (PanelLayout::heads_together).
+// of these heads at once (ShapeLayout::heads_together).
 TEST_CASE("cache precision: groups of several heads") {
   check_both<S{.queries = 3, .keys = 19, .model = 14, .heads = 7, .kv_heads = 1, .value_width = 5}, Causal>(
       {{ones(19)}, {{3, 1, 1, 3}}});
@@ -306,7 +306,7 @@ TEST_CASE("cache precision: a NaN reaches only the tokens that see it") {
 }
 
 TEST_CASE("cache precision: bfloat16 rounds the largest floats to infinity") {
-  ladon::detail::CachePanels<4, 2, ladon::detail::Tiling{1, 1, 4}, CachePrecision::bfloat16> panels{};
+  ladon::detail::CachePanels<4, 2, ladon::detail::PanelLayout{1, 1, 4}, CachePrecision::bfloat16> panels{};
   const float large[] = {3.4e38f, 1};
   CHECK(panels.finite(1));
   panels.store(1, large, 1);
@@ -315,7 +315,7 @@ TEST_CASE("cache precision: bfloat16 rounds the largest floats to infinity") {
 
 TEST_CASE("cache precision: int8 tokens") {
   constexpr std::size_t features = 5;
-  ladon::detail::CachePanels<4, features, ladon::detail::Tiling{2, 1, 4}, CachePrecision::int8> panels{};
+  ladon::detail::CachePanels<4, features, ladon::detail::PanelLayout{2, 1, 4}, CachePrecision::int8> panels{};
   const auto stored = [&](std::initializer_list<float> token) {
     panels.store(3, token.begin(), 1);
     std::vector<int> integers;

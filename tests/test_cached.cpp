@@ -101,7 +101,7 @@ TEST_CASE("cache: weights and keys of many kilobytes") {
 }
 
 // In grouped attention, several heads of queries share one head of keys. The kernels for a single query compute several
-// of these heads at once (PanelLayout::heads_together). In these shapes, 2 to 9 heads share their keys, so the kernels
+// of these heads at once (ShapeLayout::heads_together). In these shapes, 2 to 9 heads share their keys, so the kernels
 // compute different numbers of heads at once.
 TEST_CASE("cache: groups of several heads") {
   const std::vector<Cut> cuts{{{3, 1, 1, 3, 1}}, {ones(9)}};

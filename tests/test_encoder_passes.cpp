@@ -35,8 +35,8 @@ TEST_CASE("layer: several passes over the weights, post-LN") {
 // rows at the end. Without this limit, it computes 12 rows at a time on AVX-512, and on AVX2 for the last tokens.
 #if defined(__SSE2__)
 template <std::size_t RowStride>
-constexpr std::size_t tile_rows =
-    ladon::detail::tile_rows<ladon::detail::Tiling{16, 2, 12}, 2, ladon::detail::WeightMatrix<float, RowStride, 1>>;
+constexpr std::size_t tile_rows = ladon::detail::tile_rows<ladon::detail::PanelLayout{16, 2, 12}, 2,
+                                                           ladon::detail::WeightMatrix<float, RowStride, 1>>;
 static_assert(tile_rows<1024> == 8);
 static_assert(tile_rows<1040> == 12);
 #endif

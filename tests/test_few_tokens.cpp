@@ -12,11 +12,11 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::detail::tiling;
+using ladon::detail::panel_layout;
 using Wide = ladon::detail::simd::NativeVectors;
 
 template <std::size_t Tokens, std::size_t Inner, std::size_t InnerStride = 1>
-constexpr std::size_t folded = ladon::detail::folded_steps<Wide, tiling<Wide>(Tokens), Inner,
+constexpr std::size_t folded = ladon::detail::folded_steps<Wide, panel_layout<Wide>(Tokens), Inner,
                                                            ladon::detail::WeightMatrix<float, Inner, InnerStride>>;
 
 [[maybe_unused]] constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;

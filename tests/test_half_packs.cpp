@@ -1,7 +1,7 @@
 // Tests shapes with 17 to 24 queries or keys, and with a model of at least 128 features. On AVX-512, these tokens are
-// processed in three vectors of 8 lanes (`tiling` in detail/simd/vectors.hpp). Such a vector fills half a register, so
-// a matrix product computes two steps at once, one in each half (micro_kernel_folded.hpp). On other targets, the
-// vectors fill whole registers.
+// processed in three vectors of 8 lanes (`panel_layout` in detail/simd/vectors.hpp). Such a vector fills half a
+// register, so a matrix product computes two steps at once, one in each half (micro_kernel_folded.hpp). On other
+// targets, the vectors fill whole registers.
 #include <doctest/doctest.h>
 
 #include "cached_check.hpp"
@@ -20,8 +20,8 @@ constexpr std::size_t model = 129;  // odd, so a product ends with a single step
 
 #if defined(__AVX512BW__) && LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && !LADON_DETERMINISTIC
 constexpr bool three_packs(std::size_t tokens, std::size_t width) {
-  const ladon::detail::Tiling tiling = ladon::detail::tiling<Wide>(tokens, width);
-  return tiling.lanes == 8 && tiling.packs == 3;
+  const ladon::detail::PanelLayout layout = ladon::detail::panel_layout<Wide>(tokens, width);
+  return layout.lanes == 8 && layout.packs == 3;
 }
 static_assert(three_packs(17, 128) && three_packs(24, 128));
 static_assert(!three_packs(16, 128) && !three_packs(25, 128), "other numbers of tokens fill whole registers");

@@ -1,7 +1,7 @@
 // Tokens are processed in panels (groups of tokens). Tests shapes whose last panel has fewer tokens than the others.
-// `last_tiling` (detail/simd/vectors.hpp) chooses the vectors that hold the tokens of the last panel. On AVX-512, the
-// shapes below lead to one vector of 4, 8 or 16 lanes, to three vectors of 8 lanes, or to two vectors of 16 lanes. Each
-// check also runs with shorter active lengths and with hidden keys.
+// `last_panel_layout` (detail/simd/vectors.hpp) chooses the vectors that hold the tokens of the last panel. On AVX-512,
+// the shapes below lead to one vector of 4, 8 or 16 lanes, to three vectors of 8 lanes, or to two vectors of 16 lanes.
+// Each check also runs with shorter active lengths and with hidden keys.
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ using Wide = ladon::detail::simd::NativeVectors;
 
 #if defined(__AVX512BW__) && LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && !LADON_DETERMINISTIC
 constexpr bool has_last(std::size_t tokens, std::size_t model, std::size_t lanes, std::size_t packs) {
-  const ladon::detail::Tiling last = ladon::detail::last_tiling<Wide>(tokens, model);
+  const ladon::detail::PanelLayout last = ladon::detail::last_panel_layout<Wide>(tokens, model);
   return last.lanes == lanes && last.packs == packs;
 }
 static_assert(has_last(33, 64, 4, 1) && has_last(99, 64, 4, 1));

@@ -31,10 +31,10 @@ constexpr std::size_t most_heads = 4;
 // The keys and values of one head, and the queries of four heads that share these keys and values.
 template <ladon::Shape S>
 struct Group {
-  static constexpr Tiling tiling = PanelLayout<S, simd::NativeVectors>::keys;
-  static constexpr std::size_t slots = tiling.panels(S.keys) * tiling.width();
-  CachePanels<S.keys, S.head_width, tiling, S.cache_precision> keys{};
-  CachePanels<S.keys, S.value_width, tiling, S.cache_precision> values{};
+  static constexpr PanelLayout layout = ShapeLayout<S, simd::NativeVectors>::keys;
+  static constexpr std::size_t slots = layout.panels(S.keys) * layout.width();
+  CachePanels<S.keys, S.head_width, layout, S.cache_precision> keys{};
+  CachePanels<S.keys, S.value_width, layout, S.cache_precision> values{};
   Floats query;
 
   Group() {
@@ -51,7 +51,7 @@ struct Group {
   // attend_single_query for `Heads` heads each.
   template <std::size_t Heads, class BoundMask>
   Floats attend(const BoundMask& mask, bool values_finite) const {
-    using Pack = typename simd::NativeVectors::template Pack<tiling.lanes>;
+    using Pack = typename simd::NativeVectors::template Pack<layout.lanes>;
     Floats results(most_heads * (S.value_width + S.keys)), scores(Heads * slots);
     for (std::size_t h = 0; h < most_heads; h += Heads) {
       std::ranges::fill(scores, std::numeric_limits<float>::quiet_NaN());
@@ -68,7 +68,7 @@ struct Group {
         queries.sink[i] = 0.1f * static_cast<float>(h + i);
         captures[i] = {results.data() + most_heads * S.value_width + (h + i) * S.keys, 1, S.keys};
       }
-      attend_single_query<S, Capped, Pack, tiling>(queries, mask, captures);
+      attend_single_query<S, Capped, Pack, layout>(queries, mask, captures);
     }
     return results;
   }

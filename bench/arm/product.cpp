@@ -21,7 +21,7 @@ using Int8 = ladon::precision::Int8<8>;
 using Precision = precision::PRECISION;
 using Target = simd::NativeVectors;
 constexpr std::size_t tokens = 128, features = 384, rows = 1536;
-constexpr Tiling tiles = tiling<Target>(tokens, features);
+constexpr PanelLayout tiles = panel_layout<Target>(tokens, features);
 constexpr std::size_t width = tiles.width();
 using Weight =
     std::conditional_t<std::is_same_v<Precision, precision::Int8>, std::int8_t,
@@ -49,7 +49,7 @@ int main(int, char** arguments) {
   for (int run = std::atoi(arguments[1]); run > 0; --run) {
     convert_input<Target, tiles, tiles, tokens, features>(x, tokens, input);
     ladon::for_panels<tiles, tiles, tokens>(
-        tokens, [&]<Tiling, std::size_t Packs>(std::size_t first, std::size_t count) {
+        tokens, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
           matmul<Target, tiles, Packs, rows, features>(weights_at(weight),
                                                        input.view(x).template panels_from<features, width>(first),
                                                        count, Epilogue<width>{y + first * rows * width, rows * width});

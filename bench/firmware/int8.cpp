@@ -31,15 +31,16 @@ ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::with, ladon::precision
 template <std::size_t Tokens, std::size_t Model, class Linear>
 void multiply(const Linear& matrix, const float* in, float* out) {
   using Simd = ladon::detail::simd::NativeVectors;
-  using ladon::detail::Tiling;
-  constexpr Tiling tiling = ladon::detail::tiling<Simd>(Tokens), last = ladon::detail::last_tiling<Simd>(Tokens);
-  constexpr std::size_t stride = Model * tiling.width();
-  [[maybe_unused]] static ladon::detail::LinearInput<ladon::precision::Int8<8>, Simd, Tokens, Model, tiling> input;
-  ladon::for_panels<tiling, last, Tokens>(
-      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+  using ladon::detail::PanelLayout;
+  constexpr PanelLayout layout = ladon::detail::panel_layout<Simd>(Tokens),
+                        last = ladon::detail::last_panel_layout<Simd>(Tokens);
+  constexpr std::size_t stride = Model * layout.width();
+  [[maybe_unused]] static ladon::detail::LinearInput<ladon::precision::Int8<8>, Simd, Tokens, Model, layout> input;
+  ladon::for_panels<layout, last, Tokens>(
+      Tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
         const auto quantised = input.template convert<Simd, P, Packs, Model>(in, first, count);
         ladon::detail::matmul<Simd, P, Packs, Model, Model>(
-            matrix.rows_from(0), quantised.template panels_from<Model, tiling.width()>(first), count,
+            matrix.rows_from(0), quantised.template panels_from<Model, layout.width()>(first), count,
             ladon::detail::Epilogue<P.width()>{out + first * stride, stride});
       });
 }

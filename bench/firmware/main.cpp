@@ -31,12 +31,13 @@ float bias[most_hidden];
 template <std::size_t Tokens, std::size_t Model, ladon::Order O>
 void multiply(const float* in, float* out) {
   const ladon::Linear<Model, Model, O> linear{.weight = &out_weight[0], .bias = &bias[0]};
-  using ladon::detail::Tiling;
+  using ladon::detail::PanelLayout;
   using Simd = ladon::detail::simd::NativeVectors;
-  constexpr Tiling tiling = ladon::detail::tiling<Simd>(Tokens), last = ladon::detail::last_tiling<Simd>(Tokens);
-  constexpr std::size_t stride = Model * tiling.width();
-  ladon::for_panels<tiling, last, Tokens>(
-      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+  constexpr PanelLayout layout = ladon::detail::panel_layout<Simd>(Tokens),
+                        last = ladon::detail::last_panel_layout<Simd>(Tokens);
+  constexpr std::size_t stride = Model * layout.width();
+  ladon::for_panels<layout, last, Tokens>(
+      Tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
         ladon::detail::matmul<Simd, P, Packs, Model, Model>(
             linear.rows_from(0), ladon::detail::PanelsView{in + first * stride}, count,
             ladon::detail::Epilogue<P.width()>{out + first * stride, stride});

@@ -45,18 +45,18 @@ LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, 
 // exponentials. For these targets, the function measures how much longer this loop takes with exponentials than
 // without.
 LADON_NOINLINE inline double exponential_rate(std::size_t times) {
-  static constexpr detail::Tiling tiling = detail::tiling<Widest>(1000);
-  using Pack = Widest::Pack<tiling.lanes>;
-  constexpr std::size_t width = tiling.width(), keys = 4096 / width, rows = tiling.rows;
-  using Form = detail::QueryBlockForm<Pack, tiling.packs, tiling, width, 1, rows>;
+  static constexpr detail::PanelLayout layout = detail::panel_layout<Widest>(1000);
+  using Pack = Widest::Pack<layout.lanes>;
+  constexpr std::size_t width = layout.width(), keys = 4096 / width, rows = layout.tile_rows;
+  using Form = detail::QueryBlockForm<Pack, layout.packs, layout, width, 1, rows>;
   alignas(64) static float scores[keys * width], values[rows * keys], out[rows * width];
   for (float& value : values) value = 1;  // writes each page; CachedTile() has the reason
   const Pack one = Pack::broadcast(1.0f);
-  Pack before[tiling.packs], after[tiling.packs];
-  detail::RunningSoftmax<Pack, tiling.packs> running(-std::numeric_limits<float>::infinity());
+  Pack before[layout.packs], after[layout.packs];
+  detail::RunningSoftmax<Pack, layout.packs> running(-std::numeric_limits<float>::infinity());
   // The exponentials of one round are the scores of the next round. They are between 0 and 1, so 1 is a valid running
   // maximum for all rounds.
-  for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
+  for (std::size_t v = 0; v < layout.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
   const auto seconds = [&](auto work) {
     const double start = now();
     for (std::size_t i = 0; i < times; ++i) {

@@ -37,12 +37,12 @@ enum class Keep { every, latest };
 template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
           Keep K, class Target, CachePrecision P = CachePrecision::float32>
 struct KeyValueCache {
-  static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys, Model);
+  static constexpr detail::PanelLayout panel_layout = detail::panel_layout<Target>(Keys, Model);
   static constexpr bool ring = K == Keep::latest;
   static constexpr std::size_t capacity = Keys, head_width = HeadWidth, value_width = ValueWidth;
   static constexpr CachePrecision precision = P;
-  detail::CachePanels<Keys, HeadWidth, tiling, P> keys[KvHeads];
-  detail::CachePanels<Keys, ValueWidth, tiling, P> values[KvHeads];
+  detail::CachePanels<Keys, HeadWidth, panel_layout, P> keys[KvHeads];
+  detail::CachePanels<Keys, ValueWidth, panel_layout, P> values[KvHeads];
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 

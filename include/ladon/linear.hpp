@@ -18,7 +18,7 @@ namespace ladon::inline LADON_ABI {
 template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = detail::simd::NativeVectors>
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<VectorView<const float, In>> x,
                       std::type_identity_t<VectorView<float, Out>> y) noexcept {
-  constexpr detail::Tiling one = detail::tiling<Target>(1);
+  constexpr detail::PanelLayout one = detail::panel_layout<Target>(1);
   detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
     detail::matmul<Simd, one, 1, Out, In>(w.rows_from(0), detail::PanelsView{x.data}, 1,
                                           detail::Epilogue<1>{y.data, 0});

@@ -9,12 +9,12 @@
 
 namespace {
 
-using ladon::Shape, ladon::detail::PanelLayout, ladon::detail::simd::NativeVectors;
+using ladon::Shape, ladon::detail::ShapeLayout, ladon::detail::simd::NativeVectors;
 
 template <Shape Given>
 constexpr std::size_t formula() {
   constexpr Shape s = Given.complete();
-  using L = PanelLayout<s, NativeVectors>;
+  using L = ShapeLayout<s, NativeVectors>;
   constexpr std::size_t width = L::queries.width(), tokens = L::queries.panels(s.queries) * width;
   return 4 * (2 * tokens * s.model + tokens * (s.head_width + s.value_width) + width * (s.head_width + L::block));
 }
@@ -32,7 +32,7 @@ constexpr bool attention_keeps_to_it() {
 template <Shape S, ladon::NormOrder Order>
 constexpr bool layer_keeps_to_it() {
   constexpr ladon::LayerConfig config{.feed_forward = 4 * S.model, .norm = Order};
-  using L = PanelLayout<S.complete(), NativeVectors>;
+  using L = ShapeLayout<S.complete(), NativeVectors>;
   constexpr std::size_t width = L::queries.width(), tokens = L::queries.panels(S.queries) * width;
   constexpr std::size_t one_panel = 4 * width * (config.feed_forward + S.model);
   constexpr std::size_t before = Order == ladon::NormOrder::pre ? 4 * tokens * S.model : 0;
@@ -61,7 +61,7 @@ static_assert(keeps_to_it<Shape{.queries = 1000, .model = 64, .heads = 1}>());  
 template <Shape Given>
 constexpr bool within_design() {
   constexpr Shape s = Given.complete();
-  using L = PanelLayout<s, NativeVectors>;
+  using L = ShapeLayout<s, NativeVectors>;
   return sizeof(typename ladon::MultiHeadAttention<Given, ladon::mask::None>::Workspace) <=
          4 * (2 * s.queries * s.model + s.queries * (s.head_width + s.value_width) +
               L::queries.width() * (s.head_width + L::block + s.model));

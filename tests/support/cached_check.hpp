@@ -78,7 +78,7 @@ template <class Cache>
 void read_cache(const void* from, std::size_t token, double* keys, double* values) {
   const auto& cache = *static_cast<const Cache*>(from);
   const std::size_t slot = token % Cache::capacity;
-  constexpr std::size_t width = Cache::tiling.width();
+  constexpr std::size_t width = Cache::panel_layout.width();
   const auto read = [&](const auto& panels, std::size_t features, double* to) {
     for (std::size_t i = 0; i < features; ++i) {
       const auto& element = panels.data[(slot / width * features + i) * width + slot % width];

@@ -32,7 +32,8 @@ template <class Precision, std::size_t Tokens, std::size_t Features, std::size_t
 std::vector<float> layer_product(const std::vector<float>& x, const Weights& weights) {
   using namespace ladon::detail;
   using Target = simd::NativeVectors;
-  constexpr Tiling tiles = tiling<Target>(Tokens, Features), last = last_tiling<Target>(Tokens, Features);
+  constexpr PanelLayout tiles = panel_layout<Target>(Tokens, Features),
+                        last = last_panel_layout<Target>(Tokens, Features);
   constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
   alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
   // Returns the index of row `row` and token `t` in an array of panels. A panel is a matrix with `rows` rows and a
@@ -48,7 +49,7 @@ std::vector<float> layer_product(const std::vector<float>& x, const Weights& wei
   std::memset(static_cast<void*>(&input), 0x5a, sizeof(input));
   convert_input<Target, tiles, last, Tokens, Features>(in, Tokens, input);
   ladon::for_panels<tiles, last, Tokens>(
-      Tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      Tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
         matmul<Target, P, Packs, Rows, Features>(weights, input.view(in).template panels_from<Features, width>(first),
                                                  count, Epilogue<P.width()>{out + first * Rows * width, Rows * width});
       });

@@ -23,9 +23,9 @@ using namespace ladon::detail;
 using Precision = precision::LADON_PRODUCTS_PRECISION;
 using Simd = simd::NativeVectors;
 constexpr std::size_t tokens = 128, model = 384, hidden = 1536;
-constexpr Tiling tiling_of_tokens = tiling<Simd>(tokens);
-constexpr std::size_t width = tiling_of_tokens.width();
-constexpr std::size_t panels = tiling_of_tokens.panels(tokens), packs = width / tiling_of_tokens.lanes;
+constexpr PanelLayout token_layout = panel_layout<Simd>(tokens);
+constexpr std::size_t width = token_layout.width();
+constexpr std::size_t panels = token_layout.panels(tokens), packs = width / token_layout.lanes;
 static_assert(panels * width == tokens);
 
 // Points to the weights of one matrix product, [rows][inner]. For float32 weights, `scale` and `row_sum` are not used.
@@ -36,7 +36,7 @@ struct Weights {
   const float* bias;
 };
 
-LinearInput<Precision, Simd, tokens, hidden, tiling_of_tokens> input;
+LinearInput<Precision, Simd, tokens, hidden, token_layout> input;
 
 template <std::size_t Rows, std::size_t Inner>
 void multiply(const float* in, const Weights& w, float* out) {
@@ -45,11 +45,11 @@ void multiply(const float* in, const Weights& w, float* out) {
   if constexpr (precision::is_int8<Precision>) {
     const auto* const weight = static_cast<const std::int8_t*>(w.weight);
     const Int8Rows<Inner, BiasVector> rows{{weight}, w.scale, w.row_sum, {w.bias}};
-    matmul<Simd, tiling_of_tokens, packs, Rows, Inner>(rows, view, panels, epilogue);
+    matmul<Simd, token_layout, packs, Rows, Inner>(rows, view, panels, epilogue);
   } else {
     const auto* const weight = static_cast<const float*>(w.weight);
     const WeightRows<WeightMatrix<float, Inner, 1>, BiasVector> rows{{weight}, {w.bias}};
-    matmul<Simd, tiling_of_tokens, packs, Rows, Inner>(rows, view, panels, epilogue);
+    matmul<Simd, token_layout, packs, Rows, Inner>(rows, view, panels, epilogue);
   }
 }
 

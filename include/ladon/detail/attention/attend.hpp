@@ -50,10 +50,10 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
 }
 
 // The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Target, class PackType, Tiling T, std::size_t Packs, class KeyPackType,
+template <Shape S, class ScoreType, class Target, class PackType, PanelLayout T, std::size_t Packs, class KeyPackType,
           class ViewType, bool BlockFloats>
 struct AttendForm {
-  using L = PanelLayout<S, Target>;
+  using L = ShapeLayout<S, Target>;
   using Pack = PackType;
   using KeyPack = KeyPackType;
   using View = ViewType;
@@ -307,12 +307,12 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
 
 // Computes the output of a single query in several heads of a group. If scores are captured, `widened` is scratch
 // memory (QueryBlock::widened). Otherwise, `widened` is unused.
-template <Shape S, class Score, class Target, class Simd, Tiling T, class View, std::size_t Heads, class BoundMask,
+template <Shape S, class Score, class Target, class Simd, PanelLayout T, class View, std::size_t Heads, class BoundMask,
           class Capture>
 constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,
                                      [[maybe_unused]] std::size_t active_keys, const BoundMask& mask,
                                      const Capture (&capture)[Heads]) noexcept {
-  constexpr Tiling keys = PanelLayout<S, Target>::keys;
+  constexpr PanelLayout keys = ShapeLayout<S, Target>::keys;
   using KeyPack = typename Simd::template Pack<keys.lanes>;
   if constexpr (Capture::scores) {
     using Form = AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, 1, KeyPack, View, false>;
@@ -331,11 +331,11 @@ constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[
 //
 // If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
 // (detail/attention/block_floats.hpp).
-template <Shape S, class Score, class Target, class Simd, Tiling T, std::size_t Packs, bool BlockFloats, class View,
-          class BoundMask, class Capture>
+template <Shape S, class Score, class Target, class Simd, PanelLayout T, std::size_t Packs, bool BlockFloats,
+          class View, class BoundMask, class Capture>
 constexpr void attend_query_block(const Head<View>& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {
-  using L = PanelLayout<S, Target>;
+  using L = ShapeLayout<S, Target>;
   using KeyPack = typename Simd::template Pack<L::keys.lanes>;
   using Form =
       AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, Packs, KeyPack, View, BlockFloats>;

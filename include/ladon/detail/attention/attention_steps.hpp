@@ -47,8 +47,8 @@ AttentionCall(const float*, const float*, const float*, float*, Lengths, const O
 // registers of the target. In constant evaluation, the packs are plain arrays.
 template <Shape S, class Score, class Position, class Target, class Simd>
 struct AttentionSteps {
-  using L = PanelLayout<S, Target>;
-  static constexpr Tiling q = L::queries, k = L::keys;
+  using L = ShapeLayout<S, Target>;
+  static constexpr PanelLayout q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
   // Computes the attention of the query heads that belong to `share`: all query heads, or some.
@@ -80,7 +80,7 @@ struct AttentionSteps {
     const float* const rows = call.queries + head.index * S.queries * S.head_width;
     float* const out = call.out + head.index * S.queries * S.value_width;
     float* const query = workspace.scratch.query.data;
-    const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       using Pack = typename Simd::template Pack<P.lanes>;
       for (std::size_t p = first; p < first + count; ++p) {
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, call.lengths.queries};
@@ -100,7 +100,7 @@ struct AttentionSteps {
     };
     for_panels<q, L::last_queries, S.queries>(call.lengths.queries, attend);
   }
-  template <class Pack, Tiling P>
+  template <class Pack, PanelLayout P>
   static constexpr void scale(float* query) noexcept {
     const Pack factor = Pack::broadcast(ScoreFunction<S, Score>::query_scale);
     for (std::size_t i = 0; i < S.head_width * P.width(); i += Pack::lanes) {

@@ -75,16 +75,16 @@ GroupKeys(std::size_t, View, View, bool) -> GroupKeys<View>;
 // a single query.
 template <Shape S, class Precision, class Target>
 inline constexpr bool attends_in_pairs = Target::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
-                                         PanelLayout<S, Target>::queries.width() > 1 &&
-                                         PanelLayout<S, Target>::keys.width() % 4 == 0;
+                                         ShapeLayout<S, Target>::queries.width() > 1 &&
+                                         ShapeLayout<S, Target>::keys.width() % 4 == 0;
 
 // The steps of multi-head attention. `Simd` provides the packs (detail/simd/vectors.hpp). At run time, the packs are
 // the vector registers of the target. In constant evaluation, the packs are plain arrays.
 template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
 struct MultiHeadSteps {
-  using L = PanelLayout<S, Target>;
-  static constexpr Tiling q = L::queries, k = L::keys;
-  static constexpr Tiling last_q = L::last_queries, last_k = L::last_keys;
+  using L = ShapeLayout<S, Target>;
+  static constexpr PanelLayout q = L::queries, k = L::keys;
+  static constexpr PanelLayout last_q = L::last_queries, last_k = L::last_keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
   // Whether `extend` projects a single token for all heads in one product. Such a product reads the weights from memory
@@ -136,7 +136,7 @@ struct MultiHeadSteps {
 
   // Whether the queries of the last panel use the kernels for a single query (attend_last_queries). The scores of these
   // queries must fit into the scratch memory of one panel, and the sums of these queries must not need too much stack
-  // (PanelLayout::allowed_heads).
+  // (ShapeLayout::allowed_heads).
   static constexpr std::size_t last_count = S.queries - (q.panels(S.queries) - 1) * q.width();
   static constexpr bool splits_last_panel = !LADON_DETERMINISTIC && Simd::lanes > 1 && k.lanes > 1 && !(last_q == q) &&
                                             (last_count <= target::Current::most_last_queries) &&
@@ -166,7 +166,7 @@ struct MultiHeadSteps {
   template <class CallShare = WholeCall>
   static constexpr void panels_to_rows(const float* panels, std::size_t active, float* rows,
                                        CallShare share = {}) noexcept {
-    const auto run = [&]<Tiling P, std::size_t>(std::size_t first, std::size_t count) {
+    const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
       const Range tokens = tokens_of<q>(first, count, active);
       from_panels<typename Simd::template Pack<P.lanes>, P, S.model>(
           panels + tokens.begin * S.model, tokens.end - tokens.begin, rows + tokens.begin * S.model);
@@ -182,7 +182,7 @@ struct MultiHeadSteps {
     constexpr bool projected = projects_queries_together && CallShare::whole;
     if constexpr (projected) {
       for_panels<q, last_q, S.queries>(call.lengths.queries,
-                                       [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+                                       [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
                                          project_queries<P, Packs, S.query_rows()>(call, 0, first, count);
                                        });
     }
@@ -359,7 +359,7 @@ struct MultiHeadSteps {
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                CallShare share = {}) noexcept {
     constexpr std::size_t out_stride = S.model * q.width();
-    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       const auto in = input.template convert<Simd, P, Packs, S.concat_width()>(heads, first, count);
       matmul<Simd, P, Packs, S.model, S.concat_width()>(w.output(),
                                                         in.template panels_from<S.concat_width(), q.width()>(first),
@@ -371,14 +371,14 @@ struct MultiHeadSteps {
  private:
   // Returns the range of the active tokens in `count` panels, from panel `first` on. `active` is the number of active
   // tokens in all panels.
-  template <Tiling T>
+  template <PanelLayout T>
   static constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
     return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
   }
 
-  template <Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class CallShare>
+  template <PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class CallShare>
   static constexpr void rows_to_panels(const float* rows, std::size_t active, float* panels, CallShare share) noexcept {
-    const auto run = [&]<Tiling P, std::size_t>(std::size_t first, std::size_t count) {
+    const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
       const Range tokens = tokens_of<T>(first, count, active);
       to_panels<typename Simd::template Pack<P.lanes>, P, Features>(
           rows + tokens.begin * Features, tokens.end - tokens.begin, panels + tokens.begin * Features);
@@ -393,7 +393,7 @@ struct MultiHeadSteps {
                                                      float* out) noexcept {
     constexpr std::size_t out_stride = Rows * k.width();
     for_panels<k, last_k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
-        active, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+        active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
                                               Epilogue<k.width()>{out + first * out_stride, out_stride});
         });
@@ -403,7 +403,7 @@ struct MultiHeadSteps {
   template <std::size_t Rows, std::size_t Inner, class W, class Context, class Storage, class Finish>
   static constexpr void fill_panels(const W& w, Context context, std::size_t active, float* projected, Storage& to,
                                     Finish finish) noexcept {
-    for_panels<k, last_k, S.keys>(active, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    for_panels<k, last_k, S.keys>(active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         const Range range = tokens_of<k>(p, 1, active);
         matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(p), 1,
@@ -460,19 +460,20 @@ struct MultiHeadSteps {
                                CallShare share) noexcept {
     const std::size_t tokens = call.lengths.queries;
     const Range groups = share.of(S.kv_heads);
-    for_panels<q, last_q, S.queries>(tokens, [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      const Epilogue<P.width()> project{scratch.projected.data, 0};
-      for (std::size_t p = first; p < first + count; ++p) {
-        const Range range = Range{p * q.width(), (p + 1) * q.width()} & Range{0, tokens};
-        const auto x = call.x.template panels_from<S.model, q.width()>(p);
-        for (std::size_t g = groups.begin; g < groups.end; ++g) {
-          matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
-          append_keys<P, Packs>(g, project.out, range, call.options.position, cache);
-          matmul<Simd, P, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
-          append_values<P, CallShare::whole>(g, project.out, range, cache);
-        }
-      }
-    });
+    for_panels<q, last_q, S.queries>(
+        tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+          const Epilogue<P.width()> project{scratch.projected.data, 0};
+          for (std::size_t p = first; p < first + count; ++p) {
+            const Range range = Range{p * q.width(), (p + 1) * q.width()} & Range{0, tokens};
+            const auto x = call.x.template panels_from<S.model, q.width()>(p);
+            for (std::size_t g = groups.begin; g < groups.end; ++g) {
+              matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
+              append_keys<P, Packs>(g, project.out, range, call.options.position, cache);
+              matmul<Simd, P, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
+              append_values<P, CallShare::whole>(g, project.out, range, cache);
+            }
+          }
+        });
     if constexpr (CallShare::whole) cache.length += tokens;
   }
   // Like `append`, but for a single token and in one product for all heads (projects_all_heads). `call.heads` serves as
@@ -495,7 +496,7 @@ struct MultiHeadSteps {
   // append_keys stores a panel of new keys in head `g` of the cache, after it has applied the rotary embedding, if any.
   // append_values stores a panel of new values. If UpdatesFinite is true, append_values also updates
   // cache.not_finite_end. The panel holds the tokens `range` of the call.
-  template <Tiling P, std::size_t Packs, class Data, class Cache>
+  template <PanelLayout P, std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
                                     Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
@@ -505,7 +506,7 @@ struct MultiHeadSteps {
     }
     scatter<S.keys, P.width()>(projected, tokens, first, cache.keys[g]);
   }
-  template <Tiling P, bool UpdatesFinite, class Cache>
+  template <PanelLayout P, bool UpdatesFinite, class Cache>
   static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
     scatter<S.keys, P.width()>(projected, tokens, first, cache.values[g]);
@@ -554,7 +555,7 @@ struct MultiHeadSteps {
 
   // Projects the queries of `count` panels, from panel `first` on. Computes Rows rows of the product; the first of them
   // is the first row of head `h`. The rows are stored where the output of the heads will later overwrite them.
-  template <Tiling P, std::size_t Packs, std::size_t Rows, class Call>
+  template <PanelLayout P, std::size_t Packs, std::size_t Rows, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
     float* const out = heads_panel(call, first) + h * S.head_width * P.width();
@@ -584,8 +585,8 @@ struct MultiHeadSteps {
         together.sink[t] = head.sink;
         captures[t] = call.capture_of(head.index, Range{token, token + 1});
       }
-      attend_query_of_heads<S, Score, Target, Simd, tiling<Target>(1)>(together, nullptr, call.lengths.keys, bound.mask,
-                                                                       captures);
+      attend_query_of_heads<S, Score, Target, Simd, panel_layout<Target>(1)>(together, nullptr, call.lengths.keys,
+                                                                             bound.mask, captures);
     };
     const std::size_t active = queries.end - queries.begin;
     if (active == last_count) {
@@ -608,7 +609,7 @@ struct MultiHeadSteps {
     float* widened = nullptr;
     if constexpr (is_widened<View>) widened = scratch.widened.data;
     float* const own_query = scratch.query.data;
-    const auto attend = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       if constexpr (!Projected && projects_queries_first)
         project_queries<P, Packs, S.head_width>(call, h, first, count);
       for (std::size_t p = first; p < first + count; ++p) {

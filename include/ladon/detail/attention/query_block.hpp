@@ -44,13 +44,13 @@ struct QueryBlock {
 //
 // If Widened is true, the kernels get an array with the keys or values of one key block only, converted to floats by
 // `widen` (detail/memory/cache_panels.hpp). Otherwise, the kernels get the array of all keys or values.
-template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
+template <class PackType, std::size_t Packs, PanelLayout T, std::size_t KeyWidth, std::size_t HeadWidth,
           std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false, bool UsesPairs = false>
 struct QueryBlockForm {
   using Pack = PackType;
   static constexpr std::size_t packs = Packs;
-  static constexpr Tiling tiling = T;
-  static constexpr std::size_t tile_rows = T.rows_for(Packs);
+  static constexpr PanelLayout layout = T;
+  static constexpr std::size_t tile_rows = T.tile_rows_for(Packs);
   static constexpr std::size_t query_width = T.width();  // how many tokens a panel of queries has
   static constexpr std::size_t key_width = KeyWidth;     // how many tokens a panel of keys has
   static constexpr std::size_t head_width = HeadWidth;

@@ -54,9 +54,9 @@ constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t positi
 
 // Rotates the first `active` keys of one head. `keys` is K^T [panels][head width][T.width()]. Key j has the position
 // `data.offset` + j.
-template <class Position, class Pack, Tiling T, std::size_t Keys, std::size_t HeadWidth>
+template <class Position, class Pack, PanelLayout T, std::size_t Keys, std::size_t HeadWidth>
 constexpr void rotate_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
-  for_panels<T, T, Keys>(active, [&]<Tiling, std::size_t Packs>(std::size_t first, std::size_t count) {
+  for_panels<T, T, Keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
     for (std::size_t p = first; p < first + count; ++p) {
       const std::size_t begin = p * T.width();
       const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();

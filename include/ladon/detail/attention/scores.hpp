@@ -7,9 +7,9 @@
 //     query   Q^T [head width][query width]          scaled by ScoreFunction::query_scale
 //     scores  S^T [keys of the range][query width]
 //
-// A tile is a block of scores that is computed in registers (detail/target/tiling.hpp). A tile of scores takes four
-// steps: product, softcap, mask, maximum. The mask replaces the score of a hidden key by -inf, even if the score is
-// NaN.
+// A tile is a block of scores that is computed in registers (detail/target/panel_layout.hpp). A tile of scores takes
+// four steps: product, softcap, mask, maximum. The mask replaces the score of a hidden key by -inf, even if the score
+// is NaN.
 #pragma once
 
 #include <cstddef>
@@ -224,7 +224,7 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
       if (first_pack_end <= base + half) {
         for_row_tiles<half, Form::tile_rows>(
             [&]<std::size_t Rows>(std::size_t row) { tile.template operator()<Rows, 0>(row); });
-        for_row_tiles<key_width - half, Form::tiling.rows_for(1)>(
+        for_row_tiles<key_width - half, Form::layout.tile_rows_for(1)>(
             [&]<std::size_t Rows>(std::size_t row) { tile.template operator()<Rows, 1>(half + row); });
         continue;
       }

@@ -133,7 +133,7 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
 
 // Applies the mask to the scores of the panel of keys that begins at key `base`. Hidden keys get the score -inf.
 // Returns, for each lane, the maximum of `largest` and of all scores of the lane.
-template <class Pack, Tiling K, class BoundMask>
+template <class Pack, PanelLayout K, class BoundMask>
 LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width();
@@ -159,7 +159,7 @@ constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std
 // Computes the scores of all keys in the panels from the first to the last visible key. Hidden keys get the score -inf.
 // In `scores`, the first score of a head belongs to the first key of the first panel. The panels are read in Streams
 // streams. Raises each lane of `largest[h]` to the largest score of head h in this lane.
-template <class Function, class Pack, Tiling K, std::size_t Keys, std::size_t HeadWidth, std::size_t Streams,
+template <class Function, class Pack, PanelLayout K, std::size_t Keys, std::size_t HeadWidth, std::size_t Streams,
           std::size_t Heads, class View, class BoundMask>
 LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>& queries, const KeyRanges& ranges,
                                                 const BoundMask& mask, Pack (&largest)[Heads]) noexcept {
@@ -362,7 +362,7 @@ LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t fi
 // adds all keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
 // does not depend on Selected. A hidden value therefore has no influence on the bits of `out`, even if the value is
 // infinite or NaN.
-template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
+template <class Pack, PanelLayout K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
           std::size_t Heads, class View>
 LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible,
                                                       const float (&factor)[Heads], float* out) noexcept {
@@ -449,8 +449,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
 // Computes the output of a single query in each of several heads. capture[h] captures the weights of head h. Selected
 // must be true if the mask hides keys and a value may be infinite or NaN. Hidden keys are then skipped, because 0 times
 // such a value would be NaN.
-template <bool Selected, Shape S, class Score, class Pack, Tiling K, class View, std::size_t Heads, class BoundMask,
-          class Capture>
+template <bool Selected, Shape S, class Score, class Pack, PanelLayout K, class View, std::size_t Heads,
+          class BoundMask, class Capture>
 constexpr void attend_values(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
                              const Capture (&capture)[Heads]) noexcept {
   constexpr std::size_t most = target::Current::streams, stride = K.panels(S.keys) * K.width();
@@ -488,7 +488,8 @@ constexpr void attend_values(const SingleQueries<View, Heads>& queries, const Bo
 }
 
 // Computes the output of a single query in each of several heads. capture[h] captures the weights of head h.
-template <Shape S, class Score, class Pack, Tiling K, class View, std::size_t Heads, class BoundMask, class Capture>
+template <Shape S, class Score, class Pack, PanelLayout K, class View, std::size_t Heads, class BoundMask,
+          class Capture>
 constexpr void attend_single_query(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
                                    const Capture (&capture)[Heads]) noexcept {
   if (!BoundMask::hides_keys || queries.values_finite) {

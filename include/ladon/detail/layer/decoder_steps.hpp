@@ -39,7 +39,7 @@ struct DecoderSteps {
   using Cross = MultiHeadSteps<cross, decltype(Layer::cross_attention), Score, position::None, Target, Simd>;
   using Precision = typename decltype(Layer::self_attention)::Precision;
   using Shared = LayerPanels<S, Config, Target, Precision>;
-  static constexpr Tiling q = Self::q;
+  static constexpr PanelLayout q = Self::q;
   using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
   static constexpr bool post = Config.norm == NormOrder::post;
 
@@ -89,7 +89,7 @@ struct DecoderSteps {
 
   template <class CallShare = WholeCall>
   static constexpr void after_self(const Layer& w, std::size_t active, Shared& shared, CallShare share = {}) noexcept {
-    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       Sublayers::template project_add_norm<P, Packs>(
           w.self_attention.output(), heads_from<P, Packs>(shared, first, count), count,
           shared.x.data + first * Sublayers::stride, post ? w.norm1 : w.norm2,
@@ -111,7 +111,7 @@ struct DecoderSteps {
   template <class Scratch, class CallShare = WholeCall>
   static constexpr void after_memory(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                      CallShare share = {}) noexcept {
-    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const x = shared.x.data + first * Sublayers::stride;
       Sublayers::template project_add_norm<P, Packs>(
           w.cross_attention.output(), heads_from<P, Packs>(shared, first, count), count, x, post ? w.norm2 : w.norm3,
@@ -165,12 +165,12 @@ struct DecoderSteps {
   // heads_from and input_from return the input of a product, from panel `first` on. heads_from returns the output of
   // all heads. input_from returns the input of the next sublayer. If the product needs quantised or bfloat16 panels,
   // the functions first convert `count` panels (detail/memory/linear_input.hpp).
-  template <Tiling P, std::size_t Packs>
+  template <PanelLayout P, std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
         .template panels_from<S.concat_width(), q.width()>(first);
   }
-  template <Tiling P, std::size_t Packs>
+  template <PanelLayout P, std::size_t Packs>
   static constexpr auto input_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
         .template panels_from<S.model, q.width()>(first);

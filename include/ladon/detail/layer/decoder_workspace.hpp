@@ -19,7 +19,7 @@ namespace ladon::inline LADON_ABI {
 //     memory    the encoder's output, in panels
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct DecoderShared {
-  static constexpr detail::Tiling keys = detail::PanelLayout<memory_shape<S, Memory>(), Target>::keys;
+  static constexpr detail::PanelLayout keys = detail::ShapeLayout<memory_shape<S, Memory>(), Target>::keys;
   LayerPanels<S, Config, Target, Precision> tokens;
   Panels<Memory, S.model, keys> memory;
   [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;

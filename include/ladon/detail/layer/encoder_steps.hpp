@@ -28,7 +28,7 @@ namespace ladon::inline LADON_ABI::detail {
 template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
 struct EncoderSteps {
   using Attention = MultiHeadSteps<S, decltype(Layer::attention), Score, Position, Target, Simd>;
-  static constexpr Tiling q = Attention::q;
+  static constexpr PanelLayout q = Attention::q;
   using Precision = typename decltype(Layer::attention)::Precision;
   using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
   using Shared = LayerPanels<S, Config, Target, Precision>;
@@ -61,7 +61,7 @@ struct EncoderSteps {
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     CallShare share = {}) noexcept {
     const auto& norm = Config.norm == NormOrder::post ? w.norm1 : w.norm2;
-    const auto rest = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto rest = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
       const auto concatenated =

@@ -19,7 +19,7 @@ namespace ladon::inline LADON_ABI {
 // exists only in pre-LN. EncoderShared adds memory for stacks of encoder layers.
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct LayerPanels {
-  using L = detail::PanelLayout<S, Target>;
+  using L = detail::ShapeLayout<S, Target>;
   struct Nothing {};
   using Normed = Panels<S.queries, S.model, L::queries>;
   Panels<S.queries, S.model, L::queries> x;
@@ -46,7 +46,7 @@ struct LayerPanels {
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32,
           class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
-  using L = detail::PanelLayout<S, Target>;
+  using L = detail::ShapeLayout<S, Target>;
   static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
   // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention. The number is 0
   // if the target never stores hidden features there. It is also 0 if a cache holds the keys: AttentionScratch then has
@@ -95,8 +95,8 @@ constexpr Shape one_query() noexcept {
 template <Shape S, class Target>
 inline constexpr bool has_first_token = [] {
   if (!Target::takes_first_token || LADON_DETERMINISTIC || S.queries == 1 || S.queries != S.keys) return false;
-  using L = detail::PanelLayout<S, Target>;
-  constexpr std::size_t together = detail::PanelLayout<one_query<S>(), Target>::heads_together;
+  using L = detail::ShapeLayout<S, Target>;
+  constexpr std::size_t together = detail::ShapeLayout<one_query<S>(), Target>::heads_together;
   return together <= L::queries.width() && together * L::all_keys <= L::queries.width() * L::block;
 }();
 
@@ -105,7 +105,7 @@ inline constexpr bool has_first_token = [] {
 template <Shape S, LayerConfig Config, class Target, class Precision>
 struct FirstToken {
   static constexpr Shape one = one_query<S>();
-  static constexpr detail::Tiling row = detail::PanelLayout<one, Target>::queries;
+  static constexpr detail::PanelLayout row = detail::ShapeLayout<one, Target>::queries;
   LayerPanels<one, Config, Target, Precision> shared;
   [[no_unique_address]] detail::LinearInput<Precision, Target, 1, Config.feed_forward, row> hidden_input;
 };

@@ -59,7 +59,7 @@ inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
   if (precision::is_int8<Precision>) return FeedForwardPlan{1, Config.feed_forward};
   constexpr std::size_t weight_bytes = 2 * S.model * Config.feed_forward * sizeof(float);
-  constexpr Tiling t = PanelLayout<S, Target>::queries;
+  constexpr PanelLayout t = ShapeLayout<S, Target>::queries;
   constexpr std::size_t query_panels = t.panels(S.queries);
   constexpr bool exceeds_cache = weight_bytes > Current::second_cache_bytes && Target::lanes > 1 && t.width() > 1;
   constexpr bool shares_weights = exceeds_cache && S.concat_width() >= S.model;
@@ -69,7 +69,7 @@ inline constexpr FeedForwardPlan feed_forward_plan = [] {
   return FeedForwardPlan{panels, (Config.feed_forward + panels - 1) / panels};
 }();
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Model, LayerConfig Config, std::size_t Chunk>
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Model, LayerConfig Config, std::size_t Chunk>
 struct FeedForward {
   static constexpr std::size_t width = T.width();
   static constexpr std::size_t hidden_width = Config.feed_forward;

@@ -109,7 +109,7 @@ struct FirstTokenSteps {
     constexpr std::size_t width = All::q.width();
     for_panels<All::q, All::Attention::last_q, S.queries>(
         tokens,
-        [&]<Tiling P, std::size_t>(std::size_t first, std::size_t) {
+        [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t) {
           float* const panel = panels + first * S.model * width;
           if constexpr (P.width() != width) {
             for (std::size_t i = S.model; i-- > 0;) {
@@ -126,7 +126,7 @@ struct FirstTokenSteps {
       const Layer& w, Lengths lengths, const Options& options, Shared& shared,
       EncoderScratch<S, Config, Target, typename All::Precision>& scratch, CaptureOf capture_of,
       CallShare share) noexcept {
-    constexpr Tiling k = All::Attention::k;
+    constexpr PanelLayout k = All::Attention::k;
     constexpr Shape tokens = Shape{.queries = 1, .keys = S.keys, .model = S.model}.complete();  // keys are tokens
     using KeyPack = typename Simd::template Pack<k.lanes>;
     const BoundQueries bound{options.bind(lengths), options.bottom_right()};

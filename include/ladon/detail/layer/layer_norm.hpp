@@ -30,7 +30,7 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Writes the LayerNorm of the first `Packs` packs of the panel `in` to `out`.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, Bias B>
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, Bias B>
 constexpr void normalize_panel(const float* in, const Norm<Features, NormKind::layer, B>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(Features));

@@ -22,7 +22,7 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Writes the norm of the first `Packs` packs of the panel `in` to `out`.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, NormKind K, Bias B>
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, NormKind K, Bias B>
 LADON_INLINE constexpr void normalize(const float* in, const Norm<Features, K, B>& norm, float* out) noexcept {
   LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight", norm.caller);
   if constexpr (K == NormKind::layer && B == Bias::with) {

@@ -24,7 +24,7 @@ namespace ladon::inline LADON_ABI::detail {
 
 template <Shape S, LayerConfig Config, class Target, class Simd, class Precision>
 struct Sublayers {
-  static constexpr Tiling t = PanelLayout<S, Target>::queries;
+  static constexpr PanelLayout t = ShapeLayout<S, Target>::queries;
   static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Target, Precision>;
   static constexpr std::size_t width = t.width();
   static constexpr std::size_t stride = S.model * width;                 // how many floats a panel of x has
@@ -35,7 +35,7 @@ struct Sublayers {
   // the next sublayer: normed = norm(x). `output` has the weights of the output projection, and `heads` is a view of
   // the input of this projection.
   // In post-LN, `norm` is the norm after attention. In pre-LN, `norm` is the norm before the next sublayer.
-  template <Tiling P, std::size_t Packs, class Output, class Heads>
+  template <PanelLayout P, std::size_t Packs, class Output, class Heads>
   static constexpr void project_add_norm(const Output& output, Heads heads, std::size_t panels, float* x,
                                          const NormOf& norm, float* normed) noexcept {
     matmul<Simd, P, Packs, S.model, S.concat_width()>(output, heads, panels,
@@ -45,7 +45,7 @@ struct Sublayers {
 
   // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, the function then sets x to
   // norm(x). `normed` is a view of the input of the first product. `sums` is scratch memory of the same size as x.
-  template <Tiling P, std::size_t Packs, class Layer, class Normed, class Scratch>
+  template <PanelLayout P, std::size_t Packs, class Layer, class Normed, class Scratch>
   static constexpr void add_feed_forward(const Layer& w, Normed normed, std::size_t panels, Scratch& scratch,
                                          float* sums, float* x, const NormOf& norm) noexcept {
     FeedForward<Simd, P, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(
@@ -57,15 +57,15 @@ struct Sublayers {
   template <class CallShare = WholeCall>
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
                                  CallShare share = {}) noexcept {
-    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       normalize_panels<P, Packs>(norm, in + first * stride, count, out + first * stride);
     };
-    for_panels<t, PanelLayout<S, Target>::last_queries, S.queries>(active, run, share);
+    for_panels<t, ShapeLayout<S, Target>::last_queries, S.queries>(active, run, share);
   }
 
  private:
   // Computes out = norm(in) for each of the `panels` panels.
-  template <Tiling P, std::size_t Packs>
+  template <PanelLayout P, std::size_t Packs>
   static constexpr void normalize_panels(const NormOf& norm, const float* in, std::size_t panels, float* out) noexcept {
     for (std::size_t p = 0; p < panels; ++p) normalize<Simd, P, Packs>(in + p * stride, norm, out + p * stride);
   }

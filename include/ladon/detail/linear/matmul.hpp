@@ -9,7 +9,7 @@
 //     epilogue  stores the sums (detail/linear/epilogue.hpp)
 //
 // The outer loop runs over tiles of a few rows of W, and the inner loop over panels. The rows of a tile
-// (detail/target/tiling.hpp) stay in the L1 cache while the tile multiplies all panels.
+// (detail/target/panel_layout.hpp) stay in the L1 cache while the tile multiplies all panels.
 #pragma once
 
 #include <cstddef>
@@ -40,15 +40,15 @@ template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
-// How many rows of weights a tile has: the number of the target's tiling, with two exceptions:
+// How many rows of weights a tile has: the number that the layout of the panel gives, with two exceptions:
 // - If rows are a multiple of aliasing_bytes apart, the elements of one column compete for the same set of the L1
 //   cache. A tile then has at most most_aliasing_rows rows.
 // - If the input is a BFloat16PanelsView, a tile has at most bfloat16_tile_sums packs of sums.
-template <Tiling T, std::size_t Packs, class Matrix, class In = PanelsView>
+template <PanelLayout T, std::size_t Packs, class Matrix, class In = PanelsView>
 inline constexpr std::size_t tile_rows = [] {
   constexpr std::size_t most_for_sums =
       std::is_same_v<In, BFloat16PanelsView> ? target::Current::bfloat16_tile_sums / Packs : target::unlimited;
-  constexpr std::size_t rows = T.rows_for(Packs) < most_for_sums ? T.rows_for(Packs) : most_for_sums,
+  constexpr std::size_t rows = T.tile_rows_for(Packs) < most_for_sums ? T.tile_rows_for(Packs) : most_for_sums,
                         most = target::Current::most_aliasing_rows;
   constexpr std::size_t row_bytes = Matrix::row_stride * sizeof(typename Matrix::Element);
   constexpr bool aliases = Matrix::rows_contiguous && row_bytes % target::Current::aliasing_bytes == 0;
@@ -58,7 +58,7 @@ inline constexpr std::size_t tile_rows = [] {
 // How many panels are computed each time the weights are read. If all panels fit into the L2 cache, or if the target
 // has no vectors, the weights are read once for all panels. Otherwise, the weights are read several times, from the L2
 // cache or from memory. At least fewest_panels_at_a_time panels are therefore computed each time.
-template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
+template <class Simd, PanelLayout T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
   constexpr std::size_t panel_bytes = Inner * T.width() * sizeof(float);
@@ -76,7 +76,7 @@ inline constexpr std::size_t panels_at_a_time = [] {
 //   BFloat16PanelsView.
 // - The build is not deterministic. A folded product adds lanes of a register, so the order of addition depends on the
 //   target.
-template <class Simd, Tiling T, std::size_t Inner, class Matrix, class In = PanelsView>
+template <class Simd, PanelLayout T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.lanes > 1 && T.lanes < Simd::lanes;
   constexpr bool any_order = Matrix::rows_contiguous || T.packs == 3;
@@ -118,7 +118,7 @@ struct Accumulate {
 
 // Computes the product of a single panel that is narrower than a register, or one and a half registers wide. Folding
 // puts several steps into each register, so that no lanes are idle (linear/micro_kernel_folded.hpp).
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class In, class Epilogue, class Start>
 LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, In in, Epilogue epilogue, Start start) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
@@ -146,7 +146,7 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, In in, Epilogue ep
 
 // Adds the products of bfloat16 weights and bfloat16 features to the sums of a tile. `prefetches` is true if the tile
 // may prefetch weights.
-template <Tiling T, std::size_t Inner, class Matrix, class Pack, std::size_t Rows, std::size_t Packs>
+template <PanelLayout T, std::size_t Inner, class Matrix, class Pack, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel, [[maybe_unused]] bool prefetches,
                                              Pack (&sum)[Rows][Packs]) noexcept {
   using Dot = simd::TupleDot<BFloat16, Pack>;
@@ -163,7 +163,7 @@ LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel,
 
 // Computes the product for several tokens. If the product can be folded, calls matmul_folded. Otherwise computes one
 // tile of rows after another. Each tile is computed for all panels before the next tile begins.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class In, class Epilogue, class Start = StartAtBias>
 LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, std::size_t panels, Epilogue epilogue,
                                            [[maybe_unused]] Start start = {},
@@ -210,7 +210,7 @@ LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, 
   }
 }
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>
 LADON_NOINLINE constexpr void matmul_separate(Weights LADON_ARGUMENT w, In in, std::size_t panels,
                                               Epilogue LADON_ARGUMENT epilogue, Reading reading) noexcept {
@@ -220,12 +220,12 @@ LADON_NOINLINE constexpr void matmul_separate(Weights LADON_ARGUMENT w, In in, s
 #if defined(LADON_SMALL)
 // Whether matmul_small can compute the product: weights and input are floats, and the rows divide into tiles of equal
 // size.
-template <Tiling T, std::size_t Packs, std::size_t Rows, class Matrix, class In>
+template <PanelLayout T, std::size_t Packs, std::size_t Rows, class Matrix, class In>
 inline constexpr bool has_small_matmul = std::is_same_v<typename Matrix::Element, float> &&
                                          std::is_same_v<In, PanelsView> && Rows % tile_rows<T, Packs, Matrix> == 0;
 // Computes the product, compiled for small code. The number of rows is an argument, so projections with different
 // numbers of rows share one function.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Inner, class Matrix, class Biases, class Epilogue>
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Inner, class Matrix, class Biases, class Epilogue>
 LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsView in, std::size_t panels,
                                            Epilogue epilogue, std::size_t rows) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
@@ -247,7 +247,7 @@ LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsV
 //     matmul_small      in code for size, if has_small_matmul is true
 //     matmul_separate   for large W (separate_function_weights): g++ would spill sums if it inlined the product
 //     matmul_panels     otherwise; the compiler may inline it
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, Epilogue epilogue,
                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {
@@ -264,15 +264,15 @@ LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, 
   }
 }
 // Computes the product of int8 weights and quantised panels for several tokens (detail/linear/matmul_int8.hpp).
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Element,
-          class Epilogue>
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights,
+          class Element, class Epilogue>
 LADON_INLINE constexpr void matmul_panels(const Weights& w, Int8PanelsView<Element> in, std::size_t panels,
                                           Epilogue epilogue, StartAtBias = {}) noexcept {
   matmul_int8<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
 }
 // Computes the product of int8 weights and quantised panels for any number of tokens.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Element,
-          class Epilogue>
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights,
+          class Element, class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue,
                                    Reading = Reading::first) noexcept {
   if constexpr (is_single_token<Simd, T>) {

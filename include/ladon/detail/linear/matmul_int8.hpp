@@ -62,9 +62,9 @@ struct TuplesIn16Bits {
 };
 
 // How many rows of weights a tile of an int8 product has.
-template <Tiling T, std::size_t Packs>
+template <PanelLayout T, std::size_t Packs>
 inline constexpr std::size_t int8_tile_rows = [] {
-  constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::int8_tile_sums / Packs;
+  constexpr std::size_t rows = T.tile_rows_for(Packs), most = target::Current::int8_tile_sums / Packs;
   return rows < most ? rows : most;
 }();
 
@@ -131,13 +131,13 @@ LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Tu
 
 // How many lanes a register of a folded int8 product has: two for each token of a pack, if the target has such a
 // register.
-template <class Simd, Tiling T>
+template <class Simd, PanelLayout T>
 inline constexpr std::size_t folded_lanes = 2 * T.lanes <= Simd::lanes ? 2 * T.lanes : Simd::lanes;
 
 // Whether an int8 product is folded. In a folded product, a register has two 32-bit lanes for every token. Each lane
 // holds a tuple of features (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change
 // the result.
-template <class Simd, Tiling T, class Element>
+template <class Simd, PanelLayout T, class Element>
 inline constexpr bool folds_int8 = [] {
   using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
   constexpr bool has_half_packs = (T.packs == 1 || T.packs == 3) && 2 * T.lanes <= Simd::lanes;
@@ -148,7 +148,7 @@ inline constexpr bool folds_int8 = [] {
 // only three quarters of the multiply-adds. As in a folded product, registers hold two tuples of each token: a whole
 // register for the first 8 tokens, and half a register for the other 4 tokens. For 11 tokens, six encoder layers of
 // MiniLM take 0.84 times as long as with all 16 lanes (Zen 4, interleaved runs).
-template <class Simd, Tiling T, class Element>
+template <class Simd, PanelLayout T, class Element>
 inline constexpr bool takes_three_quarters = [] {
   using Wide = typename Simd::template Pack<T.lanes>;
   if constexpr (T.packs == 1 && T.lanes == 16 && T.used_lanes <= 12 && simd::Fold<Wide, 2>::exists) {
@@ -189,7 +189,7 @@ LADON_INLINE void add_three_quarters(const Tuples& tuples, const Element* panel,
 
 // Computes the sums of a folded tile, which start at 0. The caller adds the values of start_sums. `panel` is
 // [tuples][width][tuple]. Lanes 2 i and 2 i + 1 of a folded sum belong to token i of a pack.
-template <class Simd, Tiling T, std::size_t Rows, std::size_t Packs, class Tuples, class Element, class Sums>
+template <class Simd, PanelLayout T, std::size_t Rows, std::size_t Packs, class Tuples, class Element, class Sums>
 LADON_INLINE void int8_folded_steps(const Tuples& tuples, const Element* panel, Sums (&folded)[Rows][Packs]) noexcept {
   using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
   using Dot = simd::TupleDot<Element, Wide>;
@@ -250,7 +250,7 @@ LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t 
 }
 
 // Computes one tile of rows for all panels.
-template <class Tuples, class Simd, Tiling T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
+template <class Tuples, class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
           class Epilogue>
 LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, std::size_t first_row,
                                       Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue) noexcept {
@@ -285,7 +285,7 @@ LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, st
 }
 
 // Computes the product of int8 weights and quantised panels for several tokens.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Element, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGUMENT w,
                                           Int8PanelsView<Element> LADON_ARGUMENT in, std::size_t panels,

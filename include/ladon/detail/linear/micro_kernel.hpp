@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The micro-kernel computes one tile of a matrix product (detail/target/tiling.hpp). The tile has Rows rows of Packs
-// packs of accumulators, which stay in registers. The outermost loop runs over the inner index k. A step is the work
-// for one value of k:
+// The micro-kernel computes one tile of a matrix product (detail/target/panel_layout.hpp). The tile has Rows rows of
+// Packs packs of accumulators, which stay in registers. The outermost loop runs over the inner index k. A step is the
+// work for one value of k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
 //
 // The arguments of the product:

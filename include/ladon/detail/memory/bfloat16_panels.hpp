@@ -29,7 +29,7 @@ struct BFloat16PanelsView {
 
 // Rounds the floats in `panels` [count][Features][width], and stores the result in `data`. The tokens of each panel
 // fill Packs packs. Each panel of `data` begins `stride` bfloat16 numbers after the previous panel.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features>
 LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t count, BFloat16* data,
                                          std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;

@@ -54,7 +54,7 @@ constexpr std::int8_t nearest_int8(float x) noexcept {
 //     store    puts a token into `slot`, rounded to the precision of the storage; `distance` is the number of floats
 //              from one feature of the token to the next
 //     finite   returns whether all features of the token in `slot` are finite
-template <std::size_t Tokens, std::size_t Features, Tiling T, CachePrecision P>
+template <std::size_t Tokens, std::size_t Features, PanelLayout T, CachePrecision P>
 struct CachePanels : Panels<Tokens, Features, T> {
   static_assert(P == CachePrecision::float32);
   constexpr const float* view() const noexcept { return this->data; }
@@ -69,7 +69,7 @@ struct CachePanels : Panels<Tokens, Features, T> {
     return all;
   }
 };
-template <std::size_t Tokens, std::size_t Features, Tiling T>
+template <std::size_t Tokens, std::size_t Features, PanelLayout T>
 struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::bfloat16> {
   BFloat16 data[T.panels(Tokens) * Features * T.width()];
 
@@ -85,7 +85,7 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::bfloat16> {
     return all;
   }
 };
-template <std::size_t Tokens, std::size_t Features, Tiling T>
+template <std::size_t Tokens, std::size_t Features, PanelLayout T>
 struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
   std::int8_t data[T.panels(Tokens) * Features * T.width()];
   float scale[T.panels(Tokens) * T.width()];

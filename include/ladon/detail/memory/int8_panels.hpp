@@ -240,7 +240,7 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
 
 // Quantises the floats in `panels` [count][Features][width], and stores the result in `data` and `tokens`. The tokens
 // of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, bool Rotated,
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, int ActivationBits, bool Rotated,
           class Element>
 LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* tokens,
                                             std::size_t stride) noexcept {

@@ -26,24 +26,24 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Memory for the converted input of a product: Tokens tokens with at most MostFeatures features each.
-template <class Precision, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+template <class Precision, class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct LinearInput;
 
-template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+template <class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {
   static constexpr bool converts = false;
-  template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t) noexcept {
     return {panels};
   }
   LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
 };
 
-template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+template <class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct LinearInput<precision::BFloat16, Target, Tokens, MostFeatures, T>
     : LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {};
 
-template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+template <class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
   requires(Target::multiplies_bfloat16)
 struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
@@ -52,7 +52,7 @@ struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures
 
   // Rounds `count` panels to bfloat16, beginning with panel number `first`, and stores the result in `data`. `panels`
   // is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
-  template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
     round_panels<Simd, P, Packs, Features>(panels + first * Features * T.width(), count, data + first * stride, stride);
@@ -61,7 +61,7 @@ struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures
   LADON_INLINE constexpr BFloat16PanelsView view(const float*) const noexcept { return {data, stride}; }
 };
 
-template <int Bits, bool Rotated, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+template <int Bits, bool Rotated, class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
   using Element = typename Target::Int8Element;
@@ -73,7 +73,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
 
   // Quantises `count` panels, beginning with panel number `first`, and stores the result in `data` and `tokens`.
   // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
-  template <class Simd, Tiling P, std::size_t Packs, std::size_t Features>
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
     quantise_panels<Simd, P, Packs, Features, Bits, Rotated>(
@@ -86,11 +86,11 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
 
 // Converts the first `active` tokens of `panels` [panels][Features][width] into `input`, but only the panels that
 // belong to `share`. If products take the floats in `panels` (Input::converts is false), the function does nothing.
-template <class Simd, Tiling T, Tiling Last, std::size_t Tokens, std::size_t Features, class Input,
+template <class Simd, PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class Input,
           class CallShare = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, Input& input, CallShare share = {}) noexcept {
   if constexpr (Input::converts) {
-    const auto run = [&]<Tiling P, std::size_t Packs>(std::size_t first, std::size_t count) {
+    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       input.template convert<Simd, P, Packs, Features>(panels, first, count);
     };
     for_panels<T, Last, Tokens>(active, run, share);

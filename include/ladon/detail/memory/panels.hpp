@@ -9,7 +9,7 @@
 //
 // The last panel of a sequence has its own layout, because it may have far fewer tokens than the other panels. Example
 // on AVX-512: 99 tokens are three panels of 32 tokens, and a last panel of 3 tokens in 4 lanes. The function
-// last_tiling (detail/simd/vectors.hpp) chooses the layout of the last panel.
+// last_panel_layout (detail/simd/vectors.hpp) chooses the layout of the last panel.
 //
 // A panel that is narrower than a register, or one and a half registers wide, would leave lanes idle. Folded kernels
 // (detail/linear/micro_kernel_folded.hpp) therefore use several lanes for each token. The lanes hold partial sums,
@@ -17,7 +17,7 @@
 //
 // Terms of the kernels:
 //     pack          a vector of floats, usually one vector register; an element is a lane (detail/simd/pack_array.hpp)
-//     tile          the part of a product that a kernel computes at a time, in registers (detail/target/tiling.hpp)
+//     tile          the part of a product that a kernel computes at a time, in registers (target/panel_layout.hpp)
 //     step          the work for one value of the inner index of a product
 //     query block   the queries of one panel
 //     key block     consecutive keys that the attention kernels process at a time (`key_block` below)
@@ -33,7 +33,7 @@
 namespace ladon::inline LADON_ABI {
 
 // Storage for Tokens tokens in panels.
-template <std::size_t Tokens, std::size_t Features, detail::Tiling T>
+template <std::size_t Tokens, std::size_t Features, detail::PanelLayout T>
 struct alignas(64) Panels {
   static constexpr std::size_t stride = Features * T.width();  // how many floats a panel has
   float data[T.panels(Tokens) * stride];
@@ -65,13 +65,13 @@ static_assert(key_block > 0 && key_block % 32 == 0,
 
 // Describes the panels and the key blocks of a shape.
 template <Shape S, class Target>
-struct PanelLayout {
-  static constexpr Tiling queries = tiling<Target>(S.queries, S.model);
-  static constexpr Tiling keys = tiling<Target>(S.keys, S.model);
+struct ShapeLayout {
+  static constexpr PanelLayout queries = panel_layout<Target>(S.queries, S.model);
+  static constexpr PanelLayout keys = panel_layout<Target>(S.keys, S.model);
   // The layouts of the last panel: last_queries for queries, and last_keys for the tokens from which keys and values
   // are projected. Projected keys and values themselves always have the layout `keys`.
-  static constexpr Tiling last_queries = last_tiling<Target>(S.queries, S.model);
-  static constexpr Tiling last_keys = last_tiling<Target>(S.keys, S.model);
+  static constexpr PanelLayout last_queries = last_panel_layout<Target>(S.queries, S.model);
+  static constexpr PanelLayout last_keys = last_panel_layout<Target>(S.keys, S.model);
   // `block` is the number of keys in a key block of this shape: whole panels with at most detail::key_block keys. If
   // the shape has fewer keys, `block` is all keys.
   //
@@ -107,7 +107,7 @@ struct PanelLayout {
 // parts is then the number of panels of queries or of keys, whichever is greater.
 template <Shape S, class Target>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
-  using L = PanelLayout<S, Target>;
+  using L = ShapeLayout<S, Target>;
   const std::size_t queries = L::queries.panels(S.queries), keys = L::keys.panels(S.keys);
   if (phase % 2 == 1) return S.kv_heads;
   return phase == 0 && keys > queries ? keys : queries;
@@ -122,7 +122,7 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 // The full panels come first, with P = T. A range has at most `Most` panels. If the last panel of the shape has another
 // layout (Last) or fewer packs, it is a separate range, with P = Last. Only the first `active` tokens are active.
 // Panels without an active token are skipped, and so are panels that do not belong to `share`.
-template <detail::Tiling T, detail::Tiling Last, std::size_t Tokens, std::size_t Most = all, class F,
+template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens, std::size_t Most = all, class F,
           class CallShare = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, CallShare share = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
@@ -154,7 +154,7 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, CallShare share 
 
 // Converts `rows` [tokens][Features] into panels of the layout T. The function loads squares of lanes x lanes floats
 // and transposes each square in registers.
-template <class Pack, detail::Tiling T, std::size_t Features>
+template <class Pack, detail::PanelLayout T, std::size_t Features>
 constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
   for (std::size_t t = 0; t < T.panels(tokens) * T.width(); t += lanes) {
@@ -181,7 +181,7 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
 }
 
 // Converts panels of the layout T into `rows` [tokens][Features]. Lanes without a token are not stored.
-template <class Pack, detail::Tiling T, std::size_t Features>
+template <class Pack, detail::PanelLayout T, std::size_t Features>
 constexpr void from_panels(const float* panels, std::size_t tokens, float* rows) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
   for (std::size_t t = 0; t < tokens; t += lanes) {

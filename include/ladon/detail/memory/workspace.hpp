@@ -30,11 +30,11 @@ struct TeamWorkspace {
 };
 
 // The scratch memory of one thread for one head. A thread computes one head after another in the same memory. With a
-// single query, the thread computes HeadsTogether heads at the same time (PanelLayout::heads_together). `query` and
+// single query, the thread computes HeadsTogether heads at the same time (ShapeLayout::heads_together). `query` and
 // `scores` then have room for all these heads.
 template <Shape S, class Target, std::size_t HeadsTogether>
 struct ScratchOfHeads {
-  using L = detail::PanelLayout<S, Target>;
+  using L = detail::ShapeLayout<S, Target>;
   Panels<S.keys, S.head_width, L::keys> keys;     // keys K^T of one head
   Panels<S.keys, S.value_width, L::keys> values;  // values V^T of one head
   // `query` holds the queries Q^T of one panel. `scores` first holds the scores S^T of one key block, and later the
@@ -44,7 +44,7 @@ struct ScratchOfHeads {
 };
 
 template <Shape S, class Target>
-using HeadScratch = ScratchOfHeads<S, Target, detail::PanelLayout<S, Target>::heads_together>;
+using HeadScratch = ScratchOfHeads<S, Target, detail::ShapeLayout<S, Target>::heads_together>;
 
 // The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
 // for all keys and values.
@@ -53,7 +53,7 @@ using HeadScratch = ScratchOfHeads<S, Target, detail::PanelLayout<S, Target>::he
 // first convert the keys, and later the values in the same memory.
 template <Shape S, class Target>
 struct CachedScratch {
-  using L = detail::PanelLayout<S, Target>;
+  using L = detail::ShapeLayout<S, Target>;
   static constexpr std::size_t widest = S.head_width > S.value_width ? S.head_width : S.value_width;
   struct Nothing {};
   using Widened = Panels<L::widened_block, widest, L::keys>;
@@ -69,7 +69,7 @@ struct CachedScratch {
 // The workspace of attention without projections: the scratch memory of a head, and the output of one panel of queries.
 template <Shape S, class Target>
 struct AttentionWorkspace {
-  using L = detail::PanelLayout<S, Target>;
+  using L = detail::ShapeLayout<S, Target>;
   ScratchOfHeads<S, Target, 1> scratch;
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
@@ -79,12 +79,12 @@ struct AttentionWorkspace {
 template <Shape S, class Target, class Precision>
 using QueryInput =
     detail::LinearInput<Precision, Target, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
-                        detail::PanelLayout<S, Target>::queries>;
+                        detail::ShapeLayout<S, Target>::queries>;
 
 // The memory that all threads share in self-attention: x in panels, and the concatenated heads.
 template <Shape S, class Target, class Precision = precision::Float32>
 struct SelfShared {
-  using L = detail::PanelLayout<S, Target>;
+  using L = detail::ShapeLayout<S, Target>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
   [[no_unique_address]] QueryInput<S, Target, Precision> input;
@@ -93,7 +93,7 @@ struct SelfShared {
 // The memory that all threads share in attention to a context: x and the context in panels, and the concatenated heads.
 template <Shape S, class Target, class Precision = precision::Float32>
 struct CrossShared {
-  using L = detail::PanelLayout<S, Target>;
+  using L = detail::ShapeLayout<S, Target>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
   Panels<S.keys, S.key_model, L::keys> context;
@@ -106,7 +106,7 @@ struct CrossShared {
 // `projected` holds one panel of new keys or values before scatter() writes the panel into the cache.
 template <Shape S, class Target, class Precision = precision::Float32>
 struct KeyWorkspace {
-  using L = detail::PanelLayout<S, Target>;
+  using L = detail::ShapeLayout<S, Target>;
   static constexpr std::size_t widest = S.key_model > S.value_model ? S.key_model : S.value_model;
   Panels<S.keys, widest, L::keys> context;
   [[no_unique_address]] detail::LinearInput<Precision, Target, S.keys, widest, L::keys> context_input;

@@ -7,7 +7,7 @@
 //     Pack<N>      the pack of N floats
 //
 // Most of these structs also have the members of Defaults (detail/target/defaults.hpp), for example the function
-// tiling(tokens, lanes). Only ConstantPacks, for constant evaluation, lacks these members.
+// panel_layout(tokens, lanes). Only ConstantPacks, for constant evaluation, lacks these members.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -141,37 +141,37 @@ namespace ladon::inline LADON_ABI::detail {
 // instead of different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). Sums across lanes depend on the
 // number of lanes, so a deterministic build treats a single token like several tokens.
 template <class Target>
-constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
+constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
   if (model >= Target::narrowest_model_of_half_packs && tokens > Target::lanes && tokens <= 3 * Target::lanes / 2) {
     return {Target::lanes / 2, 3, Target::rows_of_half_packs};
   }
-  return Target::tiling(tokens, simd::lanes_for<Target>(tokens));
+  return Target::panel_layout(tokens, simd::lanes_for<Target>(tokens));
 }
 
-// Returns the layout of the last panel of `tokens` tokens. All other panels have the layout tiling(tokens, model). The
-// last panel has the layout that its tokens would have as a separate sequence, so few tokens use narrow packs and
-// folded products (linear/micro_kernel_folded.hpp). There are two exceptions:
+// Returns the layout of the last panel of `tokens` tokens. All other panels have the layout panel_layout(tokens,
+// model). The last panel has the layout that its tokens would have as a separate sequence, so few tokens use narrow
+// packs and folded products (linear/micro_kernel_folded.hpp). There are two exceptions:
 // - A single token in the last panel has the layout of two tokens, because the kernels for a single token compute only
 //   whole sequences.
 // - With one lane, there are no narrower packs. The last panel then has the layout of the other panels.
 //
-// The table has the time of encoder layers with the layout of last_tiling, divided by the time with one pack of 16
-// lanes as the last panel. Each time is the quickest of three or more alternating series (Zen 4, AVX-512):
+// The table has the time of encoder layers with the layout of last_panel_layout, divided by the time with one pack of
+// 16 lanes as the last panel. Each time is the quickest of three or more alternating series (Zen 4, AVX-512):
 //   relative time                  tokens of the last panel   float32   bfloat16   int8
 //   12 layers of KWT-1 (99,64,1)   3                          0.92      -          0.92
 //   3 layers (99,384,12)           3                          0.92      0.89       0.91
 //   3 layers (70,384,12)           6                          0.95      -          -
 template <class Target>
-constexpr Tiling last_tiling(std::size_t tokens, std::size_t model = 0) noexcept {
-  const Tiling whole = tiling<Target>(tokens, model);
+constexpr PanelLayout last_panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
+  const PanelLayout whole = panel_layout<Target>(tokens, model);
   const std::size_t rest = tokens % whole.width();
   if (rest == 0 || whole.lanes == 1) return whole;
-  return tiling<Target>(rest == 1 ? 2 : rest, model);
+  return panel_layout<Target>(rest == 1 ? 2 : rest, model);
 }
 
 // Whether products of tokens with the layout T use the kernels for a single token.
-template <class Simd, Tiling T>
+template <class Simd, PanelLayout T>
 inline constexpr bool is_single_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;
 
 }  // namespace ladon::inline LADON_ABI::detail

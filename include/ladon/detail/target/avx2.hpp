@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for AVX and AVX2, with and without FMA: 16 registers of 8 floats. detail/target/defaults.hpp explains each
 // constant. In comments, (16,32,4) means 16 tokens with 32 features in 4 heads. "% of peak" means percent of one core's
-// peak multiply-add throughput. detail/target/tiling.hpp explains tiles.
+// peak multiply-add throughput. detail/target/panel_layout.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ struct Avx2 : X86 {
   //
   // If the last panel has only one pack, its tiles have 12 rows. With 12 rows instead of 6, attention of 24 tokens with
   // 64 features in 4 heads reaches 69% of peak FMA throughput instead of 64% (Cascade Lake).
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
+    return tokens <= lanes ? PanelLayout{lanes, 1, 12} : PanelLayout{lanes, 2, 6, 12};
   }
 #else
   // Without FMA, each product occupies a register until it is added to its sum. The tiles therefore have fewer rows
   // than with FMA.
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
+    return tokens <= lanes ? PanelLayout{lanes, 1, 10} : PanelLayout{lanes, 2, 5, 10};
   }
 #endif
 #if defined(__FMA__)

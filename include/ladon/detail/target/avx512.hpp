@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for AVX-512: 32 registers of 16 floats. detail/target/defaults.hpp explains each constant. In comments,
 // (16,32,4) means 16 tokens with 32 features in 4 heads. "% of peak" means percent of one core's peak multiply-add
-// throughput. detail/target/tiling.hpp explains tiles.
+// throughput. detail/target/panel_layout.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct Avx512 : X86 {
   // 12, attention of 48 tokens with 128 features in 4 heads reaches 77% of peak FMA throughput instead of 75% (Cascade
   // Lake).
   //
-  // 9 to 12 tokens use only 12 lanes. With Tiling::used_lanes = 12, int8 products skip the other lanes.
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
+  // 9 to 12 tokens use only 12 lanes. With PanelLayout::used_lanes = 12, int8 products skip the other lanes.
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     if (tokens > lanes) return {lanes, 2, 12, 16};
     return {lanes, 1, 16, 16, lanes == 16 && tokens <= 12 ? std::size_t(12) : lanes};
   }

@@ -7,11 +7,11 @@
 // throughput in percent of one core's peak throughput of multiply-adds.
 //
 // A pack is a vector register of floats (detail/simd/vectors.hpp). detail/memory/panels.hpp explains panels, and
-// detail/target/tiling.hpp explains tiles. A step of a product is the work for one value of the inner index: one
+// detail/target/panel_layout.hpp explains tiles. A step of a product is the work for one value of the inner index: one
 // multiply-add for each accumulator of a tile.
 //
 // Tests also compile kernels for numbers of lanes that the machine does not have. Constants that depend on the
-// registers are therefore members of the kernels' template argument `Target` (detail/simd/vectors.hpp): tiling,
+// registers are therefore members of the kernels' template argument `Target` (detail/simd/vectors.hpp): panel_layout,
 // single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs, softmax_chains, exponentials_beside_values and
 // attends_in_pairs. Kernels read all other constants from target::Current.
 #pragma once
@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/target/tiling.hpp>
+#include <ladon/detail/target/panel_layout.hpp>
 
 namespace ladon::inline LADON_ABI::detail::target {
 

@@ -27,13 +27,13 @@ struct Helium : Defaults {
   //
   // In code for size, a tile has 2 rows. Most products have a multiple of 8 rows. Tiles of 3 rows would leave over one
   // or two rows, which would need the code of a second tile.
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
 #if defined(LADON_SMALL)
     constexpr std::size_t rows = 2;
 #else
     constexpr std::size_t rows = 3;
 #endif
-    return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, rows};
+    return tokens <= lanes ? PanelLayout{lanes, 1, 4} : PanelLayout{lanes, 2, rows};
   }
   // Two chains (packs of exponentials computed side by side) would need more than 8 registers. Attention of 16 tokens
   // with 32 features in 4 heads would take 11% more instructions.

@@ -21,8 +21,8 @@ namespace ladon::inline LADON_ABI::detail::target {
 struct Neon : Defaults {
 #if defined(__aarch64__)
   static constexpr std::size_t registers = 32;
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12, 16};
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
+    return tokens <= lanes ? PanelLayout{lanes, 1, 16} : PanelLayout{lanes, 2, 12, 16};
   }
   static constexpr std::size_t separate_function_weights = 32768;
   static constexpr std::size_t softmax_chains = 8;
@@ -69,13 +69,13 @@ struct Neon : Defaults {
   static constexpr std::size_t bfloat16_tile_sums = 16;
 #endif
 #elif defined(__ARM_FEATURE_FMA)
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
+    return tokens <= lanes ? PanelLayout{lanes, 1, 12} : PanelLayout{lanes, 2, 6, 12};
   }
   static constexpr std::size_t softmax_chains = 4;
 #else
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
+    return tokens <= lanes ? PanelLayout{lanes, 1, 10} : PanelLayout{lanes, 2, 5, 10};
   }
   static constexpr std::size_t softmax_chains = 4;
 #endif

@@ -17,9 +17,9 @@ struct Plain : Defaults {
   // With one lane, a tile has 4 packs x 4 rows: 16 sums and 8 operands fit into the 32 scalar registers of a Cortex-M's
   // FPU. docs/performance.md, "On a microcontroller", counts the instructions. Only tests use several lanes. With
   // several lanes, tiles are small, so that tests compile quickly.
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     if (Lanes == 1) return {1, 4, 4};
-    return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
+    return tokens <= lanes ? PanelLayout{lanes, 1, 4} : PanelLayout{lanes, 2, 3};
   }
   static constexpr std::size_t single_token_rows = Lanes == 1 ? 8 : 4;
   // Attention with integers gives other bits than attention with floats, so deterministic builds use floats.

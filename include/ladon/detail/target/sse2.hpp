@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for SSE2 to SSE4.2: 16 registers of 4 floats, no fused multiply-add. detail/target/defaults.hpp explains
 // each constant. In comments, "% of peak" means percent of one core's peak multiply-add throughput.
-// detail/target/tiling.hpp explains tiles.
+// detail/target/panel_layout.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ struct Sse2 : X86 {
   // pipes that multiply and add. With fewer packs, fewer multiply-adds share a broadcast, so the upper limit is lower.
   //
   // Up to 8 tokens fill at most 2 packs, so their panels have 1 or 2 packs instead of 4.
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     if (tokens > 2 * lanes) return {lanes, 4, 3, 10};
-    return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
+    return tokens <= lanes ? PanelLayout{lanes, 1, 10} : PanelLayout{lanes, 2, 5, 10};
   }
   // A step of a tile of four packs reads four packs of the panel, but registers are left for two. Each row of the tile
   // therefore loads the other two packs again. If each row loaded all four packs again, the loop would be slower: Zen

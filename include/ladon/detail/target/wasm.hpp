@@ -41,8 +41,8 @@ struct Wasm : Defaults {
   //   2 x 4       80           -              -             -
   //   2 x 5       84           81             80            89
   //   2 x 6       87           83             83            92
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
+    return tokens <= lanes ? PanelLayout{lanes, 1, 12} : PanelLayout{lanes, 2, 6, 12};
   }
 #else
   // Tiles of 2 x 5 take 540 more bytes of code than tiles of 2 x 4. The table has the throughput of attention in % of
@@ -51,8 +51,8 @@ struct Wasm : Defaults {
   //   % of peak   (128,384,12)   (512,256,8)
   //   2 x 4       97             84
   //   2 x 5       98             85
-  static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4, 8};
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
+    return tokens <= lanes ? PanelLayout{lanes, 1, 8} : PanelLayout{lanes, 2, 4, 8};
   }
 #endif
   // Heads of up to 8 features are projected together. A product for one head of 8 features would have tiles of 2 packs

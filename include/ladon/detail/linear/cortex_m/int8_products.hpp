@@ -23,8 +23,8 @@ template <class Element, class Simd>
 inline constexpr bool has_matrix_vector = simd::uses_helium<Element, Simd>;
 
 // Computes the product for several tokens, tile by tile. `in` has the order that simd::quantise_panel writes.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Element,
-          class Epilogue>
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights,
+          class Element, class Epilogue>
 LADON_INLINE void product([[maybe_unused]] const Weights& w, [[maybe_unused]] Int8PanelsView<Element> in,
                           [[maybe_unused]] std::size_t panels, [[maybe_unused]] Epilogue epilogue) noexcept {
 #if LADON_HAS_HELIUM
