@@ -76,34 +76,30 @@ struct AttendForm {
   static constexpr bool interleaves_exponentials = Target::exponentials_beside_values;
 };
 
-// keys_of and values_of return the address from which the kernels read the key block `keys`. A bfloat16 or int8 cache
-// is first converted to floats in block.widened, so the result is block.widened. Otherwise, the result is the array of
-// all keys or values.
+// Returns the address from which the kernels read a key block: the keys or the values `range` of `view`. A bfloat16 or
+// int8 cache is first converted to floats in block.widened, so the result is block.widened. Otherwise, the result is
+// the array of all keys or values.
+template <class Form, std::size_t Features>
+LADON_INLINE constexpr const float* floats_of(const typename Form::View& view, const QueryBlock& block,
+                                              Range range) noexcept {
+  if constexpr (Form::widened) {
+    widen<typename Form::KeyPack, Form::BlockForm::key_width, Features>(view, range, block.widened);
+    return block.widened;
+  } else if constexpr (Form::uses_pairs) {
+    return view.data;
+  } else {
+    return view;
+  }
+}
 template <class Form>
 LADON_INLINE constexpr const float* keys_of(const Head<typename Form::View>& head, const QueryBlock& block,
                                             Range keys) noexcept {
-  if constexpr (Form::widened) {
-    using BlockForm = typename Form::BlockForm;
-    widen<typename Form::KeyPack, BlockForm::key_width, BlockForm::head_width>(head.keys, keys, block.widened);
-    return block.widened;
-  } else if constexpr (Form::uses_pairs) {
-    return head.keys.data;
-  } else {
-    return head.keys;
-  }
+  return floats_of<Form, Form::BlockForm::head_width>(head.keys, block, keys);
 }
 template <class Form>
 LADON_INLINE constexpr const float* values_of(const Head<typename Form::View>& head, const QueryBlock& block,
                                               Range keys) noexcept {
-  if constexpr (Form::widened) {
-    using BlockForm = typename Form::BlockForm;
-    widen<typename Form::KeyPack, BlockForm::key_width, BlockForm::value_width>(head.values, keys, block.widened);
-    return block.widened;
-  } else if constexpr (Form::uses_pairs) {
-    return head.values.data;
-  } else {
-    return head.values;
-  }
+  return floats_of<Form, Form::BlockForm::value_width>(head.values, block, keys);
 }
 
 // Computes the attention of one query block, one key block after another.
