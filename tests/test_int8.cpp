@@ -112,7 +112,7 @@ TEST_CASE("int8: encoder layer of a single token") {
   check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None>();
 }
 
-// Some targets convert a row of int8 weights to 16 bits in a buffer on the stack (GroupsIn16Bits in
+// Some targets convert a row of int8 weights to 16 bits in a buffer on the stack (TuplesIn16Bits in
 // detail/linear/matmul_int8.hpp). The buffer must have room for the 517 features of a row of linear2.
 TEST_CASE("int8: encoder layer with long rows") {
   check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();

@@ -40,7 +40,7 @@ LinearInput<Precision, Simd, tokens, hidden, token_layout> input;
 
 template <std::size_t Rows, std::size_t Inner>
 void multiply(const float* in, const Weights& w, float* out) {
-  const auto view = input.template convert<Simd, packs, Inner>(in, 0, panels);
+  const auto view = input.template convert<Simd, token_layout, packs, Inner>(in, 0, panels);
   const Epilogue<width> epilogue{out, width * Rows};
   if constexpr (precision::is_int8<Precision>) {
     const auto* const weight = static_cast<const std::int8_t*>(w.weight);
