@@ -52,8 +52,9 @@ elseif(for_tests_alone)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
 endif()
 
-# By default, g++ collects garbage whenever its heap has grown by 128 MB. With the first collection at 512 MB, a test of
-# many instantiations compiles in 6% less time, but needs 1.0 GB of memory instead of 0.75 GB (g++ 12).
+# By default, g++ collects garbage whenever its heap has grown by 128 MB. The option below delays the first collection
+# until the heap has 512 MB. A test of many instantiations then compiles in 6% less time, but g++ needs 1.0 GB of memory
+# instead of 0.75 GB (g++ 12).
 if(for_tests_alone)
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endif()
@@ -69,8 +70,8 @@ function(ladon_compile_quickly)
 endfunction()
 
 if(NOT LADON_TEST_SET STREQUAL "slow")
-  # -Wno-unused-const-variable: a small test set does not use some constants, because only tests of a larger set use
-  # them.
+  # -Wno-unused-const-variable: some constants are used only by tests of a larger test set, so clang++ would warn in a
+  # smaller set.
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
 endif()
 # The test sets `quick` and `usual` switch off the library's support for constant evaluation, because tests then compile

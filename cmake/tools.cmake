@@ -83,8 +83,8 @@ function(ladon_need_host_weights_tool)
   endif()
   set(settings -DCMAKE_BUILD_TYPE=Release -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${folder}
     -DCMAKE_RUNTIME_OUTPUT_DIRECTORY_RELEASE=${folder} -DLADON_ARRAY_LANES=4 -DLADON_BUILD_WEIGHTS_TOOL=ON)
-  # The settings CMAKE_UNITY_BUILD and -O1 reduce the compile time of ladon-weights from 74 s to 34 s (one core of
-  # Zen 5). ladon-weights runs only briefly, so its own speed matters less.
+  # CMAKE_UNITY_BUILD and -O1 reduce the compile time of ladon-weights from 74 s to 34 s (one core of Zen 5). The
+  # program runs only briefly, so -O1 costs less time than it saves.
   list(APPEND settings -DCMAKE_UNITY_BUILD=ON)
   if(NOT CMAKE_HOST_WIN32)
     list(APPEND settings "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
