@@ -36,9 +36,10 @@ endif()
 if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
   message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
-# A build with tests and without benchmarks is compiled with -O1, because -O1 takes a third of the compile time of -O3.
-# The results have the same bits as with -O3, because the sources fix every rounding. The test set `slow` is compiled
-# with -O3. C kernels get the flags in ladon_release_flags: -O1 in the test set `quick`, and -O3 in all other sets.
+# -O1 takes a third of the compile time of -O3. The results have the same bits, because the sources fix every rounding.
+# The test set `quick` is compiled with -O1, and `slow` with -O3. The sets `usual` and `wide` are compiled with -O1 if
+# the build has tests and no benchmarks. tests/c_kernel is an exception: it is compiled with the flags in
+# ladon_release_flags, which have -O1 only in the set `quick`.
 set(for_tests_alone FALSE)
 if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
   set(for_tests_alone TRUE)

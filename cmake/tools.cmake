@@ -36,10 +36,10 @@ function(ladon_need_weights_tool)
   endif()
 endfunction()
 
-# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host. This is the
-# setting LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX is the
-# compiler of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because the
-# generator then finds the compiler.
+# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host. The compiler
+# is the setting LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX
+# is the compiler of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because
+# the generator then finds the compiler.
 function(ladon_host_compiler out)
   set(compiler "${LADON_HOST_CXX}")
   if(NOT compiler)
