@@ -1,7 +1,7 @@
 // ladon_bench_decode [--json FILE] [--only TEXT] [--precision P] [--rounds N]: measures decoding one token at a time
-// with a full cache of keys and values. The result is relative to plain loads of the same weights and caches
+// with a full cache of keys and values. Compares the speed with plain loads of the same weights, keys and values
 // (plain_read.hpp). In some cases, all weights, keys and values fit into the processor's caches. In the other cases,
-// they do not fit.
+// the weights, keys and values do not fit.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -21,8 +21,8 @@ function(ladon_bench_shapes out list)
   set(${out} ${shapes} PARENT_SCOPE)
 endfunction()
 
-# ladon_bench_split(<shape>): splits a shape such as 64,128,4. Sets the variables tokens, model and heads to its
-# numbers, and name to 64_128_4.
+# ladon_bench_split(<shape>): splits a shape such as 64,128,4. Sets the variables `tokens`, `model` and `heads` to the
+# three numbers, and `name` to 64_128_4.
 macro(ladon_bench_split shape)
   string(REPLACE "," "_" name ${shape})
   string(REPLACE "," ";" sizes ${shape})

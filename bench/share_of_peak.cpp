@@ -1,8 +1,8 @@
 // ladon_bench, ladon_bench_bfloat16, ladon_bench_int8 [--json FILE] [--rounds N] [--patience SECONDS] [options of
 // Google Benchmark, such as --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the peak that
 // attention and encoder layers reach. ladon_bench has float32 weights, and the other programs have weights of the type
-// in their names. Each case has N rounds, by default 31. A case waits at most SECONDS seconds for a core that no other
-// process uses, by default 20. With 0, a case does not wait.
+// in their names. Each case has N rounds, by default 31. While another process uses the core, a case waits, but at most
+// SECONDS seconds, by default 20. With 0, a case does not wait.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

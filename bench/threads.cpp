@@ -43,7 +43,7 @@ double seconds(std::size_t repeats, Work work) {
   return (bench::now() - start) / static_cast<double>(repeats);
 }
 
-// The data for all rows of the output: the threads, their cores, and the rows for the file of --json.
+// The data that all comparisons share: the threads, their cores, and the figures for the file of --json.
 struct Comparison {
   static constexpr int rounds = 101;
   static constexpr double patience = 20;  // seconds for each row, to wait for quiet cores

@@ -72,9 +72,9 @@ function(split_at_include text)
   return(PROPAGATE before line file after)
 endfunction()
 
-# add_text(<name> <condition> <text>): appends <text>, the text of the header <name>, to `body`. Also appends the text
-# of each Ladon header that <text> includes, unless `body` already contains this text. The text of a header that is
-# included under an #if takes the place of its #include. The text of any other header comes before <text>.
+# add_text(<name> <condition> <text>): appends the header <name>, whose content is <text>, to `body`. Also appends each
+# header of Ladon that <text> includes, unless `body` already contains the included header. A header that is included
+# under an #if takes the place of its #include. Every other included header comes before <text>.
 function(add_text name condition text)
   set(own "") # the text since the last header of Ladon under an #if
   set(open 0)

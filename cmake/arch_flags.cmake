@@ -7,7 +7,7 @@
 #   avx_vnni     x86-64-v3 with AVX-VNNI
 #   avx512       x86-64-v4
 #   avx512_vnni  x86-64-v4 with AVX-512 VNNI
-#   avx512_bf16  x86-64-v4 with AVX512_BF16 and AVX-512 VNNI; every processor with AVX512_BF16 has both
+#   avx512_bf16  x86-64-v4 with AVX512_BF16 and AVX-512 VNNI; every processor with AVX512_BF16 also has AVX-512 VNNI
 #   neon         64-bit Arm
 #   neon_dot     64-bit Arm with dot product
 #   neon_i8mm    64-bit Arm with dot product and I8MM
@@ -82,9 +82,10 @@ endfunction()
 # ladon_dispatched_isas(<variable> <precision> <pairs>): sets <variable> to the instruction sets for which a kernel with
 # DISPATCH is compiled on CMAKE_SYSTEM_PROCESSOR, in the order of the enumeration ladon_isa (src/c_kernel/kernel.h.in).
 # The list is empty if DISPATCH does not support the processor. Every machine supports the first instruction set of the
-# list. Only int8 weights add VNNI (x86), dot product and I8MM (Arm), because these instructions multiply 8-bit
-# integers. bfloat16 weights add AVX512_BF16 (x86) or FEAT_BF16 (Arm). int8 weights also add AVX512_BF16 if <pairs> is
-# true, because the kernel's attention then multiplies pairs of bfloat16 numbers.
+# list. The list contains VNNI (x86) or dot product and I8MM (Arm) only if the weights are int8, because these
+# instructions multiply 8-bit integers. With bfloat16 weights, the list contains AVX512_BF16 (x86) or FEAT_BF16 (Arm).
+# With int8 weights, the list contains AVX512_BF16 if <pairs> is true, because the kernel's attention then multiplies
+# pairs of bfloat16 numbers.
 function(ladon_dispatched_isas out precision pairs)
   foreach(list isas float32_isas bfloat16_isas int8_isas)
     set(${list} "")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds each dependency in one of three places. The first place is FETCHCONTENT_SOURCE_DIR_<NAME>=<folder>, which names
-# a local copy. The second place is an installation by the system or by a package manager (CMAKE_PREFIX_PATH). For
-# KissFFT, there is no second place. The third place is GitHub's archive of a fixed version, which is downloaded and
-# compared with a checksum. `git archive` of the version's tag makes an archive with the same checksum, so this archive
-# can also come from a clone.
+# a local copy. The second place is an installation by the system or by a package manager (CMAKE_PREFIX_PATH). The third
+# place is GitHub's archive of a fixed version. CMake downloads this archive and checks its checksum. `git archive` of
+# the version's tag makes an archive with the same checksum, so a clone can replace the download. KissFFT is never taken
+# from an installation.
 #
 #   ladon_xsimd_include_dir(<variable>)   sets <variable> to the include folder of xsimd; only the target ladon uses it
 #   ladon_need_doctest()                  provides the target doctest::doctest

@@ -22,7 +22,7 @@
 #   CACHE_PRECISION float32|bfloat16|int8     the type of the keys and values in the cache; needs CACHE
 #   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
 #                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key
-#   WINDOW <left> <right>    number of visible keys on each side, or all
+#   WINDOW <left> <right>    number of visible keys on each side, or the word `all`
 #   OFFSET <n>|run_time      query i has the position i + offset among the keys. By default, the last query has the
 #                      position of the last key. OFFSET applies to masks only: ROTARY always uses the default
 #   SCALE <number>|by_keys|by_model, SOFTCAP <number>, SINKS, ROTARY halves|neighbours <width> <positions>
@@ -48,8 +48,8 @@
 #                      more accurate, and a call takes a few percent longer (docs/precision.md). The number of inputs of
 #                      each linear map must be a multiple of 8. An int8 checkpoint must be rotated, too
 #                      (ladon-weights quantise --rotate)
-#   WEIGHTS <file.safetensors> PREFIX <prefix>    stores the tensors of a checkpoint in the library:
-#                      <name>_stored_weights. PREFIX is the text before the tensors' names; without PREFIX, no text.
+#   WEIGHTS <file.safetensors> PREFIX <prefix>    stores the tensors of a checkpoint in the library, as
+#                      <name>_stored_weights. PREFIX is the text before the tensors' names, by default no text.
 #                      With PRECISION int8, float weights are quantised when the library is made. Int8 weights of a
 #                      checkpoint (X.weight with X.weight_scale, as compressed-tensors and ladon-weights quantise write
 #                      them) are copied. With PRECISION bfloat16, F32 and F16 weights are rounded when the library is
@@ -65,17 +65,18 @@
 #                      or the mask. With `none`, there is no options.attention. The default is `none` with CACHE and
 #                      FEED_FORWARD together, and otherwise `weights`
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|avx512_bf16|neon|neon_dot|neon_i8mm|neon_bf16|<-march>
-#   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. PRECISION int8 adds AVX-512 VNNI and
-#                      AVX-VNNI, which need g++ 11 or clang++ 12. PRECISION int8 also adds AVX512_BF16, unless
-#                      DETERMINISTIC, CACHE or QUERIES 1 is given. PRECISION bfloat16 adds AVX512_BF16. For 64-bit Arm
-#                      with Linux: NEON. PRECISION int8 adds dot product and I8MM, PRECISION bfloat16 adds BFDOT, and
-#                      the library calls getauxval
+#   DISPATCH           instead of ARCH: one library with code for several instruction sets. On x86-64, the library has
+#                      code for SSE2, AVX2 and AVX-512. PRECISION int8 adds AVX-512 VNNI and AVX-VNNI, which need g++ 11
+#                      or clang++ 12. PRECISION int8 also adds AVX512_BF16, unless DETERMINISTIC, CACHE or QUERIES 1 is
+#                      given. PRECISION bfloat16 adds AVX512_BF16. On 64-bit Arm with Linux, the library has code for
+#                      NEON, and calls getauxval. PRECISION int8 adds dot product and I8MM, and PRECISION bfloat16 adds
+#                      BFDOT
 #   DETERMINISTIC      results have the same bits on every target
 #   KEY_BLOCK <n>      the largest number of keys that are scored at a time: a multiple of 32, by default 256. A smaller
 #                      number needs less workspace
 #   CHECKED            a broken precondition ends the program with a message
-#   ARGUMENT_CHECKS ON|OFF    with OFF, the functions do not check their arguments, and always return LADON_OK. A wrong
-#                      argument is then undefined behaviour. The code is smaller
+#   ARGUMENT_CHECKS ON|OFF    OFF makes the code smaller: the functions do not check their arguments, and always return
+#                      LADON_OK. A wrong argument is then undefined behaviour
 #   OPTIMIZE 0|1|2|3|s|z     level of optimisation; by default, the level of a release build type, or else 2
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # makes this file independent of the caller's policies

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_install_kernel(<name> [VERSION <version>] [COMPONENT <component>]): installs a kernel that
-# ladon_add_kernel(<name> ...) made, for C projects that do not use Ladon.
+# ladon_install_kernel(<name> [VERSION <version>] [COMPONENT <component>]): installs a kernel, so that C projects
+# without Ladon can use the kernel. ladon_add_kernel(<name> ...) must come first.
 #
 # Installs the library, the header, a pkg-config file and a CMake package. Under Emscripten, also installs the modules,
 # in the folder of the library. A project that uses the installed kernel needs no C++ compiler. The installed files do
@@ -43,8 +43,8 @@ function(ladon_install_kernel name)
   ladon_install_kernel_package(${name} ${version} ${component})
 endfunction()
 
-# ladon_install_kernel_package(<name> <version>): writes the CMake package of a kernel without install(EXPORT), because
-# install(EXPORT) would declare a C++ library, and CMake would then link the C++ runtime into a C project.
+# ladon_install_kernel_package(<name> <version>): writes the CMake package of a kernel. install(EXPORT) cannot write
+# this package, because it would declare a C++ library, and CMake would then link the C++ runtime into a C project.
 function(ladon_install_kernel_package name version)
   include(CMakePackageConfigHelpers)
   set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})

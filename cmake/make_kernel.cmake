@@ -4,14 +4,14 @@
 # Makes lib<name>.a and <name>.h for a project that does not use CMake, and prints the bytes of code, stack and
 # workspace. The words after the script are the arguments of ladon_add_kernel (ladon_add_kernel.cmake).
 #
-#   LADON_CPU   a core that the toolchain file arm-none-eabi.cmake or riscv32-unknown-elf.cmake supports. The toolchain
-#               file selects the compiler and its flags
-#   TOOLCHAIN   the toolchain file of your vendor, instead of LADON_CPU
-#               (without LADON_CPU and TOOLCHAIN, the compiler of this machine makes the library)
+#   LADON_CPU            a core that the toolchain file arm-none-eabi.cmake or riscv32-unknown-elf.cmake supports. The
+#                        toolchain file selects the compiler and its flags
+#   TOOLCHAIN            the toolchain file of your vendor, instead of LADON_CPU
 #   LADON_HOST_CXX       the compiler that builds the program ladon-weights, which the argument WEIGHTS needs
 #   LADON_WEIGHTS_TOOL   the path of an installed ladon-weights, instead of LADON_HOST_CXX
-#               (ladon_add_kernel.cmake describes WEIGHTS)
-#   OUT         the folder for the two files; by default the current folder. OUT/build is the build folder
+#   OUT                  the folder for the two files; by default the current folder. OUT/build is the build folder
+#
+# Without LADON_CPU and TOOLCHAIN, the compiler of this machine makes the library.
 cmake_minimum_required(VERSION 3.25)
 
 # Sets `arguments` to the words after the script. Quotes each word, so that spaces stay in a word. A relative path after

@@ -36,9 +36,10 @@ endif()
 if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
   message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
-# A build with tests and without benchmarks is compiled with -O1, because -O1 takes a third of the compile time of -O3.
-# The results have the same bits as with -O3, because the sources fix every rounding. The test set `slow` is compiled
-# with -O3. C kernels get the flags in ladon_release_flags: -O1 in the test set `quick`, and -O3 in all other sets.
+# -O1 takes a third of the compile time of -O3. The results have the same bits, because the sources fix every rounding.
+# The test set `quick` is compiled with -O1, and `slow` with -O3. The sets `usual` and `wide` are compiled with -O1 if
+# the build has tests and no benchmarks. tests/c_kernel is an exception: it is compiled with the flags in
+# ladon_release_flags, which have -O1 only in the set `quick`.
 set(for_tests_alone FALSE)
 if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
   set(for_tests_alone TRUE)
@@ -52,8 +53,9 @@ elseif(for_tests_alone)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
 endif()
 
-# By default, g++ collects garbage whenever its heap has grown by 128 MB. With the first collection at 512 MB, a test of
-# many instantiations compiles in 6% less time, but needs 1.0 GB of memory instead of 0.75 GB (g++ 12).
+# By default, g++ collects garbage whenever its heap has grown by 128 MB. The option below delays the first collection
+# until the heap has 512 MB. A test of many instantiations then compiles in 6% less time, but g++ needs 1.0 GB of memory
+# instead of 0.75 GB (g++ 12).
 if(for_tests_alone)
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endif()
@@ -69,8 +71,8 @@ function(ladon_compile_quickly)
 endfunction()
 
 if(NOT LADON_TEST_SET STREQUAL "slow")
-  # -Wno-unused-const-variable: a small test set does not use some constants, because only tests of a larger set use
-  # them.
+  # -Wno-unused-const-variable: some constants are used only by tests of a larger test set, so clang++ would warn in a
+  # smaller set.
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
 endif()
 # The test sets `quick` and `usual` switch off the library's support for constant evaluation, because tests then compile

@@ -3,10 +3,10 @@
 
 # ladon_precompile_kernels(): precompiles Ladon's headers for the kernels of the calling directory. Call the function
 # after the last ladon_add_kernel of the directory. Object files with equal flags and definitions share one precompiled
-# header. Without precompiled headers, parsing the headers takes a third of the compile time of a WebAssembly kernel, and
-# most of the compile time of a kernel's description. The object files have the same bytes with and without a precompiled
-# header. Two object files would save only as much time as their precompiled header costs, so only groups of three or
-# more object files get one.
+# header. Without precompiled headers, parsing the headers takes a third of the compile time of a WebAssembly kernel,
+# and most of the compile time of a kernel's description. The object files have the same bytes with and without a
+# precompiled header. Two object files would save only as much time as their precompiled header costs, so the function
+# makes a precompiled header only for three or more object files.
 function(ladon_precompile_kernels)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
   list(FILTER targets INCLUDE REGEX "_(code|int8|describe(_[a-z0-9_-]+)?)$")

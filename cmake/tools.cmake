@@ -36,10 +36,10 @@ function(ladon_need_weights_tool)
   endif()
 endfunction()
 
-# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host. This is the
-# setting LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX is the
-# compiler of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because the
-# generator then finds the compiler.
+# ladon_host_compiler(<variable>): sets <variable> to the C++ compiler for programs that run on the host. The compiler
+# is the setting LADON_HOST_CXX, or else the environment variable CXX, or else c++, g++ or clang++. Ignores CXX if CXX
+# is the compiler of the cross build. Stops CMake if there is no compiler. On Windows, the value may be empty, because
+# the generator then finds the compiler.
 function(ladon_host_compiler out)
   set(compiler "${LADON_HOST_CXX}")
   if(NOT compiler)
@@ -83,8 +83,8 @@ function(ladon_need_host_weights_tool)
   endif()
   set(settings -DCMAKE_BUILD_TYPE=Release -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${folder}
     -DCMAKE_RUNTIME_OUTPUT_DIRECTORY_RELEASE=${folder} -DLADON_ARRAY_LANES=4 -DLADON_BUILD_WEIGHTS_TOOL=ON)
-  # The settings CMAKE_UNITY_BUILD and -O1 reduce the compile time of ladon-weights from 74 s to 34 s (one core of
-  # Zen 5). ladon-weights runs only briefly, so its own speed matters less.
+  # CMAKE_UNITY_BUILD and -O1 reduce the compile time of ladon-weights from 74 s to 34 s (one core of Zen 5). The
+  # program runs only briefly, so -O1 costs less time than it saves.
   list(APPEND settings -DCMAKE_UNITY_BUILD=ON)
   if(NOT CMAKE_HOST_WIN32)
     list(APPEND settings "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")

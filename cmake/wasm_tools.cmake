@@ -38,10 +38,11 @@ function(ladon_emscripten_setting out name)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# ladon_find_relaxed(<variable>): sets <variable> to the LLVM that compiles relaxed SIMD. The value is `own` if em++'s
-# LLVM has at least version 17, or else the folder of such an LLVM, or else empty. LLVM 16 was the first with the final
-# opcodes of relaxed SIMD, and LLVM 17 the first with the final names of the intrinsics. em++ need not match the
-# folder's LLVM: em++ 3.1.6 has LLVM 14, but works with the clang of LLVM 19.
+# ladon_find_relaxed(<variable>): selects the LLVM that compiles relaxed SIMD. If em++'s LLVM has at least version 17,
+# sets <variable> to `own`. Otherwise, sets <variable> to the folder of an LLVM of at least version 17, or to "" if no
+# such LLVM is installed. LLVM 16 was the first with the final opcodes of relaxed SIMD, and LLVM 17 the first with the
+# final names of the intrinsics. em++ and the selected LLVM may have different versions: em++ 3.1.6 has LLVM 14, but
+# works with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)

@@ -186,7 +186,8 @@ TEST_CASE("bfloat16: cache of a single token, wide rows") {
 }
 #endif
 
-// Token 1 is hidden from all queries as a key. So its values must change only its own row of the output.
+// The padding mask hides the key of token 1 from all queries. So the numbers of token 1 may change only row 1 of the
+// output.
 TEST_CASE("bfloat16: a token that is NaN, infinite, huge, subnormal or zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
   const Subject subject = attention_subject<S{.queries = 5, .model = 13, .heads = 2, .head_width = 6},

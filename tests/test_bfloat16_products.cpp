@@ -35,8 +35,8 @@ constexpr float smallest_normal = std::numeric_limits<float>::min();
 // Returns 0 with the sign of x if x is subnormal, otherwise x.
 float flushed(float x) { return std::abs(x) < smallest_normal ? std::copysign(0.0f, x) : x; }
 
-// Returns a + b, rounded to odd: if a + b is not a double, returns the one of the two nearest doubles whose last bit is
-// 1.
+// Returns a + b, rounded to odd: if a + b lies between two neighbouring doubles, returns the double whose last bit
+// is 1.
 double add_to_odd(double a, double b) {
   const double sum = a + b;
   if (!std::isfinite(sum)) return sum;
@@ -46,7 +46,7 @@ double add_to_odd(double a, double b) {
   return std::nextafter(sum, error > 0 ? infinity : -infinity);
 }
 
-// Returns x, rounded to odd: if x is not a float, returns the one of the two nearest floats whose last bit is 1. A
+// Returns x, rounded to odd: if x lies between two neighbouring floats, returns the float whose last bit is 1. A
 // subnormal number becomes 0, and a number of at least 2^128 becomes infinite.
 float to_odd_float(double x) {
   const double largest{std::numeric_limits<float>::max()};
@@ -77,8 +77,8 @@ float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
   }
 }
 
-// The random inputs of a product. Each number is multiplied by a random power of two from 2^-spread to 2^spread, so
-// that roundings and cancellations differ.
+// The random inputs of a product. Each number is multiplied by a random power of two from 2^-spread to 2^spread. So the
+// terms of a sum differ in magnitude, and some sums cancel.
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
 struct Problem {
   std::vector<float> x = std::vector<float>(Tokens * Features), bias = std::vector<float>(Rows);

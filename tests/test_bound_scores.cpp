@@ -27,8 +27,8 @@ struct Ran {
   Variation variation;
   Outcome outcome;
 
-  // Returns the distance between `outcome` and the oracle's result, in units of the allowed error. The oracle computes
-  // with the lengths and the mask data of `asked`, and with the heads and scores of `heads`.
+  // Returns the distance between `outcome` and the oracle's result, in units of the allowed error. `asked` gives the
+  // oracle the lengths and the data of masks. `heads` gives the oracle the sizes and the Score of the heads.
   double distance(const Variation& asked, const oracle::Heads& heads) const {
     const ExpectedAttention expected = expected_attention(subject, problem, asked, heads);
     return std::max(worst_distance(outcome.y, expected.y), worst_distance(outcome.maps[0], expected.map));

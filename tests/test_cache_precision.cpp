@@ -183,9 +183,9 @@ TEST_CASE("cache precision: the sizes of caches") {
   static_assert(sizeof(Quarter::Cache) == numbers + 4 * numbers / 64 + 64);
   static_assert(std::is_same_v<Float::Weights, Quarter::Weights>);
   static_assert(std::is_same_v<Quarter::Cache, LongText<CachePrecision::int8>::Token::Cache>);
-  // With a bfloat16 or int8 cache, a call with several queries converts blocks of 256 keys to floats, and later the
-  // values of these keys. For these floats, the workspace must have 256 * 64 features * 4 bytes more than with a
-  // float32 cache.
+  // With a bfloat16 or int8 cache, a call with several queries converts blocks of 256 keys to floats. The values of a
+  // block are later converted in the same memory. So the workspace has 65536 bytes more than with a float32 cache: 256
+  // keys or values with 64 features of 4 bytes.
   static_assert(LADON_KEY_BLOCK != 256 || sizeof(Quarter::CachedWorkspace) == sizeof(Float::CachedWorkspace) + 65536);
   CHECK(sizeof(LongText<CachePrecision::int8>::Token::CachedWorkspace) <=
         sizeof(LongText<CachePrecision::float32>::Token::CachedWorkspace) + (LADON_DETERMINISTIC ? 65536 : 8192));

@@ -103,8 +103,8 @@ void evaluate(const Block& x, Block& y) {
 }
 
 // Returns several functions that evaluate `Function` on a block of floats. First come functions for plain arrays, one
-// for each number of lanes in `Lanes`. Then come functions for vector registers, one for each number in `Lanes` that a
-// register of the target has.
+// for each number of lanes in `Lanes`. Then come functions for vector registers, also one for each number of lanes, but
+// only if the target has registers with this number of lanes.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};

@@ -64,8 +64,9 @@ TEST_CASE("stack: pre-LN with a final norm, padding") {
               ladon::mask::Padding, FinalNorm::with>();
 }
 
-// Every check includes a call with .queries = 1. Without biases of projections, the last layer then computes no keys
-// and values (detail/layer/first_token.hpp). With 35 tokens, the last panel has another layout than the other panels.
+// Every check includes a call with .queries = 1. In this call, the last layer may compute no keys and values
+// (detail/layer/first_token.hpp), but only if the projections of keys and values have no biases. With 35 tokens, the
+// last panel has another layout than the other panels.
 TEST_CASE("stack: token 0 alone, post-LN, biases") {
   check_stack<2, S{.queries = 35, .model = 10, .heads = 2}, LayerConfig{.feed_forward = 9}, ladon::mask::None,
               FinalNorm::without>();

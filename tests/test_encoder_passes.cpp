@@ -32,7 +32,8 @@ TEST_CASE("layer: several passes over the weights, post-LN") {
 
 // linear2 has a weight matrix of 31 rows. With 1024 hidden features, its rows are 4 KB apart, so the elements of a
 // column compete for one set of the L1 cache. Therefore, the innermost loop computes at most 8 rows at a time, and 7
-// rows at the end. Without this limit, it computes 12 rows at a time on AVX-512, and on AVX2 for the last tokens.
+// rows at the end. Without this limit, the loop would compute 12 rows at a time on AVX-512. On AVX2, it would do so for
+// the last 5 tokens.
 #if defined(__SSE2__)
 template <std::size_t RowStride>
 constexpr std::size_t tile_rows = ladon::detail::tile_rows<ladon::detail::PanelLayout{16, 2, 12}, 2,

@@ -45,8 +45,8 @@ TEST_CASE("half packs: int8") {
       attention_subject<S{.queries = 23, .model = 131, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
 }
 
-// With AVX-512 VNNI, products of 9 to 12 tokens skip the last 4 of 16 lanes. Rows of at least 256 weights are
-// prefetched. The last tuple of a row is incomplete.
+// With AVX-512 VNNI, products of 9 to 12 tokens skip the last 4 of 16 lanes. In these shapes, rows of weights are long
+// enough to be prefetched (at least 256 weights), and end with an incomplete tuple of four weights.
 TEST_CASE("int8: 9, 11 and 44 tokens, prefetched rows") {
   check_attention(
       attention_subject<S{.queries = 11, .model = 267, .head_width = 17}, None, ladon::layout::Int8<InProj>>());

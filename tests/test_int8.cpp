@@ -68,9 +68,9 @@ TEST_CASE("int8: encoder layer, post-LN") {
   check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
 }
 
-// On Cortex-M, several panels (groups of tokens) share one pass over the weights of the feed-forward network. Their
-// hidden features are stored where the keys were. The 23 tokens leave fewer panels for the last pass than for the
-// others.
+// On Cortex-M, several panels (groups of tokens) share one pass over the weights of the feed-forward network. The
+// hidden features of the panels are stored in the memory of the keys, which is free after attention. With 23 tokens,
+// the last pass has fewer panels than the others.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
   check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
               None>();
@@ -227,9 +227,9 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
       CHECK(same_bits(run_guarded(with_8_bits, task).y, run_guarded(with_16_bits, task).y));
     }
   };
-  // Products take tuples of four features, and the last tuple may have fewer. The name of a shape has two parts. The
-  // first part is the number of features in the last tuple of a token. The second part is this number for the
-  // concatenated heads.
+  // Products take tuples of four features, and the last tuple may be incomplete. The first two shapes are named after
+  // the number of features in incomplete tuples. In one_and_three, the last tuple of a token has one feature, and the
+  // last tuple of the concatenated heads has three.
   constexpr S one_and_three{.queries = 9, .model = 21, .heads = 3, .value_width = 5},
       two_and_none{.queries = 9, .keys = 5, .model = 6, .heads = 2, .value_width = 4},
       token{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7};
@@ -261,8 +261,8 @@ TEST_CASE("int8: in phases, the bits of one run") {
 }
 #endif
 
-// The scale of a token depends on no other token, and token 1 is hidden as a key. So token 1 may change only its own
-// row of the output.
+// The padding mask hides the key of token 1 from all queries, and each token has its own scale. So the numbers of token
+// 1 may change only row 1 of the output.
 TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const Subject subject =
@@ -288,10 +288,10 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   }
 }
 
-// Features are quantised as round(x / unit) + zero, where `zero` is the rounded zero point. In two tokens, a number
-// lies halfway between two integers. For token 1, the exact zero point is 127.5, but float32 gives 127.49999 and rounds
-// it to 127. For token 2, the zero point 101.5 is rounded to 102. The highest feature, 153.5, is rounded to 154, and
-// must then be limited to 255 - 102 = 153.
+// A feature x is quantised as round(x / unit) + zero, where `zero` is the rounded zero point. Tokens 1 and 2 test zero
+// points halfway between two integers. For token 1, the exact zero point is 127.5, but float32 gives 127.49999 and
+// rounds it to 127. For token 2, the zero point 101.5 is rounded to 102. The highest feature of token 2 has x / unit =
+// 153.5, which is rounded to 154, and must then be limited to 255 - 102 = 153.
 TEST_CASE("int8: tokens whose extremes lie halfway between two integers") {
   const Subject subject =
       attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();

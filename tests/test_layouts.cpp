@@ -1,7 +1,7 @@
 // Tests that all layouts of the same weights give equal bits. Layouts differ only in strides, so the kernels add in the
-// same order. There is one exception: for groups of up to eight tokens, layouts (out, in) and layouts (in, out) add in
-// different orders (test_few_tokens.cpp, test_last_panel.cpp). So the shapes of this file leave at least nine queries
-// and nine keys for the last group.
+// same order. There is one exception: if a panel (a group of tokens) fills at most half of a vector register, layouts
+// (out, in) and layouts (in, out) add in different orders (test_few_tokens.cpp, test_last_panel.cpp). The shapes of
+// this file avoid such panels.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"

@@ -1,5 +1,5 @@
-// Tests that any number of lanes gives equal bits under every mask and with every kind of score, captured stages
-// included.
+// Tests that any number of lanes gives equal bits under every mask and with every kind of score. Also compares the
+// scores that are captured at every stage.
 #include <vector>
 
 #include <doctest/doctest.h>

@@ -36,8 +36,8 @@ bench_peers() {
   run_module "$builds/peers-venv/bin/python" peers --programs "$dir/bench/peers" ${arguments[@]+"${arguments[@]}"}
 }
 
-# listed_after OPTION VALUE... [--OPTION ...]: prints the VALUEs before the next option as a list of CMake, separated by
-# semicolons.
+# listed_after OPTION VALUE... [--OPTION ...]: prints the VALUEs as a list of CMake, separated by semicolons. Ignores
+# the next option and all following arguments.
 listed_after() {
   local values=()
   shift

@@ -141,9 +141,9 @@ kissfft_of_debian() (
   mv -T "$work/unpacked" "$1" 2>/dev/null || [ -e "$1/kiss_fftr.c" ] # another run may have been faster
 )
 
-# source_package NAME FOLDER: downloads the orig.tar of Debian's source package NAME. The lists of package servers in
-# /etc/apt usually have lines for binary packages only. So apt gets copies of these lists with lines for source
-# packages. apt downloads into folders below FOLDER.
+# source_package NAME FOLDER: downloads the orig.tar of Debian's source package NAME into FOLDER. The files of /etc/apt
+# that name package servers usually name them for binary packages only. The function therefore copies these files, and
+# names the servers for source packages in the copies. apt stores its package lists and its cache in FOLDER/apt.
 source_package() {
   local list options
   mkdir -p "$2/apt/lists/partial" "$2/apt/sources"

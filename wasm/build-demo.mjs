@@ -1,5 +1,5 @@
-// Makes dist/demo, the page: static files that any server can serve under any path. build.mjs must run first, because
-// this script copies the modules and weights.
+// Makes the page in dist/demo. The page consists of static files, which any server can serve under any path. build.mjs
+// must run first, because this script copies the modules and weights.
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -85,8 +85,9 @@ function projectUrl() {
 }
 
 /**
- * Writes index.html with a link to the project. Other sites show page.png as a preview of a link to the page. They do
- * not accept a relative address, so the address of page.png begins with LADON_PAGE_URL, the address of the page.
+ * Writes index.html. Adds the address of the project to the link "Source". Other sites show page.png as a preview of
+ * the page, but do not accept a relative address of page.png. If LADON_PAGE_URL, the address of the page, is set, this
+ * function writes the absolute address of page.png.
  */
 export function writeIndex(folder = target) {
   const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");

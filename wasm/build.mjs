@@ -1,5 +1,5 @@
-// Makes dist/: for each entry of the package, a minified file and its source map. tsc writes the types. CMake makes the
-// modules in dist/modules (`./dev wasm` in the repository).
+// Makes dist/: a minified file and a source map for each entry of the package. tsc writes the types. This script does
+// not make dist/modules. `./dev wasm` makes the modules with CMake, and then runs this script.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -19,7 +19,7 @@ const worklets = ["microphone-worklet"];
 
 /**
  * An esbuild plugin. It keeps the imports between the files of the package. Without the plugin, each file would contain
- * a copy of the code that it imports, and so its own class LadonError.
+ * a copy of the code that it imports. Each file would then have its own class LadonError.
  */
 const otherFiles = (own) => ({
   name: "other-files",

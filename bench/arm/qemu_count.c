@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin for QEMU's user mode that prints how many instructions a program executed. Debian's packages contain no
-// header for plugins. So this file itself declares the functions of QEMU 7.2 that the plugin calls.
+// header for plugins. So this file declares the functions of QEMU 7.2 that the plugin calls.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // Bundles each peer (a package that Ladon is compared with) into one minified file, because web pages load bundles.
-// Measures the sizes of the files.
+// Also measures the sizes of all files that a page loads.
 import {existsSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {basename, dirname, join, relative} from "node:path";

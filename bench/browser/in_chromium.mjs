@@ -6,8 +6,8 @@ import {createRequire} from "node:module";
 import {dirname, extname, join, normalize} from "node:path";
 import {fileURLToPath} from "node:url";
 
-// The server offers these folders under the paths that they have in the repository, so that files in one folder can
-// import files in the other.
+// The server offers both folders under their paths in the repository, so that files in one folder can import files in
+// the other.
 const here = fileURLToPath(new URL(".", import.meta.url));
 const engine = fileURLToPath(new URL("../../wasm/engine", import.meta.url));
 const types = {".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"};

@@ -11,9 +11,9 @@ export function describe(module) {
 }
 
 /**
- * Returns {float32, int8}: the flops that one call needs. Linear maps count as int8 if the weights are int8. Scores and
- * weighted sums count as float32. With `causal`, only the visible pairs of query and key count. For T queries and T
- * keys, these are T (T + 1) / 2 pairs.
+ * Returns {float32, int8}: the flops that one call needs. The flops of linear maps are int8 if the weights are int8.
+ * The flops of scores and weighted sums are float32. With `causal`, the result contains only the visible pairs of query
+ * and key. For T queries and T keys, T (T + 1) / 2 pairs are visible.
  */
 export function neededFlops(description, causal) {
   const {kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1} = description;

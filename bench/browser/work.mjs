@@ -20,7 +20,7 @@ export async function makePeaks(milliseconds, report) {
 
 /**
  * Makes the loops that measure the peak rates of a kind of module, and runs them until the engine has optimised them.
- * Returns {float32, int8}, both results of makePeak.
+ * Returns {float32, int8}. Each member is a result of makePeak.
  */
 export async function peaksOf(kind, milliseconds) {
   const peaks = {};

@@ -1,5 +1,5 @@
-// Prints the instructions and the workspace of attention for one size of key blocks (LADON_KEY_BLOCK). The shape,
-// "firmware_memory" of shapes.json, has so many keys that the size of a block matters.
+// Prints how many instructions and how much workspace attention takes, for one size of key blocks (LADON_KEY_BLOCK).
+// The shape "firmware_memory" of shapes.json has so many keys that the size of a block matters.
 #include <cstddef>
 #include <cstdint>
 

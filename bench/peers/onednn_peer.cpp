@@ -122,8 +122,8 @@ class Attention {
     return together;
   }
 
-  // Adds the step result = a b. The product uses the wanted layouts; for Tag::any, oneDNN chooses a layout. If an array
-  // (a, b or the result) has a different layout than in the product, every run copies the array.
+  // Adds the step result = a b. The product uses the layouts a_wanted, b_wanted and `wanted`. For Tag::any, oneDNN
+  // chooses a layout. If a, b or the result has a different layout than in the product, every run copies the array.
   void multiply(const memory& a, const memory::desc& a_wanted, const memory& b, const memory::desc& b_wanted,
                 const memory& result, const memory::desc& wanted) {
     const matmul::primitive_desc product(matmul::desc(a_wanted, b_wanted, wanted), engine_);

@@ -9,9 +9,9 @@
 
 namespace ladon_bench {
 
-// Reads requests from standard input, one in each line, until the input ends. Writes a line with the answer to each
-// request, the result of Server::answer(json), to standard output. If answer() throws, writes {"error": TEXT} instead.
-// Returns the exit status of the program.
+// Reads requests from standard input, one in each line, until the input ends. For each request, writes a line to
+// standard output: the result of Server::answer(json), or {"error": TEXT} if answer() throws. Returns the exit status
+// of the program.
 template <class Server>
 int answer_lines() {
   Server server;

@@ -1,5 +1,5 @@
-// Measures the cores of several threads together: whether other processes use these cores, and the FMA peak of the
-// cores.
+// Measures the cores of several threads at once. Checks whether other processes use the cores, and measures the FMA
+// peak of all cores together.
 #pragma once
 
 #include <atomic>

@@ -49,7 +49,7 @@ class LinearMemory {
   std::vector<std::int32_t> row_sum_ = std::vector<std::int32_t>(int8_rows);
 };
 
-// The name of the type `Precision` of weights, as in Case::precision.
+// The name of the type `Precision`, such as "int8". Case::precision has the same names.
 template <class Precision>
 inline constexpr const char* name_of = "float32";
 template <>

@@ -1,4 +1,5 @@
-// Measures multi-head attention and the encoder layer, as a share of the peak that the same run measures.
+// Measures the speed of multi-head attention and of the encoder layer, as a share of the peak. The program also
+// measures the peak.
 #pragma once
 
 #include <cstddef>

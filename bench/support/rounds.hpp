@@ -29,8 +29,8 @@ struct Flops {
   double all() const { return float32 + int8; }
 };
 
-// Measures the peak in GFLOP/s for a mix of flops: a core at its peak would compute the float32 flops first, and then
-// the int8 flops.
+// Measures the peak in GFLOP/s for a mix of float32 and int8 flops. This peak is the rate of a core that computes first
+// all float32 flops, and then all int8 flops.
 inline double measured_peak(const Flops& flops) {
   if (flops.int8 == 0) return fma_peak();
   return flops.all() / (flops.float32 / fma_peak() + flops.int8 / int8_peak());

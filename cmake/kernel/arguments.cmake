@@ -66,7 +66,7 @@ endmacro()
 
 # ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. If a word of the
 # condition is the name of a variable, if() replaces the word by the variable's value. if() does not replace the regular
-# expression after MATCHES, so callers compare words with MATCHES.
+# expression after MATCHES. Callers therefore use MATCHES instead of STREQUAL.
 function(ladon_kernel_refuse message)
   if(${ARGN})
     message(FATAL_ERROR "ladon_add_kernel(${NAME}): ${message}")
@@ -97,8 +97,8 @@ endfunction()
 
 # ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses <value> if it is not a number of <kind>. <kind>
 # is integer, size (an integer above 0), number or positive (a number above 0). Some arguments also allow words, such as
-# `all`. The caller checks for these words before the call. <text> names these words, because the message lists all
-# allowed values.
+# `run_time`. The caller checks for these words before the call, and names them in <text>. The message of the refusal
+# ends with <text>.
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
@@ -143,7 +143,8 @@ endfunction()
 # ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
 # arg_<ARGUMENT> for every given argument. The arguments in the list ladon_kernel_choices have defaults: if the caller
 # does not give such an argument, sets arg_<ARGUMENT> to the default. Sets S_<size>, such as S_QUERIES, for the sizes of
-# the shape. The macro does not take the arguments as parameters, because CMake would evaluate them a second time.
+# the shape. ladon_kernel_read_arguments is a macro without parameters, because CMake would evaluate the values of
+# parameters a second time.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()

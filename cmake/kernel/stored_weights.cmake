@@ -33,9 +33,10 @@ endmacro()
 # ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine. If the
 # target ladon_host_weights builds the program, sets <dependency> to ladon_host_weights. Otherwise, <dependency> is
 # empty. The value of <out> depends on the build:
-#   native build that has the target ladon::weights, or can add it from Ladon's sources: ladon::weights
-#   cross build with Ladon's sources, without LADON_WEIGHTS_TOOL: the program that the target ladon_host_weights builds
-#   any other build: the program LADON_WEIGHTS_TOOL, or an installed program
+#   build                                                   <out>
+#   native, with ladon::weights or Ladon's sources          ladon::weights
+#   cross, with Ladon's sources and no LADON_WEIGHTS_TOOL   the program that the target ladon_host_weights builds
+#   any other build                                         LADON_WEIGHTS_TOOL, or an installed program
 function(ladon_kernel_weights_tool out dependency)
   set(${dependency} "" PARENT_SCOPE)
   if(CMAKE_CROSSCOMPILING AND NOT LADON_WEIGHTS_TOOL AND COMMAND ladon_need_host_weights_tool)

@@ -2,10 +2,11 @@
 # Makes the WebAssembly modules of a kernel under Emscripten: NAME.relaxed.wasm, NAME.simd.wasm and NAME.scalar.wasm. A
 # program loads the fastest module that its engine supports. A module imports nothing. The custom section `ladon`
 # describes the module (src/c_kernel/describe_json.hpp). A module exports:
-#   - its memory, and __heap_base, the address from which the caller may use the memory
+#   - its memory
+#   - __heap_base: the address from which the caller may use the memory
 #   - the functions of NAME.h without the prefix NAME_; the export `run` is the function NAME_run_with
-#   - with WEIGHTS, stored_weights, the address of the weights
-#   - with int8 weights, the functions of src/c_kernel/module_int8.cpp.in
+#   - stored_weights, if WEIGHTS is given: the address of the weights
+#   - the functions of src/c_kernel/module_int8.cpp.in, if the weights are int8
 
 function(ladon_kernel_modules)
   ladon_wasm_tools()

@@ -10,8 +10,8 @@ struct Rgb {
   std::uint8_t red, green, blue;
 };
 
-// Returns a colour from dark over violet and orange to bright yellow. The lightness rises with the share, so the scale
-// is readable in shades of grey, too.
+// Returns a colour of a scale from dark blue to bright yellow, with violet and orange in between. The lightness rises
+// with the share, so the scale is readable in shades of grey, too.
 Rgb heat(float share) noexcept;
 
 // Returns the number of an xterm colour (0 to 255) that is similar to heat(share).

@@ -8,8 +8,8 @@ namespace examples {
 
 enum class Colour { none, indexed, full };  // no escape codes; the 256 colours of xterm; 24 bits
 
-// Returns Colour::none unless standard output is a terminal. NO_COLOR (no-color.org) and TERM=dumb also select
-// Colour::none.
+// Returns which colours the terminal shows. Returns Colour::none if standard output is not a terminal, NO_COLOR
+// (no-color.org) is set, or TERM is empty or "dumb".
 Colour colour_of_output();
 
 // Returns the text on a background in the colour that palette.hpp gives to `share`. Precondition: `colour` is not

@@ -11,10 +11,10 @@ namespace date_reader {
 
 using examples::Colour;
 
-// Returns the number of the head in `layer` whose digits together attend to the largest number of characters. The sum
-// of a head has a term for each character of the text: the largest attention weight that any digit gives to the
-// character. The head with the largest sum is the result. (A sum with a term for each digit would not do: this sum is
-// also large if all digits attend to one character.)
+// Returns the number of the head in `layer` whose digits together attend to the largest number of characters. For each
+// character of the text, the function takes the largest attention weight that any digit gives to the character. The
+// head with the largest sum of these weights is the result. (A sum over the digits would also be large if all digits
+// attended to one character.)
 std::size_t pointing_head(const Attention& attention, std::size_t layer, std::size_t characters);
 
 // Returns a picture of one head for the terminal, at most 80 columns wide. Each row is a digit of the date with the

@@ -30,7 +30,8 @@ NUMERIC = """{Y}-{mm}-{dd}|{Y}-{mm}-{dd}|{Y}-{mm}-{dd}|{Y}/{m}/{d}|{Y}/{mm}/{dd}
 {mm}/{dd}/{Y}|{m}/{dd}/{Y}|{d}.{m}.{y}|{dd}.{mm}.{y}|{m}/{d}/{y}|{mm}/{dd}/{y}|{m}/{d}/'{y}
 {d}.{m}.'{y}"""
 
-# Templates of parts of dates, and of dates with errors. No choice of numbers makes a date from one of these templates.
+# Templates of texts that resemble dates: incomplete dates, and dates with errors or additions. Whatever the numbers
+# are, a text made from a template is no date.
 BROKEN = """{B}|{b}|{B} {Y}|{b} {Y}|{b}. {Y}|{B}, {Y}|{d} {B}|{o} of {B}|the {o}|the {o} of {B}
 {B} {o}|{b} {d}|{b} '{y}|{Y}|{y}|'{y}|{d}|{o}|{A}|{A}, {d} {B}|{a} {b} {d}|{A} the {o}|{A} {Y}
 {d} {Y}|{o} {Y}|{Y}-{mm}|{mm}/{Y}|{m}/{d}|{d}.{m}.|{d}.{m}|{mm}.{Y}|{Y}/{m}/|{d}-{b}|{b}-{Y}

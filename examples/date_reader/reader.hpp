@@ -1,6 +1,6 @@
-// Reads a date as people write dates. An encoder sees up to 40 characters, and answers with the eight digits of
-// YYYYMMDD, or that the text is no date. The code runs on any machine: no allocation, no exceptions, no I/O, no libm,
-// no state.
+// Reads a date in many of the forms that people use. An encoder sees up to 40 characters. For a date, it answers with
+// the eight digits of YYYYMMDD. For any other text, it answers "no date". The code runs on any machine: no allocation,
+// no exceptions, no I/O, no libm, no state.
 #pragma once
 
 #include <array>
@@ -93,7 +93,7 @@ using Logits = std::array<std::array<float, slots>, classes>;
 // that the text is a date.
 Status squeeze(std::string_view text, Squeezed& squeezed) noexcept;
 
-// Runs the encoder and the classifier, and writes `logits`. The caller chooses the digits. `attention` may be null.
+// Runs the encoder and the classifier, and writes `logits`, but does not choose the digits. `attention` may be null.
 void run_model(const Squeezed& text, Logits& logits, Workspace& workspace, Attention* attention = nullptr) noexcept;
 
 // Reads a date: squeezes the text, runs the model, chooses the digits, and checks the calendar.

@@ -1,6 +1,6 @@
 // date_reader FILE [MOST [exact]]: reads the first MOST texts of FILE, which has one text in each line, and prints a
-// line with the date of each text. Then prints the instructions that a text takes, and the memory of the program. With
-// `exact`, each line also has the probabilities of the digits, as the bits of floats.
+// line with the date of each text. Then prints how many instructions a text takes, and how much memory the program
+// takes. With `exact`, each line also has the probabilities of the digits, as the bits of floats.
 #include <algorithm>
 #include <bit>
 #include <charconv>

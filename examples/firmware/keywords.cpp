@@ -1,5 +1,5 @@
-// keywords [--logits] FILE...: prints the word that KWT-1 finds in each recording of at most a second. Also prints the
-// instructions and the memory that the answer takes. With --logits, prints the logit of each label too.
+// keywords [--logits] FILE...: prints the word that KWT-1 finds in each recording of at most a second. Also prints how
+// many instructions and how much memory the answer takes. With --logits, prints the logit of each label too.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -113,8 +113,8 @@ void print_memory(std::size_t stack) noexcept {
   print_row("all", image.written + stack);
 }
 
-// Prints the answer for one recording, or the error. `stack` is the largest stack, in bytes, of all earlier answers. If
-// the stack of this answer is larger, sets `stack` to its size. Returns whether there is an answer.
+// Prints the answer for one recording, or the error. `stack` is the largest number of bytes of stack that an earlier
+// answer took. If this answer takes more, updates `stack`. Returns whether there is an answer.
 bool spot(const char* name, bool with_logits, std::size_t& stack) noexcept {
   Wav wav(name);
   const char* error = wav.error();

@@ -1,5 +1,5 @@
-// Declares the encoder of KWT-1, and all other weights of KWT-1. The weights are in flash. The encoder is a kernel with
-// stored weights, in float32 or int8.
+// Declares the encoder of KWT-1, and the weights outside of the encoder. The encoder is a kernel that contains its own
+// weights, in float32 or int8. All weights are in flash.
 #pragma once
 
 #include <cstddef>

@@ -62,7 +62,7 @@ Weights weights_of() {
   return weights;
 }
 
-// Computes the stream, frame by frame. Returns the instructions of the last frame, or 0 after an error.
+// Computes the stream, frame by frame. Returns how many instructions the last frame took, or 0 after an error.
 std::uint64_t stream() {
   const auto weights = weights_of<stream_frame_weights>();
   if (stream_frame_cache_clear(cache) != LADON_OK) return 0;

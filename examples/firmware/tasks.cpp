@@ -1,6 +1,6 @@
 // tasks: two tasks compute attention at the same time, as under an RTOS. A timer interrupt switches between the tasks
 // at any instruction. Each task has its own workspace and its own stack. Every result must be bit-identical to the
-// result without the other task. The program prints the stack that a task needs.
+// result without the other task. The program prints how much stack a task needs.
 //
 // The function board_switch shows how an RTOS must save the registers of a task that uses the FPU. When an interrupt
 // begins, the processor pushes r0-r3, r12, lr, pc and xpsr to the stack of the task. If the task has used the FPU, bit
@@ -85,8 +85,8 @@ volatile std::uint32_t& interrupt_state = *reinterpret_cast<volatile std::uint32
 volatile std::uint32_t& priorities = *reinterpret_cast<volatile std::uint32_t*>(0xe000ed20);
 void request_switch() noexcept { interrupt_state = 1u << 28; }
 
-// Fills the stack of a new task with registers, as an interrupt before the first instruction of the task would save
-// them. Returns the stack pointer of the task.
+// Fills the stack of a new task with the registers that an interrupt would save before the first instruction of the
+// task. Returns the stack pointer of the task.
 std::uint32_t* new_task(Stack& stack, void (*function)()) {
   std::uint32_t* at = stack.top();
   *--at = 1u << 24;                                          // xpsr: Thumb

@@ -22,7 +22,7 @@ void FrontEnd::compute_group(const float* samples, std::size_t frames, float* fe
 }
 
 // Multiplies each frame by the Hann window, and writes the products into one lane of `signal_`. Lanes without a frame
-// also get numbers, but their results are not used.
+// also get numbers, but the results of these lanes are not used.
 //
 // A frame is three steps long, so each sample belongs to up to three frames. With several lanes, the function first
 // transposes the samples: steps[i][s] is sample i of step s. The elements of steps[i] then belong to consecutive

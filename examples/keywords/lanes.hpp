@@ -22,7 +22,8 @@ namespace keywords {
 
 #if defined(XSIMD_VERSION_MAJOR) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
 #if XSIMD_WITH_AVX512F
-// xsimd 8.1 chooses avx512bw by default, but its logarithm does not compile for avx512bw. So Lanes uses avx512f.
+// xsimd 8.1 chooses avx512bw by default, but the logarithm of xsimd does not compile for avx512bw. So Lanes uses
+// avx512f.
 using Lanes = xsimd::batch<float, xsimd::avx512f>;
 #else
 using Lanes = xsimd::batch<float>;

@@ -1,6 +1,6 @@
 // Declares the sizes and the weights of KWT-1, the smallest Keyword Transformer (Berg, O'Connor and Cruz, Interspeech
 // 2021, arXiv 2104.00769). KWT-1 distinguishes the 12 labels below. The weights are those of the repository
-// ARM-software/keyword-transformer. KWT-1 computes the logits from the features of frame t, features[t]:
+// ARM-software/keyword-transformer. features[t] has the features of frame t. KWT-1 computes the logits as follows:
 //     x[0] = class token + position[0]
 //     x[1 + t] = embed(features[t]) + position[1 + t]
 //     12 encoder layers, post-LN

@@ -7,9 +7,8 @@ namespace keywords {
 
 inline constexpr const char* model_file_name = "kwt1.safetensors";
 
-// Returns the file in the folder that LADON_KEYWORDS_DIR names, or in ladon/keywords of the user's cache folder.
-// fetch_model puts the file into one of these folders. If the file does not exist, returns its path in the cache
-// folder.
+// Returns the file in the folder that LADON_KEYWORDS_DIR names, if the file exists there. Otherwise, returns the path
+// of the file in ladon/keywords of the user's cache folder. fetch_model puts the file into one of these two folders.
 std::filesystem::path default_model_file();
 
 }  // namespace keywords

@@ -11,10 +11,11 @@
 namespace keywords {
 
 // Draws the attention of the class token to the frames: a row for each layer, two frames in a column, 80 columns at
-// most. Each row is scaled by its largest value, which stands at the end of the row.
+// most. Each row is divided by its largest value, which stands at the end of the row.
 std::string terminal_picture(const ClassAttention& attention, examples::Colour colour);
 
-// Draws the mel bands [frame_count][mel_bands], as logarithms, above the attention. Returns an SVG document.
+// Draws the logarithms of the mel bands [frame_count][mel_bands], and below them the attention. Returns an SVG
+// document.
 std::string svg_picture(const std::string& title, std::span<const float> log_bands, const ClassAttention& attention);
 
 }  // namespace keywords

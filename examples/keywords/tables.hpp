@@ -91,10 +91,10 @@ inline constexpr auto mel_intervals = [] {
   return intervals;
 }();
 
-// The DCT-II of the logarithms of the mel bands. Row k of the DCT is symmetric if k is even, and antisymmetric if k is
-// odd: the elements n and mel_bands - 1 - n have equal magnitudes. So callers first add the two logarithms of each such
-// pair for even rows, and subtract them for odd rows. The product with a row then needs only the first half of the row.
-// The array holds the first halves, first of the even rows, then of the odd rows: [2][coefficients / 2][mel_bands / 2].
+// The DCT-II of the logarithms of the mel bands. In row k, the elements n and mel_bands - 1 - n are equal if k is even,
+// and have opposite signs and equal magnitudes if k is odd. So callers first add the logarithms n and mel_bands - 1 - n
+// for even rows, and subtract them for odd rows. The product with a row then needs only the first half of the row. The
+// array holds the first halves, first of the even rows, then of the odd rows: [2][coefficients / 2][mel_bands / 2].
 inline constexpr auto dct = [] {
   std::array<std::array<float, coefficients / 2 * mel_bands / 2>, 2> halves{};
   const double scale = square_root(2.0 / mel_bands);

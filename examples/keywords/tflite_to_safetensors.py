@@ -12,8 +12,8 @@ import tflite
 from safetensors.numpy import save_file
 
 LAYERS = 12
-# Maps the name of a tensor in the safetensors file to its shape and to its names in the tflite file. Several tensors of
-# the tflite file are concatenated along the first axis.
+# Maps the name of a tensor in the safetensors file to its shape, and to the names of one or more tensors in the tflite
+# file. Several tensors are concatenated along the first axis.
 ONCE = {
     "class_token": ((64,), ["class_emb"]),
     "position": ((99, 64), ["pos_emb"]),
@@ -22,10 +22,10 @@ ONCE = {
     "head.weight": ((12, 64), ["sequential_12/dense_73/MatMul"]),
     "head.bias": ((12,), ["sequential_12/dense_73/bias"]),
 }
-# The same kind of map as ONCE, but for the tensors of each layer. ONCE is for the tensors outside the layers. The names
-# on the left follow "layers.I." for layer I, and the names on the right follow the name of the layer's block. Keras
-# numbers the layers of each kind through the whole model, and omits the number 0. So dense_6 is the last of the six
-# dense layers of layer 0, and dense_12 is the last of layer 1.
+# The same kind of map as ONCE, but for the tensors of each encoder layer. The names on the left follow "layers.I." for
+# layer I, and the names on the right follow the name of the layer's block. Keras numbers the dense maps through the
+# whole model from 0, and omits the 0: `dense` is the embedding, dense_1 to dense_6 belong to encoder layer 0, and
+# dense_7 to dense_12 belong to encoder layer 1.
 EACH_LAYER = {
     "self_attn.in_proj_weight": ((192, 64), ["{attention}/{dense1}/Tensordot/MatMul",    # queries
                                              "{attention}/{dense2}/Tensordot/MatMul",    # keys

@@ -96,8 +96,9 @@ class BFloat16Layers {
 // Provides the int8 weights of all layers, and owns the tensors that the file does not contain. The template argument
 // AnyInt8Dense is Int8Dense or RotatedInt8Dense.
 //
-// The int8 weights of the file are used in place, if `ladon-weights quantise` wrote them: X.weight of dtype I8, and
-// X.weight_scale of dtype F32 and shape (out, 1). Otherwise, the constructor quantises the float weights of the file.
+// If `ladon-weights quantise` wrote the file, the int8 weights of the file are used in place. For a dense layer X, they
+// are X.weight of dtype I8, and X.weight_scale of dtype F32 and shape (out, 1). Otherwise, the constructor quantises
+// the float weights of the file.
 template <class AnyInt8Dense>
 class Int8LayersOf {
  public:

@@ -51,10 +51,10 @@ class SentenceEncoder {
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
 
   // Computes the embeddings of several texts. Consecutive texts share one run of the encoder, up to max_tokens tokens
-  // in a run. The functions above run each text alone, and their embeddings may differ by a few units in the last
-  // place: a run of up to 8 tokens, or of 17 to 24 tokens, may add in a different order than a longer run. With
-  // bfloat16 or int8 weights on AVX512_BF16, embeddings may differ more, because attention adds pairs of neighbouring
-  // keys.
+  // in a run. The functions above run each text alone, and may compute a different embedding of the same text. The
+  // difference is a few units in the last place, because a run of up to 8 tokens, or of 17 to 24 tokens, may add in a
+  // different order than a longer run. With bfloat16 or int8 weights on AVX512_BF16, the difference may be larger,
+  // because attention adds pairs of neighbouring keys.
   [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
 
   // Computes the input of the first layer, [ids][model_width]: the LayerNorm of the sum of the word, position and type

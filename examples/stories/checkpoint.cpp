@@ -18,7 +18,7 @@ constexpr std::array header_names{"dim", "hidden_dim", "n_layers", "n_heads", "n
 
 constexpr std::size_t layer_floats =
     2 * model_width + 2 * model_width * model_width + 2 * kv_width * model_width + 3 * feed_forward_width * model_width;
-// The file ends with this number of floats, the cosines and sines of the positions. Older versions of llama2.c read
+// The number of floats at the end of the file: the cosines and sines of the positions. Older versions of llama2.c read
 // these floats, but this program does not.
 constexpr std::size_t rotary_floats = 2 * max_positions * head_width / 2;
 constexpr std::size_t file_bytes =

@@ -10,8 +10,8 @@ namespace stories {
 // printable ASCII or white space, and otherwise becomes "", as in llama2.c. A longer piece becomes escaped(piece).
 [[nodiscard]] std::string printable(std::string_view piece);
 
-// Returns the text with \xHH in place of each byte that could control a terminal: control characters other than white
-// space (U+0000 to U+001F, U+007F to U+009F), and bytes that are not UTF-8.
+// Returns the text with \xHH in place of each byte that could control a terminal. These bytes belong to control
+// characters (U+0000 to U+001F and U+007F to U+009F, without the white space U+0009 to U+000D), or are not UTF-8.
 [[nodiscard]] std::string escaped(std::string_view text);
 
 }  // namespace stories

@@ -67,7 +67,7 @@ class Reader {
 };
 
 // Holds the tokens of a text, and can join two neighbours into one token. The tokens are a linked list in the array
-// links_. A token later in the text has a larger index in the array (its place).
+// links_. The place of a token is its index in the array. The places ascend from the start of the text to the end.
 class Chain {
  public:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -84,7 +84,7 @@ class Chain {
   [[nodiscard]] std::size_t before(std::size_t place) const { return links_[place].before; }
   [[nodiscard]] std::size_t after(std::size_t place) const { return links_[place].after; }
 
-  // Replaces two tokens by `token`: the token at `place`, and the token after it.
+  // Replaces the token at `place` and the token after it by `token`.
   void join(std::size_t place, TokenId token) {
     Link& left = links_[place];
     Link& right = links_[left.after];

@@ -28,8 +28,9 @@ struct Call {
   static constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
   static constexpr bool has_memory = Settings::memory > 0;
   // A call writes at most the following regions of memory: `y`, the workspace, the cache, and the arrays for attention
-  // weights. A stack has one array in options->attention for each layer, and any other kernel has at most one array. A
-  // decoder has as many arrays again in options->memory.attention, for the attention to its memory.
+  // weights. options->attention has one array for each layer of a stack. For any other kernel, options->attention is
+  // one array or does not exist. A decoder's options->memory.attention has the same number of arrays as
+  // options->attention.
   using Checked = Check<3 + (layers > 0 ? layers : 1) * (has_memory ? 2 : 1)>;
   using Reader = OptionsReader<shape, Settings, Checked>;
 
@@ -39,9 +40,9 @@ struct Call {
   std::size_t memory_keys = 0;  // number of active tokens of a decoder's memory
 
   // Registers the arrays of options->attention and options->memory.attention as memory that the call writes. Must be
-  // called before check.reads and check.reads_x, which compare their arrays with the registered memory. Each array is
-  // registered with the size that NAME.h declares. In a stack, the last layer writes
-  // options->queries rows. All earlier layers may write more rows.
+  // called before check.reads and check.reads_x, which search for overlaps with the registered memory. In a stack,
+  // every layer before the last layer may write more than options->queries rows. The function therefore registers the
+  // whole size that NAME.h declares for each array.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to, std::size_t keys) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * keys);
@@ -89,15 +90,15 @@ struct Call {
     Reader{check}.positions(from, first, count);
   }
 
-  // Calls `f` with an object that holds the pointers of the options to the arrays for attention weights or scores. If
-  // the kernel is not a stack, the type of the object depends on Settings::stage:
+  // Calls `f` with an object that holds the pointers to the arrays for attention weights or scores. The pointers come
+  // from the options. If the kernel is not a stack, the type of the object depends on Settings::stage:
   //     kernel                          stage `weights`   any other stage
   //     attention or an encoder layer   AttentionMap      Capture<Settings::stage>
   //     a decoder layer                 DecoderMaps       DecoderCaptures<Settings::stage>
   //
-  // For a stack, `f` gets a std::array with one such object for each layer. There is one exception: for a stack of
-  // encoder layers, if Settings::stage is `weights`, the elements of the array are pointers (float*). `f` gets no
-  // argument if the kernel has no option `attention`, or if all pointers in options->attention and
+  // For a stack, `f` gets a std::array with one element for each layer. The elements have the type that the table names
+  // for one layer. For a stack of encoder layers with the stage `weights`, the elements are pointers (float*) instead.
+  // `f` gets no argument if the kernel has no option `attention`, or if all pointers in options->attention and
   // options->memory.attention are null.
   template <class F>
   static void with_attention(const O& from, F f) {
@@ -174,9 +175,9 @@ struct Entry {
     return quantise_weights<typename Settings::FloatWeights, Settings::rotated>(from, to, memory, bytes);
   }
 
-  // Returns whether the arguments of a call for several threads are valid: the kernel has the phase, `share` is below
-  // `shares`, and `shares` is at most 65,536. The limit prevents an overflow of the size of the workspace. With
-  // ARGUMENT_CHECKS OFF, always returns true.
+  // Returns whether the arguments of a call for several threads are valid: `phase` is below the kernel's number of
+  // phases, `share` is below `shares`, and `shares` is at most 65,536. The limit prevents an overflow of the size of
+  // the workspace. With ARGUMENT_CHECKS OFF, always returns true.
   static constexpr bool has_share(std::size_t phase, std::size_t share, std::size_t shares) {
     constexpr std::size_t most_shares = 1 << 16;
     return !LADON_ARGUMENT_CHECKS || (phase < Kernel::phases && share < shares && shares <= most_shares);

@@ -12,8 +12,8 @@
 
 namespace c_kernel {
 
-// Returns a word in which the bits with the given numbers are 1 and all other bits are 0. A word can also represent a
-// set of instruction sets. Bit i is then 1 if the set contains the instruction set with the number i in ladon_isa.
+// Returns a word in which the bits with the given numbers are 1 and all other bits are 0. A word can represent
+// instruction sets: bit i then stands for the instruction set with the number i in ladon_isa.
 template <class... Bit>
 constexpr unsigned bits(Bit... bit) {
   return ((1u << bit) | ...);

@@ -76,8 +76,8 @@ constexpr void write_json_names(Writer& out, std::string_view key, const Names& 
   out << "]";
 }
 
-// Writes the JSON members "type", "count" and "shape" of an option or a tensor. `count` is the number of arrays if
-// there are several. For a single array, `count` is 0, and the member "count" is left out.
+// Writes the JSON members "type", "count" and "shape" of an option or a tensor. Omits "count" if `count` is 0, which
+// stands for a single array. Otherwise, `count` is the number of arrays.
 constexpr void write_json_array(Writer& out, const Type& type, std::size_t count, const Extents& extents) {
   out << "\"type\":\"" << type.name << "\"";
   if (count > 0) out << ",\"count\":" << count;

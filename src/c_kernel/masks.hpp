@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The masks of C kernels. For each value of the argument MASK of ladon_add_kernel, there is one struct, called an
 // entry, with these members:
-//     name                              the value of the argument, and of the struct itself
+//     name                              the value of the argument; the struct itself has the same name
 //     Type<Arguments>                   the C++ type of the mask. `Arguments` has the constants of the arguments WINDOW
 //                                       and OFFSET (MaskArguments in definition.hpp.in)
 //     takes_offset                      whether the mask uses the option `offset`, which all masks of a kernel share

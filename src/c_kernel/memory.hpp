@@ -143,9 +143,9 @@ constexpr Sizes sizes_of() {
   }
 }
 
-// Returns the sizes of the workspace and of the caches with which a call checks for overlaps of its arrays. With
-// DISPATCH, the sizes depend on the instruction set, and NAME.h requires the largest sizes from the caller. Every
-// variant uses the largest sizes in its checks, so that a call returns the same status on every machine.
+// Returns the sizes of the workspace and of the caches. A call uses these sizes to check that its arrays do not
+// overlap. With DISPATCH, the sizes depend on the instruction set, and NAME.h requires the largest sizes from the
+// caller. Every variant uses the largest sizes in its checks, so that a call returns the same status on every machine.
 template <class Kernel, class Settings>
 constexpr Sizes checked_sizes() {
   if constexpr (Settings::dispatch) {

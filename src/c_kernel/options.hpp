@@ -57,8 +57,8 @@ struct OptionsReader {
     }
   }
 
-  // Adds from.rotary_offset to the positions `first` to `first` + `count` - 1, and checks that the rotary table has the
-  // resulting positions.
+  // Checks the `count` positions from `first` on: each position plus from.rotary_offset must have an entry in the
+  // rotary table.
   template <class From>
   void positions(const From& from, std::ptrdiff_t first, std::size_t count) const {
     if constexpr (Settings::Position::rotates) {

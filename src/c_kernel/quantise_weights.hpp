@@ -14,10 +14,11 @@
 
 namespace c_kernel {
 
-// Calls one of two functions of the visitor for each part of the weights. `from` is the C++ struct of the float
-// weights, and `to` is the C struct of the int8 weights:
-//     visitor.linear(linear, weight, scale, row_sum)   for a linear map: the map of `from`, and three pointers of `to`
-//     visitor.keep(pointer, kept)                      for a bias, or a tensor of a norm: pointers of `from` and `to`
+// Calls a function of the visitor for each weight, bias and norm tensor. `from` is the C++ struct of the float weights,
+// and `to` is the C struct of the int8 weights:
+//     tensor                    function         arguments
+//     weight of a linear map    visitor.linear   the linear map in `from`; weight, scale and row_sum in `to`
+//     bias, weight of a norm    visitor.keep     the pointer in `from`; the pointer in `to`
 template <class Visitor>
 struct PartsVisit {
   Visitor& visitor;

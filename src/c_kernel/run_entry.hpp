@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. For a decoder,
-// `context` is the memory, the output of an encoder. call.hpp describes the template arguments `Kernel`, `Settings`,
-// `W` and `O`.
+// `context` is the output of an encoder. call.hpp describes the template arguments `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>

@@ -39,8 +39,8 @@ fs::path random_name() {
   return name.data();
 }
 
-// Replaces one file: `Part` writes a temporary file and renames the temporary file to its final path. The destructor
-// removes a temporary file that was not renamed.
+// A class that replaces one file. A Part writes a temporary file and renames the temporary file to its final path. The
+// destructor removes a temporary file that was not renamed.
 class Part {
  public:
   Part(std::string path, Content content) : path_(std::move(path)), content_(std::move(content)) {

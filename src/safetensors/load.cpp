@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements detail::find, which finds the tensors of a layer in a checkpoint with functions of src/weights. Unlike the
-// program ladon-weights, `find` copies no tensor.
+// Implements detail::find, which finds the tensors of a layer in a checkpoint. `find` calls functions of src/weights.
+// Unlike the program ladon-weights, `find` copies no tensor.
 #include <cstddef>
 #include <cstdint>
 #include <ladon/safetensors.hpp>

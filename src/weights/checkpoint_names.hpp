@@ -8,8 +8,8 @@
 namespace ladon::weights {
 
 // Maps the role of a tensor in a kernel's weights, such as in_proj_weight (Member::role in spec.hpp), to the name of
-// the tensor in a checkpoint. The name is relative to the attention, the layer or the stack that has the tensor. A role
-// may have several Rows. The first Row whose name exists in the checkpoint is then used.
+// the tensor in a checkpoint. The name is relative to the attention, the layer or the stack that has the tensor. If
+// several Rows have the same role, the first Row whose name exists in the checkpoint is used.
 struct Row {
   std::string_view role;
   std::string_view name;

@@ -66,10 +66,10 @@ struct ConversionPlan {
 // Throws files::Error if no tensor is converted, or if there are problems. The text of the error begins with
 // `file_name`, and has a line for each problem. Problems are:
 //   - a tensor with a wrong number of bytes for its shape
-//   - int8: the name of a new scale exists in the file
-//   - int8: an int8 weight of the file has scales with a wrong shape or dtype, a scale that is 0 or not finite, or
-//     scales of both signs
-//   - selection.rotate: a matrix whose number of columns is no multiple of 8
+//   - in a conversion to int8, a new scale whose name exists in the file
+//   - in a conversion to int8, an int8 weight of the file that has scales with a wrong shape or dtype, scales of both
+//     signs, or a scale that is 0 or not finite
+//   - if selection.rotate is true, a matrix whose number of columns is no multiple of 8
 ConversionPlan plan_conversion(const files::Safetensors& file, const std::string& file_name, Target target,
                                const Selection& selection);
 

@@ -106,8 +106,8 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
   return largest;
 }
 
-// Returns the largest magnitude of a weight for which the converted weight is finite. For rotated weights, the limit is
-// an eighth of the largest float, because a rotation adds eight weights.
+// Returns the largest magnitude that a weight may have. A weight above this limit could become infinite in the
+// conversion. For rotated weights, the limit is an eighth of the largest float, because a rotation adds eight weights.
 float largest_weight(Target target, bool rotated) {
   constexpr float largest_bfloat16 = 0x1.fep127f;
   static_assert(ladon::to_float(ladon::to_bfloat16(largest_for_bfloat16)) == largest_bfloat16);

@@ -113,7 +113,8 @@ std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
 }
 
 // Returns the tensor names of the norm after the last layer of a stack. If the kernel lacks this norm, left_out must
-// report its tensors as unused. Their names do not begin with the prefix, so left_out searches for them separately.
+// report the tensors of the norm as unused. The names of these tensors do not begin with the prefix, so left_out
+// searches for them separately.
 std::vector<std::string> beside_layers(const Spec& spec, const Convention& convention, const std::string& prefix) {
   std::vector<std::string> names;
   for (const Row& row : convention.beside_layers) {

@@ -20,8 +20,7 @@ struct Piece {
   std::uint64_t rows;
 };
 
-// The pieces of the file from which a member (a tensor of the kernel) is made: the rows of the pieces, one after
-// another.
+// Pieces of the file. A member (a tensor of the kernel) is made of the rows of the pieces, one piece after another.
 using Source = std::vector<Piece>;
 
 // Returns all sources of the member under the naming convention. A source that is one whole tensor comes before a

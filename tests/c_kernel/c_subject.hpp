@@ -12,10 +12,10 @@
 
 namespace ladon_test {
 
-// Sets the pointers for one projection of a struct with LAYOUT per_head and biases. The struct has one array for the
-// weights of all heads, and one array for the biases of all heads. But the pointers at `next` alternate: weight and
-// bias of head 0, weight and bias of head 1, and so on. Every other struct has its members in the order of the pointers
-// at `next`, so c_weights only copies the pointers.
+// Sets the pointers `weight` and `bias` of one projection, in a struct with LAYOUT per_head and biases. The struct has
+// the weights of all heads before the biases of all heads. At `next`, the pointers have another order: weight and bias
+// of head 0, weight and bias of head 1, and so on. Any other struct has the order of the pointers at `next`, so
+// c_weights copies them.
 template <std::size_t Heads>
 void deal(const float* (&weight)[Heads], const float* (&bias)[Heads], const float* const*& next) {
   for (std::size_t h = 0; h < Heads; ++h) {

@@ -1,7 +1,8 @@
-// Tests NAME_run_phase and NAME_extend_phase, with which several threads can compute one call, and the captures of
-// NAME_extend. A call consists of phases, and each phase is divided into shares. The tests compute the shares one after
-// the other, and a kernel must give equal bits for any number of shares. With several tokens, the phases must give the
-// bits of NAME_extend. For a single token, NAME_extend adds in another order, so the bits may differ.
+// Tests NAME_run_phase and NAME_extend_phase, with which several threads can compute one call. A call consists of
+// phases, and each phase is divided into shares. The tests compute the shares one after the other, and a kernel must
+// give equal bits for any number of shares. With several tokens, the phases must give the bits of NAME_extend. For a
+// single token, NAME_extend adds in another order, so the bits may differ. Also tests the scores that NAME_extend
+// captures.
 #include <doctest/doctest.h>
 
 #include <algorithm>

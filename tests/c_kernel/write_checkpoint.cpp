@@ -23,7 +23,8 @@ std::vector<ladon_test::NamedTensor> state_dict(const std::string& file) {
   for (const auto& [name, values] : weights.items()) {
     ladon_test::NamedTensor tensor{name, {}, {}};
     ladon_test::add_numbers(values, tensor.data);
-    // The JSON file has no shapes. A weight of a linear map has as many rows as the bias of this map has elements.
+    // The JSON file has no shapes. A weight matrix has a row for each element of its bias, so the size of the bias is
+    // the number of rows.
     constexpr std::string_view weight = "weight";
     const std::size_t size = tensor.data.size();
     const std::string bias = name.substr(0, name.size() - weight.size()) + "bias";

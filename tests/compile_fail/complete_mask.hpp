@@ -1,5 +1,5 @@
-// A user's mask with all members that Ladon requires of a mask. Each file mask_without_*.cpp derives a mask that lacks
-// one member, and this mask must not compile. control.cpp tests that the complete mask compiles.
+// A user's mask with all members that Ladon requires of a mask. Each file mask_without_*.cpp derives a mask that hides
+// one of these members, and the derived mask must not compile. control.cpp tests that the complete mask compiles.
 #pragma once
 
 #include <ladon/ladon.hpp>

@@ -125,9 +125,9 @@ constexpr auto both(A a, B b) {
 }
 
 // Returns the mask for the members `causal`, `left` and `right` of F: a causal mask, a window, or no mask. A causal
-// mask together with a window is equal to a window with 0 keys on the right side, because both masks give query i the
-// position i + offset. The offset is at most F.keys, so a query is fewer than F.keys + F.queries positions from any
-// key. A side of the window with F.keys + F.queries or more keys hides no key, and becomes ladon::all.
+// mask combined with a window is a window with 0 keys on the right side, because both masks place the queries at equal
+// positions. Every query is fewer than F.keys + F.queries positions from every key. So if `left` or `right` is at least
+// F.keys + F.queries, that side of the window hides no key, and its width becomes ladon::all.
 template <Form F>
 constexpr auto positional() {
   constexpr auto side = [](std::ptrdiff_t width) {

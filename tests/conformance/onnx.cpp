@@ -54,8 +54,8 @@ std::vector<float> mask_of(const Tensor& mask, std::size_t b, std::size_t heads,
   return all;
 }
 
-// Returns the number of keys for which the mask has a column. Since opset 24, all further keys are hidden. Before opset
-// 24, a single column stands for all keys, so the function returns the number of keys.
+// Returns the number of columns of the mask. Since opset 24, a key without a column is hidden. Before opset 24, a mask
+// with a single column applies this column to all keys, so the function returns the number of keys.
 std::size_t columns_of(const OnnxCase& test) {
   const std::size_t columns = test.inputs.mask->from_last(0), keys = test.inputs.k.dims[2];
   if (columns > keys) throw Failure("attn_mask has more columns than there are keys");

@@ -100,9 +100,9 @@ Form form_of(const Attributes& attributes, const Inputs& inputs, bool capture) {
     form.given = boolean ? (per_head ? Given::boolean_per_head : Given::boolean)
                          : (per_head ? Given::additive_per_head : Given::additive);
   }
-  // A case that captures stage 0 or 1 of the scores also expects the scores of padding keys. Ladon computes no scores
-  // of keys beyond the active length. So for these stages, all keys are active, and a padding mask hides the padding
-  // keys.
+  // A case that captures the scores of stage 0 or 1 (qk_matmul_output_mode) also expects the scores of padding keys.
+  // Ladon computes scores only for active keys. So in such a case, padding keys are active, and a padding mask hides
+  // them.
   form.padding = inputs.valid_keys && (form.stage == 0 || form.stage == 1);
   return form;
 }

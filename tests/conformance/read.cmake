@@ -139,8 +139,9 @@ function(ladon_onnx_instance out text)
   ladon_json_get(left -1 "${text}" attributes left_window_size)
   ladon_json_get(right -1 "${text}" attributes right_window_size)
   ladon_json_has(padding "${text}" inputs nonpad_kv_seqlen)
-  # A case that captures stage 0 or 1 of the scores also expects the scores of padding keys. Ladon computes no scores of
-  # keys beyond the active length. So for these stages, all keys are active, and a padding mask hides the padding keys.
+  # A case that captures the scores of stage 0 or 1 (qk_matmul_output_mode) also expects the scores of padding keys.
+  # Ladon computes scores only for active keys. So in such a case, padding keys are active, and a padding mask hides
+  # them.
   if(padding AND (stage EQUAL 0 OR stage EQUAL 1))
     set(padding true)
   else()

@@ -27,8 +27,8 @@ struct Tensor {
   std::size_t from_last(std::size_t place) const { return place < dims.size() ? dims[dims.size() - 1 - place] : 1; }
 };
 
-// Reads a tensor from JSON with the members dims, dtype and data. The element "nan", "inf" or "-inf" is a string,
-// because JSON has no such numbers.
+// Reads a tensor from JSON with the members dims, dtype and data. In `data`, the strings "nan", "inf" and "-inf" stand
+// for NaN and the infinities, because JSON has no such numbers.
 Tensor tensor(const nlohmann::json& stored);
 // Reads the tensor `name`. Returns nothing if the tensor is absent or null.
 std::optional<Tensor> optional_tensor(const nlohmann::json& of, const std::string& name);

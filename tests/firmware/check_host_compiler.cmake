@@ -1,7 +1,8 @@
 # cmake -DROOT=<source folder> -DFOLDER=<folder> -DCOMPILERS=<files> -P check_host_compiler.cmake
 # In a cross build, a kernel with WEIGHTS needs the program ladon-weights, which must be compiled for the host. Checks
-# which compiler is used. Each case only configures a project. COMPILERS are the paths of the cross compiler and of the
-# build tool. The last case hides all other programs, so that CMake finds no compiler for the host.
+# which compiler ladon_host_compiler chooses for the host. Each call of check() below only configures a project.
+# COMPILERS are the paths of the cross compiler and of the build tool. The last call hides all other programs, so that
+# CMake finds no compiler for the host.
 cmake_minimum_required(VERSION 3.25)
 set(checkpoint ${ROOT}/tests/recipes/files/pytorch/model.safetensors)
 file(REMOVE_RECURSE ${FOLDER})
@@ -21,8 +22,8 @@ ladon_add_kernel(stored QUERIES 6 MODEL 8 HEADS 2 FEED_FORWARD 16 ACTIVATION gel
 ")
 
 # check(<name> <pattern> <environment> <argument>...): configures the project with the environment variable
-# <environment> and the arguments. CMake's output must match <pattern>. No case uses a compiler launcher such as ccache,
-# because the last case hides the folders that contain it.
+# <environment> and the arguments. CMake's output must match <pattern>. No call uses a compiler launcher such as ccache,
+# because the last call hides the folders of such launchers.
 function(check name pattern environment)
   execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_C_COMPILER_LAUNCHER --unset=CMAKE_CXX_COMPILER_LAUNCHER
       ${environment}

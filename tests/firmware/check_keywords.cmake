@@ -1,5 +1,5 @@
-# cmake "-DRUN=<command>" -DFOLDER=<of the recordings> -DANSWERS=<table> -DTOLERANCE=<millionths> -DMOST_FLASH=<bytes>
-#   -DMOST_RAM=<bytes> -DMOST_INSTRUCTIONS=<n> -P check_keywords.cmake
+# cmake "-DRUN=<command>" -DFOLDER=<folder of the recordings> -DANSWERS=<table> -DTOLERANCE=<millionths>
+#   -DMOST_FLASH=<bytes> -DMOST_RAM=<bytes> -DMOST_INSTRUCTIONS=<n> -P check_keywords.cmake
 # Checks that the keyword spotter gives the answers of LiteRT for four recordings (tests/data/keywords_litert.tsv). Also
 # checks that its flash, RAM and instructions are within the limits.
 set(names yes_1000ms.wav no_1000ms.wav noise_1000ms.wav silence_1000ms.wav)

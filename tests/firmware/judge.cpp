@@ -95,7 +95,7 @@ Real element(bool is_int8, const Int8Table<Rows, Size>& table, const float (&val
 }
 
 // Returns the input of the encoder: the embeddings of the eight slots, and then those of the characters of `text`.
-// Positions count from the end: a text of n characters has the last n of the 40 positions.
+// Texts are aligned at the end: a text of n characters has the last n of the 40 positions.
 oracle::Matrix embedded(const Squeezed& text, bool is_int8) {
   constexpr std::size_t model = shape.model;
   oracle::Matrix x(slots + text.size, model);

@@ -11,8 +11,8 @@ namespace {
 constexpr int inputs = 100;
 constexpr std::uint64_t tick = 50;  // the longest tick of all boards, in instructions
 
-// Fills `values`, the input with the number `input`, with random numbers. Their largest magnitude is from 2^-20 to
-// 2^20, depending on `input`. Every tenth input begins with 16 zeros.
+// Makes an input: fills `values` with random numbers that depend on the index `input`. Their largest magnitude is from
+// 2^-20 to 2^20. Every tenth input begins with 16 zeros.
 void fill(std::span<float> values, int input) {
   firmware::Random random(static_cast<std::uint32_t>(100 + input));
   float size = 0x1p-20f;

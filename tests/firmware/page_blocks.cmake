@@ -1,8 +1,9 @@
 # Reads the blocks of docs/microcontrollers.md that a test uses. Include this file with ROOT set to the source folder.
 file(READ ${ROOT}/docs/microcontrollers.md text)
 
-# next_block(<variable> <fence>): sets <variable> to the next code block of `text` after a line <fence>. Directly before
-# this line, an HTML comment must name the running script. Removes everything up to the end of the block from `text`.
+# next_block(<variable> <fence>): sets <variable> to the next code block of `text`. The block follows a line <fence>,
+# and the line before <fence> must be an HTML comment that ends with the name of the running script. Removes the text
+# before the block from `text`.
 cmake_path(GET CMAKE_SCRIPT_MODE_FILE FILENAME reader)
 function(next_block out fence)
   set(fence "${reader} -->\n${fence}\n")

@@ -39,7 +39,7 @@ class Manifest(unittest.TestCase):
         from platformio.package.manifest.parser import ManifestParserFactory
         from platformio.package.manifest.schema import ManifestSchema
 
-        # Replaces the function that downloads the list of licences by a function that returns one licence.
+        # PlatformIO would download the list of licences. The lambda returns a list with one licence instead.
         ManifestSchema.load_spdx_licenses = staticmethod(lambda: {"licenses": [{"licenseId": "Apache-2.0"}]})
         manifest = ManifestParserFactory.new_from_file(str(ROOT / "library.json")).as_dict()
         self.assertEqual(ManifestSchema().load_manifest(manifest)["version"], version())

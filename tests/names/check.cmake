@@ -1,6 +1,7 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
 # Tests that code compiled with different flags has different symbol names. The name of the inline namespace LADON_ABI
-# must be different for each entry of `flags`. The entries select instruction sets and set macros of Ladon.
+# must be different for each entry of `flags`. An entry selects an instruction set, defines macros of Ladon, or does
+# both.
 cmake_minimum_required(VERSION 3.25)
 set(flags
   -march=x86-64 -msse3 -mssse3 -msse4.1 -march=x86-64-v2 -mavx "-mavx -mfma" -mavx2 "-mavx2 -mfma" -mavx512f

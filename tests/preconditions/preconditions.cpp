@@ -73,8 +73,8 @@ struct Sunk : ladon::score::Scaled {
 };
 constexpr auto table = ladon::rotary_table<4, 2>();
 
-// Uses a position before the rotary table, which begins at position 0. With four queries and two keys, the first query
-// has the position -2. The offset 1 moves it to -1.
+// Gives the first query the position -1, but the rotary table begins at position 0. The position of the first query is
+// offset + keys - queries = 1 + 2 - 4.
 void run_before_the_first_position() {
   using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::None,
                                   ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;

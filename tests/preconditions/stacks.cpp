@@ -41,8 +41,8 @@ template <class Object>
 struct Behind {
   alignas(64) std::array<float, 16> before{};
   Object object{};
-  // Returns the address of `count` floats that begin in `before`. If `gap` is 0, the last float overlaps the object.
-  // Otherwise, `gap` - 1 floats lie between the last float and the object.
+  // Returns the address of `count` floats. If `gap` is 0, the last float overlaps `object`, and all other floats are in
+  // `before`. Otherwise, all floats are in `before`, and `gap` - 1 floats lie between the last one and `object`.
   float* array(std::size_t count, std::size_t gap = 0) { return before.data() + 16 + 1 - count - gap; }
 };
 

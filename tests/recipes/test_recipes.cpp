@@ -16,8 +16,8 @@
 #include "onnx_layer.h"
 #include "text_encoder.h"
 
-// The code of docs/pytorch.md contains #include lines. All of these headers are included above, so the #include lines
-// add nothing to the namespaces below.
+// The code of docs/pytorch.md includes headers of Ladon. The same headers are included above, so the #include lines
+// declare nothing inside the namespaces below.
 namespace pytorch {
 #include "pytorch.cpp"
 }

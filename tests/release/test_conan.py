@@ -29,7 +29,7 @@ class Recipe(unittest.TestCase):
                           "-c:h", f"tools.cmake.cmake_layout:test_folder={self.folder / 'test'}", *arguments)
 
     def test_with_xsimd_of_the_system(self):
-        # Conan treats the dependency as installed by the system, because no remote provides the package.
+        # Conan treats xsimd as installed by the system (platform_requires), because no remote provides xsimd.
         (self.folder / "system_xsimd").write_text("include(default)\n[platform_requires]\nxsimd/8.1.0\n")
         said = self.create("-pr:h", "system_xsimd", "-pr:b", "default")
         self.assertIn("xsimd/8.1.0 - Platform", said)

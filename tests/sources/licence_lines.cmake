@@ -1,8 +1,8 @@
 # cmake [-DFIX=ON] [-DROOT=<folder>] -P licence_lines.cmake
 #
 # Checks that each source file in include, src, wasm/src, cmake and tools begins with a comment that names its licence
-# (`licence` below). In a file that begins with #!, the second line is this comment. So a file keeps its licence when
-# the file is copied into another project. FIX adds the missing comments.
+# (`licence` below). A file that is copied into another project then keeps the comment. In a file that begins with #!,
+# the comment is in the second line. FIX adds the missing comments.
 cmake_minimum_required(VERSION 3.25)
 if(NOT ROOT)
   cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH ROOT)

@@ -1,6 +1,5 @@
-// Makes the code under test (Subject in subject.hpp) for three kinds of attention. The first kind projects queries,
-// keys and values. The second kind attends to keys and values that were projected in advance. The third kind has no
-// projections.
+// Makes Subjects (subject.hpp) for three kinds of attention. The first kind projects queries, keys and values. The
+// second kind attends to keys and values that were projected in advance. The third kind has no projections.
 #pragma once
 
 #include "guarded.hpp"
@@ -36,8 +35,9 @@ void set_position(auto& options, const Call& call) {
   }
 }
 
-// Returns the score policy as plain data for the oracle. The oracle computes the default scale itself. For any other
-// scale, the data contain the result of the policy. test_scores.cpp tests the formulas of the policies.
+// Returns the score policy as plain data for the oracle. The oracle computes the default scale itself. For another
+// scale, ScoreForm::scale is the number that the policy's function `scale` returns. test_scores.cpp tests the formulas
+// of these functions.
 template <ladon::Shape S, class Score, class Position>
 ScoreForm score_form() {
   ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};

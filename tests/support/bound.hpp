@@ -6,20 +6,22 @@
 // as independent and unbiased, so the squares of deviations add up (Higham and Mary, "A new approach to probabilistic
 // rounding error analysis", SIAM J. Sci. Comput. 41, 2019).
 //
-// In the following table, u = 2^-24 is half of float's epsilon. The columns are an operation, the square of the
-// deviation d of its result, and a remark on the rounding error. d(a) and d(b) are the deviations of the operands:
-//     a + b, a - b    d^2 = d(a)^2 + d(b)^2 + (u |a + b|)^2                       one rounding, at most u (IEEE 754)
-//     a * b           d^2 = (b d(a))^2 + (a d(b))^2 + (u |a b|)^2
-//     a / b           d^2 = (d(a) / b)^2 + (a d(b) / b^2)^2 + (u |a / b|)^2
-//     sqrt(a)         d^2 = (d(a) / (2 sqrt a))^2 + (u sqrt a)^2
-//     exp(a)          d^2 = (e^a d(a))^2 + (4 u e^a)^2             2^x has an error of at most 2 ulp, and 1 ulp <= 2 u
-//     erf(a)          d^2 = (erf'(a) d(a))^2 + (8 u |erf a|)^2     error of at most 4 ulp
-//     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          error of at most 4 ulp; t: largest slope near a
+// The following table gives the square of the deviation d of each operation's result. d(a) and d(b) are the deviations
+// of the operands, t is the largest slope of tanh near `a`, and u = 2^-24 is half of float's epsilon:
+//     operation    d^2                                                    relative rounding error
+//     a + b        d(a)^2 + d(b)^2 + (u |a + b|)^2                        at most u (IEEE 754)
+//     a - b        d(a)^2 + d(b)^2 + (u |a - b|)^2                        at most u
+//     a * b        (b d(a))^2 + (a d(b))^2 + (u |a b|)^2                  at most u
+//     a / b        (d(a) / b)^2 + (a d(b) / b^2)^2 + (u |a / b|)^2        at most u
+//     sqrt(a)      (d(a) / (2 sqrt a))^2 + (u sqrt a)^2                   at most u
+//     exp(a)       (e^a d(a))^2 + (4 u e^a)^2                             at most 2 ulp, and 1 ulp <= 2 u
+//     erf(a)       (erf'(a) d(a))^2 + (8 u |erf a|)^2                     at most 4 ulp
+//     tanh(a)      (t d(a))^2 + (8 u |tanh a|)^2                          at most 4 ulp
 //
-// Each operation adds a deviation of 2^-126 for underflow. For a dot product b + sum w_i x_i, the following formula
-// results from the formulas above. The numbers w_i, x_i and b are exact, the n products are added one after another,
-// and s_1 .. s_n are the partial sums. The second sum counts the roundings of the products, for targets without fma:
+// Each operation adds a deviation of 2^-126 for underflow. A dot product b + sum w_i x_i of exact numbers adds n
+// products one after another. If s_1 .. s_n are the partial sums, the table gives this deviation:
 //     d = u sqrt(sum s_i^2 + sum (w_i x_i)^2)  <=  u sqrt(2 n) max |s_i|
+// The term with (w_i x_i)^2 counts the roundings of the products, for targets without fma.
 //
 // A shift of all scores does not change the softmax, so the maximum of a row is taken as exact. The library computes
 // powers of two instead of powers of e, so it multiplies each score by log2(e). The factor log2(e) is included in the
@@ -71,8 +73,9 @@ inline Real operator/(Real a, Real b) {
   const double quotient = a.value / b.value;
   return rounded(quotient, a.deviation / b.value, quotient * b.deviation / b.value);
 }
-// A sum of Reals with the bounds of operator+ and operator*. Sum keeps the variance, the square of the deviation, so an
-// addition computes no square root. The sums of products take most of the oracle's time.
+// A sum of products of Reals. The deviation of the sum is that of operator* and operator+. Sum stores the square of the
+// deviation (the variance), so an addition computes no square root. This saves time, because the oracle spends most of
+// its time on sums of products.
 class Sum {
  public:
   explicit Sum(Real first) : value_(first.value), variance_(first.deviation * first.deviation) {}
@@ -119,10 +122,11 @@ inline Real tanh(Real a) {
   return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
 }
 
-// Adds the rounding errors of the softmax's corrections to a weight. A long row of scores is computed in blocks of at
-// least 256 keys. If a block has a larger maximum than the earlier blocks, the earlier results are multiplied by a
-// correction: 2^(old maximum - new maximum). This difference, the power and the products are rounded. The errors of all
-// differences together are at most |score - maximum| rounding units.
+// Returns a weight of the softmax with a larger deviation, which includes the errors of corrections. A long row of
+// scores is computed in blocks of at least 256 keys. If a block has a larger maximum than the earlier blocks, the
+// earlier results are multiplied by a correction: 2^(old maximum - new maximum). The difference of the maxima, the
+// power and the products are rounded. The errors of all differences together are at most |score - maximum| rounding
+// units.
 inline double corrections_of(std::size_t keys) { return static_cast<double>(keys / 256); }
 inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
   if (corrections_of(keys) == 0) return weight;
@@ -130,10 +134,10 @@ inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
   return rounded(weight.value, weight.deviation, 0, units);
 }
 
-// Returns the error of a float32 result, divided by the bound of the expected Real. A result of at most 1 means that
-// both agree. An expected NaN agrees only with NaN. If the deviation is 0, the float32 result must equal the expected
-// value, even if this value is infinite. If the deviation is not 0, and the expected value or the deviation is
-// infinite, any float32 result agrees.
+// Returns the error of the float32 number `actual`, divided by the bound of `expected`. If the quotient is at most 1,
+// `actual` agrees with `expected`. An expected NaN agrees only with NaN. If the deviation is 0, `actual` must equal the
+// expected value, even if this value is infinite. If the deviation is not 0, and the expected value or the deviation is
+// infinite, any `actual` agrees.
 inline double distance(float actual, Real expected) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   if (std::isnan(expected.value)) return std::isnan(actual) ? 0 : infinite;

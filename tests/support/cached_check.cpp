@@ -146,8 +146,8 @@ double rounding_error(ladon::CachePrecision precision, std::span<const Real> fea
 }
 
 // Reads the numbers that the cache stores for the new tokens of a call, and compares these numbers with `exact`. Then
-// appends the numbers of the cache to `stored`. Each appended number gets a deviation for one float32 rounding, because
-// the library rounds when it multiplies by the scale of the number in an int8 cache.
+// appends the numbers of the cache to `stored`. Each appended number gets a deviation for one float32 rounding: the
+// library multiplies the integers of an int8 cache by a scale, and rounds the product.
 void append_stored(const CachedSubject& subject, const Piece& piece, const float* cache, const oracle::Stored& exact,
                    oracle::Stored& stored) {
   const ladon::Shape& shape = subject.shape;

@@ -55,8 +55,8 @@ CachedProblem random_cached(const CachedSubject& subject, std::size_t tokens, st
 // Precondition: the lengths in cut.pieces add up to the number of tokens of the text.
 void check_cached(const CachedSubject& subject, const CachedProblem& text, const Cut& cut);
 
-// Returns the outputs [tokens][model] of one cut of a random text. The function does not compare the outputs with the
-// oracle.
+// Returns the outputs [tokens][model] for a random text that is divided into the calls of `cut`. Does not compare the
+// outputs with the oracle.
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed = 1);
 
 template <class Attention, class Mask, class Position>

@@ -1,6 +1,6 @@
-# compile_headers(<variable> <flags>...): checks that headers compile without warnings. The flags contain "-include
-# HEADER" for each header. COMPILE is the compiler and its flags. Sets <variable> to the compiler's output. If the
-# compiler fails, CMake stops with an error.
+# compile_headers(<variable> <flags>...): compiles headers with -Werror, and sets <variable> to the compiler's output.
+# If the compiler fails, CMake stops with an error. The flags contain "-include HEADER" for each header. COMPILE is the
+# compiler and its flags.
 function(compile_headers out)
   execute_process(COMMAND ${COMPILE} -Wall -Wextra -Wpedantic -Werror ${ARGN} -fsyntax-only -xc++ /dev/null
     RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE err)

@@ -63,14 +63,16 @@ void check_bounds(const Expected& expected, const EncoderForm& form) {
 }
 
 // Checks the mean error of a layer whose attention rounds its operands to bfloat16. For such a layer, the bound of a
-// single result, 8 deviations, is too wide. The rounding error of attention may change almost every input of the output
-// projection to the neighbouring rounded number, and then also most inputs of the feed-forward network. For each of
-// these inputs, the oracle adds the distance of both rounded numbers, although few inputs really change.
+// single result, 8 deviations, is too wide. The next linear maps round their inputs, too. The rounding error of
+// attention may change almost every input of the output projection to a neighbouring rounded number, and then also most
+// inputs of the feed-forward network. For each of these inputs, the oracle adds the distance between the two
+// neighbours, although few inputs really change.
 //
 // The deviation of a result is an upper limit for the standard deviation of its error, because each rounding counts
-// with its largest error. So the mean of (error / deviation)^2 must be at most 1, which the first check tests. The
-// second check limits the deviations to 1/8. Results have a root mean square of about 1 or more. With such deviations,
-// the first check fails if a mistake changes each result by more than 1/8, or one of 64 results by more than 1.
+// with its largest error. So the mean of (error / deviation)^2 must be at most 1. The first check tests this mean. The
+// second check tests that the root mean square of the deviations is at most 1/8. The results themselves have a root
+// mean square of about 1 or more. Together, the checks find a mistake that changes each result by more than 1/8, or one
+// result in 64 by more than 1.
 void check_mean(std::span<const float> actual, const Expected& expected) {
   const auto deviation = [&](std::size_t i) { return expected[i]->deviation; };
   const auto relative_error = [&](std::size_t i) {

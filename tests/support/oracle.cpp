@@ -94,9 +94,9 @@ Real nearest_integer(Real x) {
   return {nearest, to_middle > x.bound() ? 0 : std::hypot(1, x.deviation)};
 }
 
-// Limits q, a quantised feature minus the zero point `zero`. A quantised feature is from 0 to `levels`, so the result
-// is from -zero to levels - zero. If q is near an end of this range, an error of `zero` also changes q. So the
-// deviation of the result is then at least the deviation of `zero`.
+// Returns q, limited to the range from -zero to levels - zero. `q` is a quantised feature minus the zero point `zero`,
+// and quantised features lie between 0 and `levels`. If q is near an end of the range, an error of `zero` may change
+// the result. The deviation of the result is then at least the deviation of `zero`.
 Real limited(Real q, Real zero, double levels) {
   const double value = std::clamp(q.value, -zero.value, levels - zero.value), reach = q.bound() + zero.bound();
   const bool is_far = value > reach - zero.value && value < levels - zero.value - reach;
@@ -194,10 +194,11 @@ Real nearest_bfloat16(Real x) {
 
 // Computes a linear map with bfloat16 weights whose inputs are rounded to bfloat16. The product of two bfloat16 numbers
 // is exact in float32, so only sums are rounded. Rounding to odd has an error of at most two rounding units. The
-// rounding error of a sum of few products depends on the order of addition. So each pair of products is added to
-// `total` in the order of detail/simd/bfloat16_dot.hpp:
-//     rounded to nearest   (total + second) + first
-//     rounded to odd       total + (first + second)
+// rounding error of a sum of few products depends on the order of addition. So the function adds two products at a
+// time, `first` and `second`, in the order of detail/simd/bfloat16_dot.hpp:
+//     rounding of sums   order of addition
+//     to nearest         (total + second) + first
+//     to odd             total + (first + second)
 Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
   Matrix rounded_x = x;
   for (Real& feature : rounded_x.data) feature = nearest_bfloat16(feature);
@@ -316,9 +317,9 @@ Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, 
 }
 
 // Adds a deviation to an output o of attention, because the library rounds the weights of the softmax. The weight p_j
-// of key j is rounded to p_j (1 + e_j), and the error e_j is at most 2^-8. The sum of the softmax adds the rounded
-// weights. To first order, the error of o is `share` times the sum of e_j p_j (v_j - o). `share` is the reciprocal of
-// the sum of p_j, and `term(j)` returns p_j (v_j - o).
+// of key j is rounded to p_j (1 + e_j), and the error e_j is at most 2^-8. The library divides by the sum of the
+// rounded weights. To first order, the error of o is `share` times the sum of e_j p_j (v_j - o). `share` is the
+// reciprocal of the sum of p_j, and `term(j)` returns p_j (v_j - o).
 template <class Term>
 void add_deviation(Real& result, Real share, std::size_t keys, Term term) {
   double squares = 0;

@@ -135,13 +135,16 @@ Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, cons
 Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see);
 
-// The results of a decoder layer: the output, and the attention weights of both attentions. The parameter `memory_seen`
-// of decoder_layer returns whether a query sees a token of `memory`.
+// The results of a decoder layer: the output, and the attention weights of self-attention and of the attention to the
+// memory.
 struct Decoded {
   Matrix out;
   std::vector<Matrix> self_weights;
   std::vector<Matrix> memory_weights;
 };
+
+// Computes a decoder layer. `may_see` returns whether a query sees a key of self-attention. `memory_seen` returns
+// whether a query sees a token of `memory`.
 Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
                       const LayerConfig& config, std::size_t queries, std::size_t keys, const MaySee& may_see,
                       const MaySee& memory_seen);

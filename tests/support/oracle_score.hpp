@@ -21,7 +21,8 @@ struct Rotary {
   std::size_t first_key = 0;
 };
 
-// A Bias is a function. Its result is added to the score, in natural units. The result -inf hides the key.
+// A function whose result is added to the score before the softmax. The result is not multiplied by log2(e). The result
+// -inf hides the key.
 using Bias = std::function<Real(std::size_t head, std::size_t query, std::size_t key)>;
 
 struct Score {

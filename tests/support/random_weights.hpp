@@ -9,8 +9,8 @@
 
 namespace ladon_test {
 
-// Random weights with the standard deviation 0.3. All tensors lie in `pool`. Each tensor begins 23 numbers after the
-// previous tensor, so tensors may overlap, but no two tensors are equal.
+// Random weights with the standard deviation 0.3. Tensor i begins at pool[23 * i]. Tensors with more than 23 numbers
+// overlap the next tensors, but no two tensors are equal.
 template <class Weights>
 struct RandomWeights {
   std::vector<float> pool = Random(3).normals(2000, 0.3);

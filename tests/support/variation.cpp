@@ -137,9 +137,10 @@ void fill(const Subject& subject, Variation& variation, std::size_t i) {
 }
 
 oracle::Bias alibi(const ladon::Shape& shape, const std::vector<float>& slopes, std::ptrdiff_t offset) {
-  // If the number of heads is a power of two, head h has the slope 2^(-8 (h + 1) / heads). Otherwise, the first heads
-  // have the slopes for the next smaller power of two. The remaining heads have every other slope for the next larger
-  // power (https://github.com/ofirpress/attention_with_linear_biases, get_slopes).
+  // If the number of heads is a power of two, head h has the slope 2^(-8 (h + 1) / heads). Otherwise, let n be the
+  // largest power of two below the number of heads. The first n heads have the slopes of n heads. The remaining heads
+  // have the slopes of heads 0, 2, 4, ... of 2 n heads
+  // (https://github.com/ofirpress/attention_with_linear_biases, get_slopes).
   std::size_t power = 1;
   while (power * 2 <= shape.heads) power *= 2;
   return [=](std::size_t head, std::size_t query, std::size_t key) {

@@ -39,7 +39,7 @@ std::vector<std::uint32_t> to_bits(const ladon::Shape& shape, const std::vector<
 oracle::MaySee mask_of(const Subject& subject, const Variation& variation);
 
 // Returns the parameters of the heads for the oracle, including the numbers that masks add to scores. The number -inf
-// hides a key, in one head or in all heads.
+// hides a key. A mask adds either a separate number in each head, or one number in all heads.
 oracle::Heads heads_of(const Subject& subject, const Variation& variation);
 
 // A function that returns whether a query may see a key in a head.

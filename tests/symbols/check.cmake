@@ -1,6 +1,6 @@
 # cmake -DNM=<nm> -DOBJECT=<file> -P check.cmake
 # Checks that the only undefined symbols of OBJECT are memcpy, memmove and memset. So the code needs no libm, no
-# allocation and no exceptions. OBJECT must have no static constructors.
+# allocation and no exceptions. Also checks that OBJECT has no static constructors.
 execute_process(COMMAND ${NM} ${OBJECT} RESULT_VARIABLE status OUTPUT_VARIABLE symbols ERROR_VARIABLE err)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${NM} failed: ${err}")

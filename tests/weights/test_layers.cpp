@@ -8,8 +8,8 @@ namespace {
 
 using files::Checkpoint, files::counted;
 
-// A SPEC is a text that lists the tensors that a kernel needs. The string has the lines of a SPEC for the norms and the
-// feed-forward network of a layer. The feed-forward network has three hidden features.
+// A SPEC is a text that lists the tensors that a kernel needs. rest_of_layer has the lines of a SPEC for the norms and
+// the feed-forward network of a layer. The feed-forward network has three hidden features.
 const std::string rest_of_layer =
     "linear1_weight 3 4\nlinear1_bias 3\nlinear2_weight 4 3\nlinear2_bias 4\n"
     "norm1_weight 4\nnorm1_bias 4\nnorm2_weight 4\nnorm2_bias 4\n";

@@ -32,8 +32,8 @@ function setWeights(instance: Instance, model: number): void {
 }
 
 /**
- * Returns a number of calls that together take at least `batch` milliseconds. Later, the same number of calls may take
- * less time, because the engine may have optimised the code.
+ * Returns the number of calls for one measurement. That many calls take at least `batch` milliseconds now. They may
+ * take less time later, because the engine may have optimised the code.
  */
 function callsOf(call: () => void): number {
   for (let calls = 1; ; calls *= 2) {

@@ -154,8 +154,8 @@ function fill(cell: HTMLElement, rate: number, ceiling: number): void {
   cell.replaceChildren(track, make("span", { class: "figure" }, `${rate.toFixed(1)} `, share));
 }
 
-// The ceiling is measured again for each shape. In the result, all cells of one kind of module have the highest of
-// their ceilings.
+// Returns the cells with one ceiling for each kind of module: the highest. The benchmark measures the ceiling again for
+// each shape.
 function withOneCeiling(cells: readonly Cell[]): Cell[] {
   return cells.map((cell) => {
     const ceilings = cells.filter(({ variant }) => variant === cell.variant).map(({ ceiling }) => ceiling);

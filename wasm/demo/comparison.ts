@@ -78,8 +78,8 @@ export class Comparison {
 const cellsOf = (cell: (precision: Precision) => string): Cells => ({ int8: cell("int8"), float32: cell("float32") });
 
 /**
- * Returns the rows of the table. `compared` has the measured times. Until they are known, the table has only the sizes,
- * and "…" in place of the times.
+ * Returns the rows of the table. `compared` has the measured times. Before the times are measured, `compared` is
+ * undefined, and the table has the sizes, but "…" in place of the times.
  */
 function rowsOf(facts: LoadedModel["facts"], compared?: Compared): (readonly [name: string, cells: Cells])[] {
   const sizes: [string, Cells][] = [

@@ -1,6 +1,6 @@
 // Draws the attention of all heads of the date reader as small pictures. The user chooses one of the pictures. In each
-// picture, a row shows to what one digit of the date attends. The left columns are the characters of the text. The
-// right columns, after a gap, are the digits, because digits also attend to digits.
+// picture, a row shows the attention weights of one digit of the date. The left columns are the characters of the text.
+// The right columns, after a gap, are the digits, because digits also attend to digits.
 import type { DateReading } from "../src/date-reader.js";
 import { fitCanvas } from "./canvas.js";
 import { byId, make } from "./dom.js";
@@ -40,8 +40,8 @@ export class DateHeads {
   }
 
   /**
-   * Shows a badge on the picture of the head `pointing`, in which the digits attend to different characters of the text
-   * (pointingHead). Also chooses this head if the user has not chosen a head.
+   * `pointing` is the head whose digits attend to different characters of the text (pointing-head.ts). Shows a badge on
+   * the picture of this head. Also chooses this head if the user has not chosen a head.
    */
   follow(pointing: Place): void {
     for (const { layer, head, choice, badge } of this.#panels) {

@@ -11,13 +11,13 @@ const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
 /**
- * The difference between the natural logarithms of two magnitudes of frequency bands: the magnitude with the strongest
- * colour, and the largest magnitude with the faintest colour. 8 is 69 dB.
+ * The range of the colours, in natural logarithms of magnitudes. A band with the logarithm `loudest` has the strongest
+ * colour. A band with `loudest - range` or less has the faintest colour. A difference of 8 is 69 dB.
  */
 const range = 8;
 /**
- * The natural logarithm of a magnitude. The loudest band has the strongest colour if its logarithm is at least `quiet`.
- * In a sound with lower logarithms, all colours are fainter.
+ * The natural logarithm of the smallest magnitude that can have the strongest colour. If all bands of a sound are
+ * quieter, all colours are fainter.
  */
 const quiet = 0;
 
@@ -32,8 +32,8 @@ interface Pixels {
 }
 
 /**
- * The attention of the class token in one layer. `frame` is the index of the frame with the largest weight, `share`.
- * `toItself` is the weight of the class token itself.
+ * The attention of the class token in one layer. `share` is the largest weight to a frame, and `frame` is the index of
+ * this frame. `toItself` is the weight to the class token itself.
  */
 interface Peak {
   readonly frame: number;

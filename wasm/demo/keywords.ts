@@ -300,8 +300,8 @@ class Keywords {
     if (this.#words.childElementCount > wordsShown) this.#words.firstElementChild!.remove();
   }
 
-  // Measures the first second of the recording that the panel shows, and shows the time. Does nothing while the
-  // microphone is on, because the panel then shows the times of the microphone's sound.
+  // Measures how long `spot` takes for the first second of the recording that the panel shows. Shows this time. Does
+  // nothing while the microphone is on, because the panel then shows the times of the microphone's sound.
   #measure(): void {
     const samples = this.#sound?.samples.subarray(0, KeywordSpotter.sampleRate);
     if (samples && this.#model) this.#showFacts(timeOf(() => this.#model.spot(samples, { attention: false })));

@@ -34,7 +34,7 @@ export class ModelChoice {
     });
     this.#files.addEventListener("change", () => this.#takeFiles());
     this.#cancel.addEventListener("click", () => this.model().cancel());
-    // Before this line, the form is visible but inert, because a click before the script is loaded would be lost.
+    // Until this line runs, the form is visible but inert, because a click before the script is loaded would be lost.
     this.#form.inert = false;
   }
 

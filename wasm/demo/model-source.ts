@@ -5,8 +5,8 @@ import type { ModelSource, RemoteFile } from "./sentence-messages.js";
 import type { Progress } from "./weight-file.js";
 
 /**
- * Returns a copy of `response` that reports the progress of reading its body. `progress` gets the number of bytes so
- * far, and the size of the body, or 0 if the size is unknown.
+ * Returns a copy of `response` that reports the progress of reading its body. `progress` gets two numbers: the bytes so
+ * far, and the bytes of the whole body. The second number is 0 if the size of the body is unknown.
  */
 function counted(response: Response, progress: Progress): Response {
   const { body, headers } = response;

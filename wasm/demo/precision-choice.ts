@@ -11,7 +11,7 @@ export class PrecisionChoice {
     this.#group = byId(id, HTMLFieldSetElement);
     this.#choices = Array.from(this.#group.querySelectorAll("input"));
     this.#group.addEventListener("change", changed);
-    // Before this line, the choices are visible but disabled, because a click before the script is loaded would be
+    // Until this line runs, the choices are visible but disabled, because a click before the script is loaded would be
     // lost.
     this.#group.disabled = false;
   }

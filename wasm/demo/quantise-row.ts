@@ -1,7 +1,7 @@
 const smallestNormal = 2 ** -126;
 /**
- * A constant that rounds a float x: x + roundingOffset - roundingOffset is the nearest integer to x, ties to even. All
- * floats from 2^23 to 2^24 are integers. The magnitude of x must be below 2^22.
+ * A constant that rounds a float x: `x + roundingOffset - roundingOffset` is the nearest integer to x, ties to even.
+ * The magnitude of x must be below 2^22. The sum is then between 2^23 and 2^24, where all floats are integers.
  */
 const roundingOffset = 1.5 * 2 ** 23;
 
@@ -17,9 +17,10 @@ function largestMagnitude(values: Float32Array): number {
 }
 
 /**
- * Quantises a row to integers from -127 to 127. Writes the integers nearest to weights / scale into `to`, and returns
- * the scale, which is the largest magnitude / 127. Returns NaN if a weight is infinite or NaN. The results are
- * bit-identical to those of `quantise` in the C++ library (ladon/quantise.hpp).
+ * Quantises a row to integers from -127 to 127. The scale is the largest magnitude divided by 127, or 1 if the quotient
+ * is subnormal or 0. Writes the integer nearest to each `weight / scale` into `to`. Returns the scale, or NaN if a
+ * weight is infinite or NaN. The results are bit-identical to those of `quantise` in the C++ library
+ * (ladon/quantise.hpp).
  */
 export function quantiseRow(weights: Float32Array, to: Int8Array): number {
   const exact = Math.fround(largestMagnitude(weights) / 127);

@@ -1,5 +1,5 @@
-// Converts the TensorFlow Lite file of KWT-1, as published, to safetensors with PyTorch's names. The names are those of
-// examples/keywords/tflite_to_safetensors.py.
+// Converts the published file of KWT-1 from the format of TensorFlow Lite to safetensors. The tensors get PyTorch's
+// names, as in examples/keywords/tflite_to_safetensors.py.
 
 const layers = 12;
 
@@ -61,7 +61,7 @@ class Table {
     private readonly at: number,
   ) {}
 
-  /** Returns the offset of the field `index` in the file, or 0 if the table does not have the field. */
+  /** Returns the place of field number `index`, or 0 if the table does not have the field. */
   field(index: number): number {
     const fields = this.at - this.view.getInt32(this.at, true);
     const entry = 4 + 2 * index;
@@ -69,9 +69,7 @@ class Table {
     return offset && this.at + offset;
   }
 
-  /**
-   * Returns the number of elements of the vector in the field `index`, and the offset of its first element in the file.
-   */
+  /** Field number `index` is a vector. Returns the number of its elements, and the place of its first element. */
   vector(index: number): { count: number; first: number } {
     const field = this.field(index);
     if (field === 0) return { count: 0, first: 0 };

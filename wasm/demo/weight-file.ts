@@ -65,8 +65,8 @@ function madeTensors(name: string, tensor: FileTensor): MadeTensor[] {
 const inFileOrder = (a: MadeTensor, b: MadeTensor) => b.elementBytes - a.elementBytes || (a.name < b.name ? -1 : 1);
 
 /**
- * The int8 file while it is made: `file` has all its bytes, but so far only the header is written. `places` has the
- * offset of each tensor in the file.
+ * The int8 file while it is made. `file` has room for all bytes, but so far only the header is written. `places` has
+ * the offset of each tensor in the file.
  */
 interface Layout {
   readonly file: Uint8Array<ArrayBuffer>;

@@ -33,10 +33,10 @@ const op = {
 };
 
 // An entry of `units` describes one kind of module. All entries for float32 contain the members of `floats`, and all
-// entries for int8 contain the members of `bytes`. `result` converts a sum to a float32. `macs` is the number of
-// multiply-adds in `fused`, or in `mul` and `add` together. `fused` adds a product to the sum in one instruction. `mul`
-// multiplies the sum by `factor`, so that no two products are equal. Otherwise, an engine could compute one product for
-// several sums.
+// entries for int8 contain the members of `bytes`. A step of the loop is either the instruction `fused`, which adds a
+// product to a sum, or the instructions `mul` and `add`. A step computes `macs` multiply-adds. `mul` multiplies the sum
+// by `factor`, so that no two products are equal. Otherwise, an engine could compute one product for several sums.
+// `result` converts a sum to a float32.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
 const units = {
@@ -65,10 +65,10 @@ export function peakModule(kind, {precision = "float32", sums = sumsOf[precision
   const [rounds, factor, term, firstSum] = [0, 1, 2, 3];
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
   const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
-  // No float sum overflows. Without `fused`, a step computes sum * factor + term, which converges to 1. With `fused`, a
-  // step computes factor * term + sum, as in kernels. This sum grows until an addition of 0.0001 no longer changes it.
-  // With `fused`, sum * factor + term would be slower, because V8 would have to copy `term` first: the x86-64
-  // instruction overwrites the operand that is added.
+  // No float sum overflows. Without `fused`, a step computes `sum * factor + term`, which converges to 1. With `fused`,
+  // a step computes `factor * term + sum`, as in kernels. This sum grows until an addition of 0.0001 no longer changes
+  // it. With `fused`, `sum * factor + term` would be slower: the x86-64 instruction overwrites its addend, so V8 would
+  // have to copy `term` before each step.
   const multiplyAdd = unit.fused ?
     sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];

@@ -6,7 +6,10 @@ import type { RelaxedDot } from "./relaxed-dot.js";
 
 export interface Activations {
   readonly bits: 7 | 8;
-  /** True if quantised inputs are signed bytes, because the engine's relaxed dot product reads them as signed. */
+  /**
+   * True if the engine's relaxed dot product reads quantised inputs as signed bytes. The kernel then quantises to
+   * signed bytes.
+   */
   readonly isSigned: boolean;
 }
 

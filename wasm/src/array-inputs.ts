@@ -46,8 +46,8 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
 
 /**
  * Copies `source` to the address `input.at`. `source` has either the whole shape of `input` or the shape `part`.
- * Returns the number of columns of `source`, or its length if `source` has one axis. The caller passes this number to
- * the kernel if the kernel has an option for it, such as boolean_keys for the array `boolean`.
+ * Returns the number of columns of `source`, or its length if `source` has one axis. Some arrays have an option for
+ * this number, such as boolean_keys for the array `boolean`. The caller then passes the number to the kernel.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
   const { name, type, shape, at } = input;

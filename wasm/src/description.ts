@@ -44,8 +44,8 @@ export interface Option {
   /** The names of the masks that need the option. */
   readonly masks?: readonly string[];
   /**
-   * The name of an array, if this option is only the number of columns of that array: "boolean" for boolean_keys. The
-   * package sets such an option, and the caller does not.
+   * The name of an array, such as "boolean". An option with `of` is the number of columns of this array: for example,
+   * boolean_keys. The package sets such an option, and the caller does not.
    */
   readonly of?: string;
   /** True if the kernel writes the array. */
@@ -151,8 +151,8 @@ const isOption = (one: any): boolean =>
   Object.hasOwn(one.shape ? arrayTypes : otherTypes, one.type) &&
   isShape(one.shape ?? []);
 /**
- * Returns true if `list` is an array, all its entries pass `isOne`, and `times` copies of the list have at most
- * mostPointers pointers in total. A layer's list has one copy for each layer.
+ * Returns true if `list` is an array, all its entries pass `isOne`, and the C struct needs at most mostPointers
+ * pointers for them. The struct contains the entries `times` times: a layer's entries once for each layer.
  */
 const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
   Array.isArray(list) &&
@@ -205,7 +205,7 @@ export interface Slot {
   readonly type: WeightType;
   readonly shape: readonly number[];
   /**
-   * The number of pointers in the C struct that belong to this tensor. They point to parts of the tensor, all of one
+   * The number of pointers in the C struct that point into this tensor. They divide the tensor into parts of equal
    * size.
    */
   readonly pointers: number;

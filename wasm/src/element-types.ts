@@ -11,5 +11,5 @@ export const weightArrays: Readonly<
 
 export const isWeightType = (type: unknown): type is WeightType => Object.hasOwn(weightArrays, type as string);
 
-/** Returns the bytes of one element. */
+/** Returns the number of bytes of one element. */
 export const elementBytes = (type: WeightType): number => weightArrays[type].BYTES_PER_ELEMENT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tensors that a kernel reads among the tensors of a file or of a record.
+// Searches a file or a record for the tensors that a kernel reads.
 import { product } from "./check.js";
 import type { Slot } from "./description.js";
 import { elementBytes, type WeightType } from "./element-types.js";
@@ -67,8 +67,8 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
 
 /**
  * If `members` has PyTorch's packed tensor (the projections of queries, keys and values in one), replaces it by its
- * three parts. A packed tensor of another shape than `shape` stays in `members`, so findTensors returns its name in
- * `others`. If the packed tensor has no known shape, only its length must fit.
+ * three parts. A packed tensor with another shape than `shape` stays in `members`, and findTensors returns its name in
+ * `others`. If only the length of the packed tensor is known, only its length is compared.
  */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];

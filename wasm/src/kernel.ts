@@ -17,8 +17,8 @@ export const kernelOf = async (module: WebAssembly.Module, wanted: LoadOptions):
   if (wanted.activationBits && !isInt8) fail("option", "precision for activationBits", "int8", precision);
   const chosen = isInt8 ? await chooseActivations(inModule, wanted.activationBits) : undefined;
   const description = chosen ? Object.freeze({ ...inModule, activationBits: chosen.bits }) : inModule;
-  // The exported function set_activations takes the format of quantised inputs. A module exports this function only if
-  // the activationBits of its description are 8. Instances of other modules get no activations.
+  // `activations` is the argument of the exported function set_activations: the format of quantised inputs. A module
+  // exports this function only if its description has activationBits 8. For other modules, `activations` is undefined.
   const activations = inModule.activationBits === 8 ? chosen : undefined;
   return {
     description,

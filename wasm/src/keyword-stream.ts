@@ -16,9 +16,9 @@ export interface Spotting {
   /** [12]: a logit for each of KeywordSpotter.labels. */
   readonly logits: Float32Array;
   /**
-   * [12][99]: the attention of the class token in each of the 12 layers. Element 0 of a row is its attention to itself,
-   * and the others are its attention to the 98 frames. A row sums to 1. The array is empty without the option
-   * `attention`.
+   * [12][99]: the attention weights of the class token in each of the 12 layers. Element 0 of a row is the weight to
+   * the class token itself, and the others are the weights to the 98 frames. A row sums to 1. With `attention: false`,
+   * the array is empty.
    */
   readonly attention: readonly Float32Array[];
   /** [98][80]: the spectrogram of the window. Natural logarithms of magnitudes in mel bands, the oldest frame first. */

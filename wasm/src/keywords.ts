@@ -90,10 +90,10 @@ export class KeywordSpotter {
   }
 
   /**
-   * Spots the words of a whole sound: floats from -1 to 1, 16 kHz, one channel. A sound of less than a second is padded
-   * with zeros. A longer sound is divided into windows of a second, which begin every `stride` milliseconds. `words`
-   * has the words of all windows. Label, probability and attention are those of the window with the likeliest word. The
-   * call does not affect `push`.
+   * Spots the words of a whole sound. `samples` are floats from -1 to 1, at 16 kHz, of one channel. A sound of less
+   * than a second is padded with zeros. A longer sound is divided into windows of a second, which begin every `stride`
+   * milliseconds. `words` has the words of all windows. The other members of the result describe the window with the
+   * likeliest word. The call does not affect `push`.
    */
   spot(samples: Float32Array, options: SoundOptions = {}): SoundSpotting {
     const { attention } = checkSound(samples, options);

@@ -28,9 +28,9 @@ export type KernelSource =
 declare global {
   namespace WebAssembly {
     /**
-     * TypeScript's file lib.dom.d.ts declares WebAssembly.Module without members, so a value of any type would match.
-     * The types of Node do not declare WebAssembly.Module. With the member below, the compiler rejects values that are
-     * not modules.
+     * With this member, the compiler rejects values that are not modules. TypeScript's file lib.dom.d.ts declares
+     * WebAssembly.Module without members, and the types of Node do not declare it. So without this member, the
+     * interface would be empty, and a value of any type would match.
      */
     interface Module {
       readonly [Symbol.toStringTag]: "WebAssembly.Module";

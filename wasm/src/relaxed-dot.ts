@@ -16,7 +16,8 @@ export type RelaxedDot = "unsigned" | "signed" | "saturating" | "wrong";
 
 /**
  * A small WebAssembly module that runs the instruction. In its memory, `a` is at address 0, `b` at 16 and `c` at 32.
- * `dots` adds the dot products of `a` and `b` to `c` `count` times, and writes the four sums to address 48.
+ * `dots` runs the instruction `count` times: each time, it adds the dot products of `a` and `b` to four sums, which
+ * begin as `c`. Then `dots` writes the sums to address 48.
  */
 export interface Probe {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -64,8 +65,8 @@ const engineDefined: readonly Operands[] = [
 ];
 
 /**
- * Computes the sums that `dots(count)` must write if `c` is `start`. Each lane of the result is the lane of `start`,
- * plus `count` times the dot product of the lane's bytes of `a` and `b`.
+ * Computes the sums that `dots(count)` must write if `c` is `start`. Sum i is start[i] plus `count` times the dot
+ * product of the bytes 4i to 4i + 3 of `a` and `b`.
  */
 const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32Array =>
   start.map((sum, lane) => {
@@ -102,8 +103,8 @@ class Observations {
 }
 
 /**
- * Computes the sums of `a` and `b` with the probe. Returns true if these sums equal the exact sums of the operands
- * `expected`. If `expected` is asSigned({ a, b }), the result says whether the engine reads the bytes of `b` as signed.
+ * Returns true if the sums of `a` and `b` that the probe computes equal the exact sums of `expected`. If `expected` is
+ * asSigned({ a, b }), true means that the engine reads the bytes of `b` as signed.
  */
 const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: number): boolean => {
   const start = Int32Array.of(1, -2, 30000, -40000);
@@ -124,7 +125,7 @@ const rounds = 8;
 const additions = 20000;
 
 /**
- * Finds out how the probe computes dot products. Pauses between the calls of `dots`, so that the engine can replace its
+ * Finds out how the probe computes dot products. Waits between the calls of `dots`, so that the engine can replace its
  * code by optimised code.
  */
 export const classify = async (probe: Probe): Promise<RelaxedDot> => {

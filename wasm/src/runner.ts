@@ -110,8 +110,8 @@ export class Runner {
   }
 
   /**
-   * Checks the options of a run (`given`), and copies its arrays into the module's memory. Returns the members of the C
-   * struct of options, except `attention`. Each member is an address, a length or a number.
+   * Checks `given`, the options of a run, and copies the arrays among them into the module's memory. Returns the
+   * members of the C struct of options, except `attention`. Each member is an address, a length or a number.
    */
   #writeInputs(given: Given, { queries, keys, offset }: Lengths, passesContext: boolean): Words {
     const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };

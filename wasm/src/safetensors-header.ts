@@ -12,7 +12,10 @@ export interface FileTensor extends GivenTensor {
   readonly begin: number;
 }
 
-/** Maps each dtype that the package reads to the bytes of an element and the name of the type in this package. */
+/**
+ * Maps each dtype that the package reads to the number of bytes of an element, and to the name of the type in this
+ * package.
+ */
 const knownTypes: ReadonlyMap<string, readonly [size: number, type: string]> = new Map([
   ["F32", [4, "float32"]],
   ["F16", [2, "F16"]],

@@ -2,8 +2,8 @@
 import { fail } from "./fail.js";
 
 /**
- * Maps values of ladon_status (C header) to messages. This package does not detect the errors in the map, so only the
- * kernel reports them.
+ * Maps values of ladon_status (C header) to messages. The map contains errors that the kernel detects, but this package
+ * does not.
  */
 const messages: Record<number, string> = {
   7: "a length or a position is larger than the kernel has room for",

@@ -15,9 +15,9 @@ type Names = Map<string, string>;
 
 /**
  * Adds two entries to the map `names` for each of the `rows`. A row [role, name] describes one tensor, for example
- * ["out_proj_weight", "output.dense.weight"]. In the C struct, the tensor is called `member` + role. In checkpoints, it
- * is called `place` + name. The first entry maps the name in the C struct to itself. The second entry maps the name in
- * checkpoints to the name in the C struct, and is left out if `isOwnOnly` is true.
+ * ["out_proj_weight", "output.dense.weight"]. The C struct calls the tensor `member + role`, and checkpoints call it
+ * `place + name`. The keys of the two entries are these two names. Both entries have the name in the C struct as their
+ * value. If `isOwnOnly` is true, the entry for the name in checkpoints is left out.
  */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {

@@ -58,8 +58,8 @@ const callOnZeros = (
 
 /**
  * Repeats calls until they get no faster. Calls are timed in slices of 8 ms, which is long enough for a coarse clock,
- * and the time of a call is the mean of its slice. A slice is a gain if its time is more than 10% below the shortest
- * time so far. Ends when the last gain was 150 ms ago, or 8 times the shortest time if this is more than 150 ms. Always
+ * and the time of a call is the mean of its slice. A slice is a gain if its mean is more than 10% below the shortest
+ * mean so far. Ends when the time since the last gain is at least 150 ms and at least 8 times the shortest mean. Always
  * ends after `most` milliseconds. Between two slices, other code of the page can run. V8 compiles in another thread,
  * and replaces the code between two calls.
  */

@@ -93,7 +93,8 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
  * - The kernel reads it. All such tensors must be present.
  * - The kernel does not read it, but other kernels of this kind do: for example, a tensor of a further layer, or a
  *   bias. It is not allowed.
- * - No kernel of this kind reads it, such as embeddings. It is allowed in a file (`isFile`), but not in a record.
+ * - No kernel of this kind reads it: for example, a table of embeddings. It is allowed in a file (`isFile`), but not
+ *   in a record.
  * Throws "weights" if a tensor is missing or not allowed. Throws "shape" or "weights" if a tensor has another shape or
  * type than the kernel reads.
  */

@@ -16,16 +16,17 @@ const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
 const blocks =
   "\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2B73F}" +
   "\\u{2B740}-\\u{2B81F}\\u{2B920}-\\u{2CEAF}\\u{2F800}-\\u{2FA1F}";
-// Matches ASCII letters and digits. wordsOf only converts them to lower case, so `put` tests for them first.
+// Matches ASCII letters and digits. wordsOf only converts them to lower case, so `put` tests for them first and can
+// skip all other tests.
 const plain = /[\dA-Za-z]/;
 const ideograph = new RegExp(`[${blocks}]`, "u");
 const mark = /\p{M}/u;
 const accent = /\p{Mn}/u;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 
-// A combining mark of the highest combining class. normalize("NFD") moves `lastMark` behind all following marks of
-// other classes, but not behind a code point of class 0. So a mark `c` is of class 0 if (lastMark + c).normalize("NFD")
-// does not end with `lastMark`.
+// A combining mark of the highest combining class, with which isOfClass0 tests the class of a code point `c`.
+// normalize("NFD") moves `lastMark` behind all following marks of other classes, but never behind a code point of class
+// 0. If (lastMark + c).normalize("NFD") ends with `lastMark`, `c` is not of class 0.
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 

@@ -1,5 +1,5 @@
-// The paths of the files for the tests of MiniLM. `model` is null without the model, and `conformance` is null without
-// the expected embeddings.
+// The paths of the files for the tests of MiniLM. `model` is null if the model is absent. `conformance` is null if the
+// expected embeddings are absent.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

@@ -8,10 +8,10 @@ const unit = 2 ** -24;
 /**
  * Returns the allowed difference between float32 and float64 results. The errors of n independent and unbiased
  * roundings of numbers of the magnitude s add up to about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41,
- * 2019). A result depends on at most `depth` successive sums of at most `longest` terms, so n is at most the product of
- * the two. In these tests, a sum does not enlarge relative errors, and most sums are short. The bound is twice the
- * error for this n. The largest measured error is a third of the bound. A wrong epsilon, tanh in place of erf, or one
- * key too many exceeds the bound by a factor of 5 to 10,000.
+ * 2019), if no sum enlarges relative errors, as in these tests. A result depends on at most `depth` successive sums of
+ * at most `longest` terms, so n is at most `longest * depth`. Most sums are shorter. The bound is twice the error for
+ * the largest n. The largest measured error is a third of the bound. A wrong epsilon, tanh in place of erf, or one key
+ * too many exceeds the bound by a factor of 5 to 10,000.
  */
 export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
 

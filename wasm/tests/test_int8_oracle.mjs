@@ -59,7 +59,7 @@ const forEachKernel = async (t, source, allBits, check) => {
   assert.ok(count >= allBits.length);
 };
 
-/** Checks a kernel of self-attention, of an encoder layer or of an encoder. `options` are more options of the run. */
+/** Checks a kernel of self-attention, of an encoder layer or of an encoder. `options` are the options of masks. */
 const check = (kernel, random, { queries, keys, options = {}, maySee = all, mask }) => {
   const { description } = kernel;
   const { model, heads } = description;
@@ -208,9 +208,8 @@ const relativeError = (actual, wanted) => {
 // Compares the kernel's results on four inputs with the oracle. `wanted[8]` and `wanted[7]` are results of the oracle
 // with inputs quantised to 8 and 7 bits. In a model of this size, kernel and oracle often round a number near a
 // midpoint to different integers, and then all later layers differ, too. So only one of the four inputs must agree
-// closely with `wanted[bits]`. The last check finds a kernel that quantises to the wrong number of bits. The kernel
-// fails if one of its errors from `wanted[bits]` is at least twice its smallest error from the oracle with the other
-// number of bits.
+// closely with `wanted[bits]`. The last check finds a kernel that quantises to the wrong number of bits: all four
+// errors from `wanted[bits]` must be below twice the smallest error from the results for the other number of bits.
 for (const name of ["minilm", "keywords"]) {
   test(name, async (t) => {
     const random = randomOf(28);

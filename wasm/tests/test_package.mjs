@@ -54,8 +54,8 @@ test("only files.js imports modules of Node, and builds for browsers leave it ou
     const names = read(`../dist/${name}`).match(/["']node:\w+["']/g) ?? [];
     assert.deepEqual(names.length > 0, name === "files.js", `${name}: ${names}`);
   }
-  // In builds for browsers, package.json replaces files.js by an empty file. It names the file twice, because the demo
-  // page is built from src/files.ts and not from dist/files.js.
+  // In builds for browsers, package.json replaces files.js by an empty file. It lists dist/files.js for users of the
+  // package, and src/files.js for the demo page, which is built from src.
   assert.deepEqual(manifest.browser, { "./dist/files.js": false, "./src/files.js": false });
 });
 

@@ -1,6 +1,6 @@
-// Tests the code in README.md. Runs the blocks of JavaScript with a name, such as `<!-- attention.mjs -->`. Follows the
-// section about kernels of your own shapes, in a new folder with a link to the library: runs the CMakeLists.txt and the
-// command of the section, and loads the module.
+// Tests the code in README.md. Runs the blocks of JavaScript that have a name, such as `<!-- attention.mjs -->`. Also
+// builds the kernel of the section about kernels of your own shapes: in a new folder with a link to the library, runs
+// the command of the section with its CMakeLists.txt. Then loads the module.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -40,8 +40,9 @@ test("for a kernel that is not shipped, load proposes this call with other sizes
 const codeOf = (name) => new RegExp(`<!-- ${name.replace(".", "\\.")} -->\n\`\`\`\\w+\n([^\`]+)\`\`\``).exec(readme)[1];
 
 /**
- * Runs blocks of JavaScript of README.md one after another, between the lines `before` and `after`. If a line of a
- * block is "VALUE; // EXPECTED", asserts that the value is the expected value. Returns the number of these assertions.
+ * Runs a module that consists of the text `before`, some blocks of JavaScript of README.md, and the text `after`. If a
+ * line of a block is "VALUE; // EXPECTED", asserts that the value is the expected value. Returns the number of these
+ * assertions.
  */
 const runCode = async (t, names, before, after = "") => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));

@@ -30,7 +30,10 @@ const statuses = {
 };
 const statusOf = (error) => statuses[error.code] ?? (error instanceof URIError ? 400 : 500);
 
-/** Opens a file. Returns undefined for a folder or a pipe, because opening a pipe would wait for another program. */
+/**
+ * Opens a file. Returns undefined if the path is not a file. It may be a pipe, and opening a pipe would wait for
+ * another program.
+ */
 const openFile = async (path) => ((await stat(path)).isFile() ? open(path) : undefined);
 
 /** Serves a folder below a path such as "/" or "/some/where/". Every response has the `headers`. */

@@ -7,9 +7,8 @@ import {makePeaks, workOf} from "../work.mjs";
 
 const frames = 98, tokens = 99, width = 64, layers = 12, feedForward = 256, coefficients = 40;
 /**
- * The number of multiply-adds in the linear maps of the encoder for one recording. In the last layer, only the class
- * token is a query. So the last layer computes keys and values for all tokens, and all other linear maps only for the
- * class token.
+ * The number of multiply-adds in the linear maps of the encoder for one recording. The last layer computes keys and
+ * values for all tokens. Its other linear maps compute only the class token, which is the only query of the last layer.
  */
 const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward) +
     2 * tokens * width * width + width * (2 * width + 2 * feedForward);
@@ -114,7 +113,7 @@ async function ladonOf(host, kind, precision) {
 
 /**
  * Returns a function from features to logits. The package has only a function from sound to logits. Therefore, the
- * returned function calls the exports of keywords_front_end.wasm itself.
+ * returned function calls keywords_front_end.wasm directly.
  */
 async function modelAlone(host, kind, encoder) {
   const name = `keywords/keywords_front_end.${kind === "scalar" ? "scalar" : "simd"}.wasm`;

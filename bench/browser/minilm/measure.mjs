@@ -70,7 +70,7 @@ async function allEntrants(host, {kinds, precision, peers}, report) {
 /**
  * Calls report({cosine}) for each package with int8 weights. `cosine` has the mean and the smallest cosine between the
  * package's int8 vectors and Ladon's float32 vectors. Relaxed modules quantise the inputs of products to 7 or 8 bits,
- * depending on the engine, so their cosines also depend on the engine.
+ * depending on the engine. So the cosines of relaxed modules also depend on the engine.
  */
 export async function measureCosines(host, {sentences, peers}, report) {
   const kinds = ["simd", "relaxed"];
@@ -99,7 +99,7 @@ async function ladonOf(host, kind, precision, activationBits) {
 }
 
 /**
- * Loads an ONNX file, models[form], with the package `name` for each `form` in `forms`. Returns an object to measure
+ * For each `form` in `forms`, loads the ONNX file models[form] with the package `name`. Returns an object to measure
  * for each loaded file. After the first failure, calls report({message}) and loads no more files.
  */
 async function formsOf(host, name, forms, ids, report) {

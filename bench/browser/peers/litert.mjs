@@ -1,4 +1,5 @@
-// Computes products with int8 weights in LiteRT.js, which uses the kernels of XNNPACK: one thread, relaxed SIMD.
+// Computes products with int8 weights in LiteRT.js, in one thread. LiteRT.js uses the kernels of XNNPACK, with relaxed
+// SIMD.
 import {loadAndCompile, loadLiteRt, Tensor} from "@litertjs/core";
 
 import {chainModel} from "./tflite.mjs";

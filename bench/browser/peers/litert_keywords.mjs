@@ -1,4 +1,4 @@
-// Runs the tflite files of KWT-1 in LiteRT.js, which uses the kernels of XNNPACK: one thread, relaxed SIMD.
+// Runs the tflite files of KWT-1 in LiteRT.js, in one thread. LiteRT.js uses the kernels of XNNPACK, with relaxed SIMD.
 import {loadAndCompile, Tensor} from "@litertjs/core";
 
 export {start} from "./litert.mjs";

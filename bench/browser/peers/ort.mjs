@@ -1,5 +1,6 @@
-// Computes attention with its projections in ONNX Runtime Web: one thread, wasm. Several models compute attention with
-// different operators. The fastest model depends on the version and the shape, so this file offers all models.
+// Computes attention with its projections in ONNX Runtime Web. Uses the wasm backend and one thread. Several models
+// compute attention with different operators. The fastest model depends on the version and the shape, so this file
+// offers all models.
 import * as ort from "onnxruntime-web/wasm";
 
 import {model, node, tensor} from "./onnx.mjs";
@@ -15,9 +16,9 @@ export async function start({read}) {
   ort.env.logLevel = "error";
 }
 
-// Each entry makes an ONNX model that computes attention. The models differ in their operators. The first two operators
-// are in Microsoft's domain "com.microsoft". The third operator is in ONNX since opset 23. The last entry uses only
-// MatMul, Softmax and other basic operators.
+// Each entry makes an ONNX model that computes attention with different operators. The first two entries use operators
+// of Microsoft's domain "com.microsoft". The third entry uses an operator that ONNX has since opset 23. The last entry
+// uses only MatMul, Softmax and other basic operators.
 const attentionOperators = {
   "com.microsoft.Attention": ({tokens, model: width, heads, causal, w}) => [[1, tokens, width], 17, [
     tensor("in_weight", [width, 3 * width], transposed(w.inWeight, 3 * width, width)),

@@ -1,4 +1,5 @@
-// Computes MiniLM in ONNX Runtime Web without transformers.js: one thread, wasm. Ladon's tokenizer makes the token ids.
+// Computes MiniLM in ONNX Runtime Web without transformers.js. Uses the wasm backend and one thread. Ladon's tokenizer
+// makes the token ids.
 import * as ort from "onnxruntime-web/wasm";
 
 import {models, pathOf} from "../minilm/models.mjs";

@@ -25,7 +25,7 @@ export async function start({url, read}) {
 
 /**
  * Loads models[form] of MiniLM with transformers.js. Returns {embed, ids, free}. embed(text) returns a Promise of the
- * text's vector, and ids(text) the token ids.
+ * text's vector, and ids(text) returns the token ids.
  */
 export async function load(form) {
   const {file, dtype} = models[form];

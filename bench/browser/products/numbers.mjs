@@ -9,8 +9,8 @@ export const [tokens, model, hidden, length] = [128, 384, 1536, 12];
 export const flopsOfProduct = 2 * tokens * model * hidden;
 
 /**
- * Returns random int8 weights [rows][columns] with a scale for each row, and the same weights as float32: scale *
- * integer.
+ * Returns random int8 weights [rows][columns] with a scale for each row, and the same weights as float32 (each integer
+ * times the scale of its row).
  */
 function weightsOf(draw, rows, columns) {
   const floats = draw(rows * columns, 1 / Math.sqrt(columns));

@@ -60,7 +60,7 @@ extern "C" {
 // Returns the number of tokens that lie side by side in a panel.
 __attribute__((export_name("width"))) std::size_t width_of_panels() { return width; }
 
-// Computes the product of 128 x 384 x 1536: `in` has 384 features, and `out` has 1536.
+// Multiplies 128 tokens by the matrix `w`. The tokens in `in` have 384 features, and the tokens in `out` have 1536.
 __attribute__((export_name("product"))) void product(const float* in, const Weights* w, float* out) {
   multiply<hidden, model>(in, *w, out);
 }

@@ -8,8 +8,8 @@ from matplotlib import pyplot, ticker
 
 from ladon_bench import whole_file
 
-# The charts are readable on white and on dark pages: the charts have no background, and this grey has a contrast of 4
-# to 1 on white and on dark.
+# The charts are readable on white and on dark pages, because the charts have no background, and GREY has a contrast of
+# 4 to 1 on white and on dark.
 GREY = "#7d8188"
 # The colours of Okabe and Ito, which colour-blind people can distinguish. Ladon has the strongest colour.
 COLOURS = {"Ladon": "#d55e00", "ONNX Runtime": "#56b4e9", "OpenVINO": "#009e73", "LiteRT (XNNPACK)": "#e69f00",

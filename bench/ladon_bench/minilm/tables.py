@@ -62,9 +62,9 @@ def mixed_tables(rows):
                 [[*first(row), *(rate(row, one.get(column)) for column in columns)]
                  for row, one in zip(rows, by_column)])
     peers = [column for column in columns if column[0] != "Ladon"]
-    yield ("Ladon computes several sentences in separate calls or together. The next table compares the faster of "
-           "these ways with each column. Each cell has the speed-up of Ladon (median of the rounds, quartiles in "
-           "parentheses):")
+    yield ("Ladon computes several sentences in separate calls or together. Each cell of the next table has the "
+           "speed-up of Ladon's faster way over the library and the way of the column (median of the rounds, quartiles "
+           "in parentheses):")
     yield table(["sentences", "tokens", *(", ".join(column) for column in peers)],
                 [[*first(row), *(times(row, one[column]) if column in one else "" for column in peers)]
                  for row, one in zip(rows, by_column)])

@@ -1,5 +1,6 @@
-/* The second way to use Ladon without CMake in the program: a library and a header in C, which
- * cmake/make_kernel.cmake makes once. This file replaces attention.cpp, so the program needs no C++ compiler. */
+/* The second way to build the program without CMake: call a library in C. CMake is needed only once, to make the
+ * library and its header (cmake/make_kernel.cmake). This file replaces attention.cpp, so the program needs no C++
+ * compiler. */
 #include "attention.h"
 #include "attention_kernel.h"
 

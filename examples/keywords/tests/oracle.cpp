@@ -49,13 +49,13 @@ double weight_of(std::size_t band, std::size_t bin) {
 
 }  // namespace
 
-// Computes the features in float64. Also computes bounds for the errors of the float32 front end, in units of 2^-24.
-// Each step of an FFT adds at most 1 + 4 sqrt(2) units, relative to the 2-norm of the spectrum (Higham, Accuracy and
-// Stability of Numerical Algorithms, theorem 24.2). The FFT has log2(fft_length) = 9 steps. The bound counts 12 steps,
-// because the conversion to the real FFT and the rounding by the window count as steps, and one step is a reserve.
-// Computing the magnitudes and adding fewer than 16 products to a band causes an error of less than 32 units of the
-// band. The error of a logarithm is at most 4 units of the logarithm. The error of the DCT is at most mel_bands + 2 =
-// 82 units of each term.
+// Computes the features in float64. Also computes bounds for the errors of the float32 front end. A unit of a number is
+// 2^-24 times the number. Each step of an FFT adds at most 1 + 4 sqrt(2) units of the 2-norm of the spectrum (Higham,
+// Accuracy and Stability of Numerical Algorithms, theorem 24.2). The FFT has log2(fft_length) = 9 steps. The bound
+// counts 12 steps, because the conversion to the real FFT and the rounding by the window count as steps, and one step
+// is a reserve. Computing the magnitudes and adding fewer than 16 products to a band causes an error of less than 32
+// units of the band. The error of a logarithm is at most 4 units of the logarithm. The error of the DCT is at most
+// mel_bands + 2 = 82 units of each term.
 FrameOracle compute_oracle(std::span<const float, frame_length> samples) {
   const Spectrum spectrum = spectrum_of(samples);
   const double bin_error = 12 * (1 + 4 * std::numbers::sqrt2) * unit * spectrum.norm;

@@ -46,8 +46,8 @@ struct Cosines {
   double mean, smallest;
 };
 
-// Compares `other` with the model that has float32 weights. Computes the cosine of their two embeddings for every
-// MINILM_SENTENCE_STEP-th sentence. Returns the mean and the smallest of these cosines.
+// Compares `other` with the model that has float32 weights. For every MINILM_SENTENCE_STEP-th sentence, computes the
+// cosine of the embeddings of both models. Returns the mean and the smallest of these cosines.
 Cosines cosines_to_float32(SentenceEncoder other) {
   SentenceEncoder float32(model_file());
   const auto texts = sentences();

@@ -93,8 +93,9 @@ const kinds = ['function', 'table', 'memory', 'global'];
 // the number of instructions of each kind:
 //   plain            instructions with a code of one byte
 //   newer            sign extensions and other scalar instructions that the first version of WebAssembly (2017) lacks
-//   vector, relaxed  instructions of SIMD, and of relaxed SIMD
-//   relaxedInteger   relaxed dot products of bytes, which `relaxed` includes
+//   vector           instructions of SIMD
+//   relaxed          instructions of relaxed SIMD
+//   relaxedInteger   relaxed dot products of bytes; `relaxed` also counts them
 export function readModule(file) {
   const reader = new Reader(file);
   if ([...reader.take(8)].join() !== '0,97,115,109,1,0,0,0') throw new Error('this is not a WebAssembly module');

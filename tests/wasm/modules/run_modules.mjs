@@ -12,8 +12,8 @@ import '../../../wasm/engine/relaxed_simd.mjs';
 import {Loaded, randomNumbers} from './module_memory.mjs';
 import {attention} from './oracle.mjs';
 
-// Node 20 computes relaxed dot products wrongly in unoptimised code. So this flag makes Node compile all code with
-// optimisation.
+// Node 20 computes relaxed dot products wrongly in unoptimised code. The flag --no-liftoff makes Node compile all code
+// with optimisation.
 setFlagsFromString('--no-liftoff');
 
 const status = {ok: 0, nullInput: 1, nullWeights: 2, nullOutput: 3, nullWorkspace: 4, misaligned: 6, beyond: 7, overlap: 8,
@@ -140,10 +140,10 @@ function checkStatuses(m) {
 }
 
 const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
-// The largest accepted difference between an element of a module's result and of the reference. The inputs are between
-// -1 and 1. Weights of n columns are between -1 / sqrt(n) and 1 / sqrt(n), so sums are about as large as the inputs. y
-// is computed in several steps, and each step adds a few dozen products. So the error of float32 is at most a few
-// hundred units of 2^-24.
+// The largest accepted difference between the elements of two results. The inputs are between -1 and 1. The weights of
+// a matrix with n columns are between -1 / sqrt(n) and 1 / sqrt(n), so sums are about as large as the inputs. y is
+// computed in several steps, and each step adds a few dozen products. So the error of float32 is at most a few hundred
+// units of 2^-24.
 const bound = 500 * 2 ** -24;
 // Two variants may quantise a feature to neighbouring integers. The outputs then differ by the product of one step of
 // quantisation and a weight. The features of a token have a range of about 4, so a step is about 4 / 127. All matrices

@@ -8,8 +8,8 @@ import { serve } from "../../tools/serve.mjs";
 export const folder = fileURLToPath(new URL("../../dist/demo", import.meta.url));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// The Content-Security-Policy that the server sends in a header. The page is below the path /some/where/, and not at
-// "/", as on hosts of project pages.
+// The Content-Security-Policy that the server sends in a header. The server serves the page below /some/where/, because
+// a project page is usually not at "/" of its host.
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
 
 const commonFlags = (

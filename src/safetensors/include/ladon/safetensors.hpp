@@ -33,8 +33,8 @@ struct LoadOptions {
   // The epsilon of the norms: PyTorch's layer_norm_eps, or Hugging Face's layer_norm_eps or rms_norm_eps. A checkpoint
   // does not contain this number.
   float epsilon = 1e-5f;
-  // If true, `load` rejects a file with unused tensors. An unused tensor has a name that begins with the prefix, but
-  // the layer does not use the tensor. PyTorch's load_state_dict does the same.
+  // If true, `load` rejects a file with unused tensors, as PyTorch's load_state_dict does. An unused tensor has a name
+  // that begins with the prefix, but the layer does not use the tensor.
   bool strict = true;
 };
 
