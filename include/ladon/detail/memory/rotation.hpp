@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotates vectors in blocks of eight numbers. The rotation spreads the few large numbers of a block over all numbers of
 // the block, so int8 numbers represent the vector more accurately.
-//     H      the matrix of the rotation x -> H x: a block H8 on the diagonal for each eight numbers of x
+//     H      the matrix of the rotation x -> H x: blocks H8 on the diagonal, and 0 elsewhere
 //     H8     the Hadamard matrix of 8 x 8 entries 1 and -1, in Sylvester's order: H8 is symmetric, and H8 H8 = 8 I
 //
-// With W the weights and x the input of a product, W x = (W H) (H x) / 8, because H H = 8 I. The product is unchanged,
-// and the division by 8 is exact.
+// A product of weights W and an input x does not change: W x = (W H) (H x) / 8, because H H = 8 I. The division by 8 is
+// exact.
 //
 // Larger blocks are more accurate but slower. The table is for all-MiniLM-L6-v2 with int8 weights. The cosine compares
 // the sentence vectors with those of float32 weights, for 256 sentences (emulated in numpy). The time is the time of

@@ -11,8 +11,8 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // A view of a matrix: element (row, i) is data[row * RowStride + i * InnerStride]. `i` is the inner index of the
-// product: for weights, the number of the input feature. Either RowStride or InnerStride is 1. The attention kernels
-// also read the panels of K^T and V^T as a WeightMatrix.
+// product. For weights, `i` is the index of an input feature. Either RowStride or InnerStride is 1. The attention
+// kernels also read the panels of K^T and V^T as a WeightMatrix.
 template <class ElementType, std::size_t RowStride, std::size_t InnerStride>
 struct WeightMatrix {
   using Element = ElementType;

@@ -49,8 +49,8 @@ using HeadScratch = ScratchOfHeads<S, Target, detail::ShapeLayout<S, Target>::he
 // The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
 // for all keys and values.
 //
-// Kernels for several queries convert a bfloat16 or int8 cache to floats in `widened`, one key block at a time. They
-// first convert the keys, and later the values in the same memory.
+// Kernels for several queries convert a bfloat16 or int8 cache to floats, one key block at a time. The kernels store
+// the converted keys in `widened`, and later overwrite the keys with the converted values.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::ShapeLayout<S, Target>;
@@ -101,9 +101,10 @@ struct CrossShared {
   [[no_unique_address]] detail::LinearInput<Precision, Target, S.keys, S.key_model, L::keys> context_input;
 };
 
-// The workspace of project_keys: the tokens of one context in panels. If keys and values have separate contexts, the
-// context of the values overwrites the context of the keys after the keys are projected. With a bfloat16 or int8 cache,
-// `projected` holds one panel of new keys or values before scatter() writes the panel into the cache.
+// The workspace of project_keys. `context` holds the tokens of one context in panels. If keys and values have separate
+// contexts, project_keys first projects the keys, and then overwrites `context` with the context of the values. With a
+// bfloat16 or int8 cache, `projected` holds one panel of new keys or values before scatter() writes the panel into the
+// cache.
 template <Shape S, class Target, class Precision = precision::Float32>
 struct KeyWorkspace {
   using L = detail::ShapeLayout<S, Target>;

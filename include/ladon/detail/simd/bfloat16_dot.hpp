@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. An instruction
-// multiplies a pair of features by a pair of weights, and adds both products to a float32 sum. The instructions round
-// in different ways:
-//     vdpbf16ps   AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
-//     BFDOT       FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
+// multiplies a pair of features by a pair of weights, and adds both products to a float32 sum:
+//     instruction   extension     result
+//     vdpbf16ps     AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
+//     BFDOT         FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
 //
-// How the sums are rounded:
+// The two instructions round in different ways:
 //     vdpbf16ps   Each fma is rounded to the nearest float: the error is at most 2^-24 of the sum.
 //     BFDOT       Each addition is rounded to odd: an inexact sum becomes the neighbouring float whose last bit is 1.
 //                 The error is less than 2^-23 of the sum.
 // Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. On processors with
-// FEAT_EBF16, a program can set the bit EBF of the register FPCR. BFDOT then rounds to the nearest float and keeps
-// subnormal numbers, so the last bits of results differ.
+// FEAT_EBF16, a program can set the bit EBF of the register FPCR. With this bit, BFDOT rounds to the nearest float and
+// keeps subnormal numbers. The last bits of results therefore depend on the bit.
 //
 // tuple_dot.hpp documents the interface. For the product of a single token, TupleDot<BFloat16, Pack> also has load_row,
 // which loads a Row: a register of 2 * lanes consecutive features or weights.
@@ -51,8 +51,7 @@ struct TupleDot<BFloat16, Pack> {
     for (std::size_t i = 0; i < count; ++i) row.element[i] = from[i];
     return row;
   }
-  // Multiplies each element of `x` by the same element of `weight`. Adds the products of elements 2 i and 2 i + 1 to
-  // lane i of `sum`.
+  // Adds x[2 i] * weight[2 i] + x[2 i + 1] * weight[2 i + 1] to lane i of `sum`.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Row& x, const Row& weight) noexcept {
     for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
   }

@@ -15,8 +15,8 @@
 //   erf                                          4         2.74       2.88
 //   tanh                                         4         2.63       2.73
 //
-// A subnormal result is rounded only once: its error is at most 0.95 times the spacing of subnormals. In constant
-// expressions, g++ rejects an overflow and clang++ rejects a NaN, as in all floating-point arithmetic.
+// A subnormal result is rounded only once: its error is at most 0.95 times the spacing of subnormals. A constant
+// expression does not compile with g++ if a result overflows, and with clang++ if a result is NaN.
 //
 // If the argument is NaN, the result is NaN.
 //
@@ -42,8 +42,8 @@ LADON_INLINE constexpr void for_each_index(F f) noexcept {
   for (std::size_t i = 0; i < N; ++i) f(i);
 }
 
-// Returns `constants`. If target::Current::loads_constants is true, the values are hidden from the compiler: it then
-// loads each constant from memory where the constant is used, instead of keeping it in a register.
+// Returns `constants`. If target::Current::loads_constants is true, the function hides the values from the compiler.
+// The compiler then does not keep the constants in registers: each use of a constant loads the constant from memory.
 template <std::size_t N>
 LADON_INLINE constexpr decltype(auto) load_constants(const float (&constants)[N]) noexcept {
   if constexpr (target::Current::loads_constants) {
@@ -84,8 +84,8 @@ LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], cons
   }
 }
 
-// Returns p * 2^n for an integer n in [-252, 254]. Because 2^n itself may be too large or too small for a float, `p` is
-// multiplied by two powers of two whose product is 2^n. The first product is exact, so a subnormal result is rounded
+// Returns p * 2^n for an integer n in [-252, 254]. 2^n itself may be too large or too small for a float. The function
+// therefore multiplies `p` by two powers 2^a and 2^b with a + b = n. p * 2^a is exact, so a subnormal result is rounded
 // only once.
 template <class Pack>
 LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
@@ -122,11 +122,11 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 // number instead of +inf.
 //
 // Each of the 12 or 13 instructions for a pack waits for the previous one. A processor looks about 100 instructions
-// ahead, so with one pack after another, it would find too few independent instructions. The function therefore
-// computes each step for all N packs before the next step.
+// ahead. If the function computed one pack after another, these 100 instructions would contain too few independent
+// instructions. The function therefore computes each step for all N packs before the next step.
 //
 // This version uses a table of powers: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the
-// result is exactly 0. For x = -inf, this also raises the floating-point flag "invalid operation".
+// result is exactly 0. For x = -inf, the function raises the floating-point flag "invalid operation".
 //
 // Cycles per pack of the version without the table of powers (AVX-512, Cascade Lake):
 //     one pack at a time                   10.5
@@ -135,11 +135,11 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 //
 // The version with the table has a shorter polynomial. One pack of exponentials takes 4 multiplications with the table,
 // and 7 without. The total number of instructions is nearly the same. A tile of a matrix product keeps the multipliers
-// busy, so fewer multiplications save time in a loop that computes a tile and exponentials. Cycles per pack of
-// exponentials on Zen 5, which adds and multiplies in separate pipes:
-//   cycles per pack                table   no table
-//   in a loop of exponentials only   4.0        4.6
-//   added to the loop of a tile      2.4        3.6
+// busy, so fewer multiplications save time in a loop that computes a tile and exponentials. Zen 5 adds and multiplies
+// in separate pipes. There, one pack of exponentials takes this number of cycles:
+//   cycles per pack                  with the table   without
+//   in a loop of exponentials only   4.0              4.6
+//   added to the loop of a tile      2.4              3.6
 template <class Pack, std::size_t N>
   requires(uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -158,11 +158,11 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
 // The version of exp2_of_nonpositive without the table. For x <= -126.5, the result is exactly 0. For all other x, the
 // result is bit-identical to exp2(x).
 //
-// On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten this version from 12
-// to 10 instructions. AVX-512 uses the version with the table, which is still faster:
-//   cycles per pack (Zen 5)          table   10 instructions
-//   in a loop of exponentials only   4.0     4.2
-//   added to the loop of a tile      2.4     3.1
+// This version takes 12 instructions. On AVX-512, the instructions vrndscale and vscalef would shorten this version to
+// 10 instructions. AVX-512 uses the version with the table instead, which is still faster:
+//   cycles per pack (Zen 5)          with the table   10 instructions without it
+//   in a loop of exponentials only   4.0              4.2
+//   added to the loop of a tile      2.4              3.1
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -178,10 +178,10 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], one); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, the
-// function repeats their steps instead of calling exp2_of_nonpositive for an array of one pack. g++ for a Cortex-M55
-// would keep such an array in memory, and attention of 16 tokens with 32 features in 4 heads would take 6% more
-// instructions.
+// Returns 2^x of one pack, for the same x and with the same bits as the functions for N packs above. Without the table,
+// this function repeats the steps of the function for N packs instead of calling it with an array of one pack. g++ for
+// a Cortex-M55 would keep such an array in memory, and attention of 16 tokens with 32 features in 4 heads would take 6%
+// more instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {

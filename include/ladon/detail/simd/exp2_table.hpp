@@ -22,8 +22,9 @@ inline constexpr bool uses_exp2_table = false;
 #endif
 
 // Entry j contains the bits of 2^(j/8), correctly rounded, minus j * 2^20. To get the bits of 2^(k/8) with k = 8 n + j,
-// add k * 2^20 to entry j. Of this number, j * 2^20 completes the bits of 2^(j/8), and the rest, n * 2^23, adds n to
-// the exponent. The table contains its eight entries twice, because the register has sixteen lanes.
+// add k * 2^20 to entry j. k * 2^20 is j * 2^20 + n * 2^23: the first term completes the bits of 2^(j/8), and the
+// second term adds n to the exponent. The table contains its eight entries twice, because the register has sixteen
+// lanes.
 alignas(64) inline constexpr std::uint32_t exp2_eighths[16] = {
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7,
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7};

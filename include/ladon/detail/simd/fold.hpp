@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of folded tiles (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A step is the work for one
-// value of the inner index of a product. A folded pack is a register that holds several tokens. For each
-// token, it has the features of `Steps` consecutive steps. Lane i * Steps + j holds step j of token i, so the number of
-// tokens is lanes / Steps.
+// value of the inner index of a product. A folded pack is a register that holds lanes / Steps tokens, with the features
+// of `Steps` consecutive steps for each token. Lane i * Steps + j holds step j of token i.
 //
-// Fold exists only for AVX, AVX2 and AVX-512, because add_steps needs a narrower register for its result. Fold also
-// requires __builtin_shufflevector, because shuffles would otherwise go through memory.
+// The result of add_steps needs a narrower register. Fold therefore exists only for AVX, AVX2 and AVX-512, which have
+// registers of several widths. Fold also requires __builtin_shufflevector, because shuffles would otherwise go through
+// memory.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -126,8 +126,9 @@ struct Fold<XsimdPack<N>, Steps> {
     }(LaneIndices<Pack>{});
   }
 
-  // Interleaves half of the lanes of `a` with half of the lanes of `b`: lane 2 i of the result is lane i of half HalfA
-  // of `a`, and lane 2 i + 1 is lane i of half HalfB of `b`. Half 0 is the lower half, and half 1 is the upper half.
+  // Interleaves half of the lanes of `a` with half of the lanes of `b`. Lane 2 i of the result is lane i of the half of
+  // `a`, and lane 2 i + 1 is lane i of the half of `b`. HalfA chooses the half of `a`, and HalfB the half of `b`: 0 is
+  // the lower half, and 1 is the upper half.
   template <std::size_t HalfA, std::size_t HalfB>
   static LADON_INLINE Pack interleave_halves(const Pack& a, const Pack& b) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {

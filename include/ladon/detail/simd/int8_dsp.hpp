@@ -79,9 +79,9 @@ struct Quantisation {
 #define LADON_DSP_ROUND_4(a, b, c, d)                                                                            \
   "vadd.f32 " #a ", " #a ", s20\n\tvadd.f32 " #b ", " #b ", s20\n\tvadd.f32 " #c ", " #c ", s20\n\tvadd.f32 " #d \
   ", " #d ", s20\n\t"
-// For each of two tokens, packs the integers of two features into one register. An integer is the low 16 bits of an FPU
-// register. Then adds `limit` to each integer with saturation, and subtracts `limit` again. The results are at most the
-// largest q.
+// For each of two tokens, PACK_2 packs the integers of two features into one register. An integer is the low 16 bits of
+// an FPU register. PACK_2 then adds `limit` to each integer with saturation, and subtracts `limit` again, so that no
+// integer exceeds the largest q.
 #define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
   "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \
   "\n\t"                                                                          \
@@ -91,9 +91,9 @@ struct Quantisation {
   "\n\t"                                                                          \
   "ssub16 " #to0 ", " #to0 ", " #limit0 "\n\tssub16 " #to1 ", " #to1 ", " #limit1 "\n\t"
 
-// Quantises `quads` quads of four tokens. A quad is four consecutive features. Precondition: quads > 0.
-//     s0 - s15   a quad: the features 0 to 3 of four tokens
-//     r4 - r7    a pair of features of each token
+// Quantises the first 4 * `quads` features of four tokens. Precondition: quads > 0. Registers of the loop:
+//     s0 - s15   four consecutive features of each token
+//     r4 - r7    a pair of quantised features of each token
 //     r9 - r12   the limits
 LADON_NOINLINE inline void quantise_quads(const float* panel, std::size_t quads, const Quantisation& how,
                                           std::int16_t* pairs) noexcept {
@@ -142,7 +142,8 @@ LADON_INLINE void quantise_token(const float* from, float reciprocal, std::int32
   if constexpr (Features % 2 != 0) to[Features / 2 * 2 * Width + 1] = 0;
 }
 
-// Converts the weights of two rows to 16 bits, and stores them in pairs [pairs][2 rows]. The rows need no alignment.
+// Converts the weights of two rows to 16 bits, and stores the weights to `pairs` [pairs][2]. Each word is a pair of
+// weights of one row. The rows need no alignment.
 LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::int8_t* row1, std::size_t features,
                                           std::uint32_t (*pairs)[2]) noexcept {
   std::size_t i = 0;

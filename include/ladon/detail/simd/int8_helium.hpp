@@ -4,8 +4,8 @@
 // products with these functions.
 //
 // VMLADAVA multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z instead of the quantised
-// feature q (detail/memory/int8_panels.hpp). The number z follows from the token's zero point, so that s fits into a
-// signed byte:
+// feature q. s fits into a signed byte. z depends on `zero`, the zero point of the token
+// (detail/memory/int8_panels.hpp):
 //     8 bits of activations   z = zero - 128
 //     7 bits of activations   z = zero
 //
@@ -116,9 +116,9 @@ LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* ze
 //     q6, q7    the reciprocals, and z
 //     r12       round_to_low_bits
 //
-// vfmas computes x * reciprocal + round_to_low_bits with one rounding. The lowest 16 bits of the result are q. Other
-// targets round the product first, so their q may differ by 1. s = q + z may therefore be -129, and vqmovnb and vqmovnt
-// limit s to -128 .. 127.
+// vfmas computes x * reciprocal + round_to_low_bits with one rounding. The lowest 16 bits of the result are q.
+// scale_of_range, which computes the zero point, rounds the product first. The smallest q may therefore be 1 less than
+// the zero point allows, and s = q + z may be -129. vqmovnb and vqmovnt limit s to -128 .. 127.
 template <std::size_t Width>
 LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, const Quantisation& how,
                                     std::uint8_t* bytes) noexcept {
@@ -230,10 +230,10 @@ struct SumsArguments {
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// For 16 features, this loop takes 14 instructions: 1.75 for each of the 8 sums. Two of the 14 load weights. The loop
-// for short rows keeps the weights of 32 features in registers. It takes 12 instructions for 16 features, and another
-// 2.5 to load and store the sums. The low-overhead loop (dls, le) was rejected, because it occupies lr. A tile would
-// then have only 6 sums and take 12 instructions: 2 for each sum.
+// For 16 features, this loop takes 14 instructions: 1.75 for each of the 8 sums. Two of these instructions load
+// weights. The loop for short rows keeps the weights of 32 features in registers. For 16 features, the loop for short
+// rows takes 12 instructions, and another 2.5 to load and store the sums. The low-overhead loop (dls, le) is not used,
+// because it occupies lr. With this loop, a tile would have only 6 sums and take 12 instructions: 2 for each sum.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {

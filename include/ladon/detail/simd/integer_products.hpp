@@ -79,7 +79,7 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
 //     S[2] = c + 2^10 d
 //
 // `packed_block` is the number of features of such a block. The last block may be shorter. The words are stored block
-// by block: first `a`, then `b`:
+// by block. In each block, the words of `a` precede the words of `b`:
 //     words   [blocks][2][features of the block]
 inline constexpr std::size_t packed_block = 32;
 LADON_INLINE std::int32_t packed_a(std::int32_t row0, std::int32_t row2) noexcept { return row0 + row2 * 2048; }

@@ -36,9 +36,9 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// A quad is four neighbouring lanes. Picks four lanes from each quad of `a` and `b`, with the same four values of Pick
-// for all quads. The values 0 to 3 stand for the lanes of the quad of `a`, and the values 4 to 7 for the lanes of the
-// quad of `b`.
+// A quad is four neighbouring lanes. Each quad of the result has four lanes from the quads of `a` and `b` in the same
+// place. The four values of Pick choose these lanes, and are the same for all quads. The values 0 to 3 are the lanes of
+// the quad of `a`, and the values 4 to 7 are the lanes of the quad of `b`.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -47,8 +47,9 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Combines whole quads. With sixteen lanes, the result is quads First and Second of `a`, followed by quads First and
-// Second of `b`. With eight lanes, the result is quad First of `a`, followed by quad First of `b`.
+// Combines whole quads. With sixteen lanes, the result consists of four quads: numbers First and Second of `a`, then
+// numbers First and Second of `b`. With eight lanes, the result consists of two quads: number First of `a`, then number
+// First of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -65,9 +66,10 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Merges the lanes / Width rows in pairs: rows 2 i and 2 i + 1 become row i. This is one step of adding all lanes of
-// each row. The lanes of a row form blocks of 2 * Width lanes, and the two halves of each block are added. In the
-// merged row, the first half of each block is the sum from row 2 i, and the second half is the sum from row 2 i + 1.
+// Merges rows in pairs: rows 2 i and 2 i + 1 become row i. There are lanes / Width rows before the call, and half as
+// many after it. The call is one step of adding all lanes of each row. The lanes of a row form blocks of 2 * Width
+// lanes, and the two halves of each block are added. In the merged row, the first half of each block is the sum from
+// row 2 i, and the second half is the sum from row 2 i + 1.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

@@ -93,8 +93,9 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
   return Pack::load(lane);
 }
 
-// Loads a pack of 8-bit integers as floats. Without SSE4.1, x86 has no instruction that extends the sign of a byte.
-// Each integer then moves to the upper byte of a 32-bit lane, and an arithmetic shift extends the sign.
+// Loads a pack of 8-bit integers as floats. Without SSE4.1, x86 has no instruction that extends the sign of a byte. On
+// such processors, the function moves each integer to the upper byte of a 32-bit lane, and extends the sign by an
+// arithmetic shift.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
   if (!std::is_constant_evaluated()) {

@@ -26,9 +26,9 @@ struct HeliumBroadcast {
 struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
-  // `load` and `store` access memory through the type InMemory instead of intrinsics. g++ 12 treats the accesses of
-  // intrinsics as accesses to integers, and may therefore move them before or after accesses to the same floats.
-  // load_partial and store_partial need intrinsics, and call keep_order to preserve the order.
+  // `load` and `store` access memory through the type InMemory instead of intrinsics. g++ 12 treats an access by an
+  // intrinsic as an access to integers. g++ 12 may therefore swap this access with another access to the same memory as
+  // floats. load_partial and store_partial need intrinsics, and call keep_order to preserve the order.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
   // A mask has four equal bits for each lane, as in the predicate register VPR.
@@ -92,7 +92,7 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack fma(const HeliumPack& a, const HeliumPack& b, const HeliumPack& c) noexcept {
     return {vfmaq_f32(c.vector, a.vector, b.vector)};
   }
-  // The next operations take a HeliumBroadcast, which their instruction reads from a general register.
+  // The next operations take a HeliumBroadcast. Their instructions read the broadcast float from a general register.
   friend LADON_INLINE HeliumPack operator+(const HeliumPack& a, const HeliumBroadcast& b) noexcept {
     return {vaddq_n_f32(a.vector, b.value)};
   }

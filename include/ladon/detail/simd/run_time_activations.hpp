@@ -21,7 +21,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 //     engine's dot product      levels   least   bits
 //     unsigned (x86 with VNNI)  255      0       8
 //     signed (Arm)              255      -128    8
-//     saturating (other x86)    127      0       7 (no sum of two products exceeds 16 bits)
+//     saturating (other x86)    127      0       7
+// The saturating dot product adds two products in 16 bits. With features of 7 bits, this sum never saturates.
 //
 // With the numbers of the last row (saturating), products are exact on every engine. They are therefore the initial
 // values in modules with relaxed SIMD. Modules without relaxed SIMD do not use the relaxed dot product, and start with

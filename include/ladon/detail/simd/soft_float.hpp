@@ -92,18 +92,20 @@ struct Affine {
 };
 
 #if LADON_THUMB1
-// Computes, for each token t until `factors_end` and each row r until `rows_end`:
+// Computes, for each token t and each row r:
 //     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
+// `factors_end` is the end of `factors`, and `rows_end` is the end of `rows`.
 //
 // The product of a sum and its factors is truncated to 31 bits, so a sum of less than 28 bits is first shifted to the
-// left, by a multiple of 4 bits. In 32 x 64 results, with dense or sparse weights, the error was at most 0.45 * 2^-24 *
-// (3 |product| + |result|). A computation with floats rounds three times, and may have a larger error. Without the
-// shift, the error of sparse rows was up to 2^-10 of the result. The shift takes 8 instructions on average.
+// left, by a multiple of 4 bits. The error was measured for 32 x 64 results, with dense weights and with sparse
+// weights: at most 0.45 * 2^-24 * (3 |product| + |result|). A computation with floats rounds three times, and may have
+// a larger error. Without the shift, the error with sparse weights was up to 2^-10 of the result. The shift takes 8
+// instructions on average.
 //
-// Precondition: Affine::takes is true for each row. Returns 0 if all results are written. Returns another number, and
-// leaves the results incomplete, if a factor or a result is 0, subnormal, infinite, NaN or out of range. The function
-// is written in assembly and takes 93 instructions for each result. Compiled from C++ by g++ 12, it would keep the
-// operands in memory and take more than 126.
+// Precondition: Affine::takes is true for each row. If a factor or a result is 0, subnormal, infinite, NaN or out of
+// range, the function returns a number other than 0 and leaves the results incomplete. Otherwise, the function returns
+// 0. The function is written in assembly and takes 93 instructions for each result. Compiled from C++ by g++ 12, the
+// function would keep the operands in memory and take more than 126 instructions.
 //
 // Registers of the loop, and the stack:
 //     r4            |sum|, then the product and the result
