@@ -162,10 +162,10 @@ struct Encoder {
   LADON_REJECT_CALL(extend, "x, caches, weights, y, workspace, options, maps");
 
  private:
-  // The functions `compute` and `compute_extend` take capture_none or capture_in(maps) as `with_capture`. For layer i,
-  // they call with_capture(i, f). with_capture then calls f(capture), and f computes the layer. The capture of
-  // capture_none writes nothing. The capture of capture_in(maps) writes the attention weights, or the result of a
-  // stage, to maps[i].
+  // `compute` and `compute_extend` have a parameter `with_capture`, which is capture_none or capture_in(maps). For
+  // layer i, they call with_capture(i, f). `f` is a function that computes the layer. with_capture calls f(capture),
+  // and `capture` determines the additional output of the layer. capture_none passes a capture without an output.
+  // capture_in(maps) passes a capture that writes the attention weights, or the result of a stage, to maps[i].
   static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const auto& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };

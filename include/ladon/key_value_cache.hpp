@@ -31,7 +31,7 @@ enum class Keep { every, latest };
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
-//     not_finite_end  the values of all tokens from this number on are finite; 0 if all values were finite
+//     not_finite_end  the values of all tokens with a number >= not_finite_end are finite
 //
 // The elements of `keys` and `values` are floats, bfloat16 numbers or 8-bit integers, depending on the precision `P`.
 template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
@@ -46,8 +46,8 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns true only if all values in the cache are finite. In a ring, an infinite or NaN value is gone after `Keys`
-  // further tokens, which replace all earlier tokens.
+  // Returns false if a value in the cache may be infinite or NaN, otherwise true. In a ring, such a value is gone after
+  // `Keys` further tokens, which replace all earlier tokens.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + Keys; }
 
   // Empties the cache by setting `length` and `not_finite_end` to 0. The numbers in `keys` and `values` stay unchanged.
@@ -58,7 +58,8 @@ struct KeyValueCache {
 };
 
 // The cache of an attention with the shape S and the mask `Mask`. The cache has room for S.keys tokens. The cache is a
-// ring if `Mask` is mask::Window<Left> with a limited Left, not combined with another mask.
+// ring if `Mask` is mask::Window<Left> with a limited Left. If `Mask` combines this mask with another mask, the cache
+// is not a ring.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.model, S.kv_heads, S.head_width, S.value_width,
                               detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target, S.cache_precision>;

@@ -58,10 +58,10 @@ struct RunOptions {
 
 }  // namespace ladon::inline LADON_ABI
 
-// LADON_REJECT_OPTIONS(run(X, const Workspace&, ...)) declares an overload of `run` for wrong options, for example with
-// a misspelt name. The parameter list of the overload ends in an ellipsis, which accepts any options. The parameter
-// before the ellipsis must be a reference to const. The correct overload takes a reference to non-const in this place,
-// so valid calls prefer the correct overload.
+// LADON_REJECT_OPTIONS(run(X, const Workspace&, ...)) declares an overload of `run` for calls whose options do not
+// compile, for example because a name is misspelt. The parameter list of the overload ends in an ellipsis, which
+// accepts any options. The parameter before the ellipsis must be a reference to const. In the correct overload, this
+// parameter is a reference to non-const, so valid calls prefer the correct overload.
 #define LADON_MISTAKEN_OPTIONS                                                                                       \
   "ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
   "in this order; .mask and .position take the members of Data of the mask and of the position encoding"

@@ -45,8 +45,8 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Returns the same shape, but with one query, one key and a float32 cache. The types of weights contain this shape
-  // instead of the complete one. Shapes that differ only in `queries`, `keys` and `cache_precision` can therefore share
+  // Returns the same shape, but with one query, one key and a float32 cache. The types of weights have this shape as
+  // their template argument. Shapes that differ only in `queries`, `keys` and `cache_precision` can therefore share
   // weights.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
@@ -59,7 +59,7 @@ struct Shape {
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
   constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }
   constexpr std::size_t value_rows() const noexcept { return kv_heads * value_width; }
-  // Returns how many floats the outputs of all heads have together for one token.
+  // Returns the width of the concatenated outputs of all heads for one token, in floats.
   constexpr std::size_t concat_width() const noexcept { return heads * value_width; }
   // Returns how many query heads share one head of keys and values. Query head h uses head h / heads_per_group() of the
   // keys and values.

@@ -8,8 +8,8 @@
 #pragma once
 
 // Ends the compilation if the language is older than C++20. An #error alone would not end it: g++ and clang++ go on and
-// print many more messages. Both compilers stop if an included header is missing. The second line therefore includes a
-// header that does not exist. All other headers include abi.hpp before their first declaration.
+// print many more messages. Both compilers stop if an included header is missing. The line after the #error therefore
+// includes a header that does not exist. All other headers include abi.hpp before their first declaration.
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
 #error "ladon: Ladon needs C++20: compile with -std=c++20, or link the CMake target ladon::ladon"
 #include <ladon_needs_std_c++20>

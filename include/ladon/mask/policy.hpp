@@ -9,11 +9,12 @@
 //     template <Shape S> static constexpr auto bind(const Placement&, const Data<S>&)
 //       Returns a bound mask, which contains the data of the mask for one run. Must neither throw nor allocate.
 //
-// `Placement` says which queries and keys of the run are active (`lengths.queries`, `lengths.keys`), and where query 0
-// lies among the keys: query i has the position i + `offset`. The kernels use only the following members of a bound
-// mask. All functions of a bound mask are constexpr and noexcept.
-//     hides_keys           constant; may be false only if every query sees every active key
-//     adds_to_scores       constant; may be false only if add() returns every score unchanged
+// `Placement` has the numbers of active queries and keys of the run (`lengths.queries`, `lengths.keys`), and `offset`:
+// query i has the position i + `offset` among the keys.
+//
+// A bound mask needs the following members. The kernels use no other members. All functions are constexpr and noexcept.
+//     hides_keys           constant; must be true unless every query sees every active key
+//     adds_to_scores       constant; must be true unless add() returns every score unchanged
 //     ends_within_panels   constant; if true, a kernel may also call key_ranges() for the first half of a panel's
 //                          queries, and then skip the keys that this half does not see; false is always valid
 //     Scratch<K, W>        type of the memory that lanes() may use for K keys and W queries; the memory is not

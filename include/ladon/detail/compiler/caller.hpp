@@ -15,8 +15,9 @@ struct Caller {
 
 #if LADON_CHECKED
   // Returns the file and line where the program initialises an object. Only the default initialiser of a member may
-  // call this function. If the program declares the object without an initialiser, the compiler passes the place of the
-  // member instead. `file` is then `header`, the file of the member, and the function returns an unknown place.
+  // call this function. `header` is the file that declares the member. If the program declares the object without an
+  // initialiser, the compiler passes the place of the member: `file` equals `header`. The function then returns an
+  // unknown place.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;

@@ -140,14 +140,14 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
 }
-// Prefetches lines into the L2 cache: the first lines of each page that begins at an address from `data` + `ahead` to
-// `data` + `ahead` + `bytes` - 1. `data` is the address that a stream reads now (detail/linear/matrix_vector.hpp).
-// Processors prefetch the other lines of a page by themselves, but not the first lines. The function takes any address,
-// valid or not.
+// Prefetches the first lines of some pages into the L2 cache. These are the pages that begin in the `bytes` bytes from
+// `data` + `ahead` on. `data` is the address that a stream reads now (detail/linear/matrix_vector.hpp). Processors
+// prefetch the other lines of a page by themselves, but not the first lines. The function takes any address, valid or
+// not.
 //
-// The speed of 96 heads of single queries with 1024 keys, in % of a plain read, on Zen 4, with 0 to 12 prefetched lines
-// of each page:
-//     prefetched lines                      0     5     8    12
+// The table has the speed of attention of a single query to 1024 keys in 96 heads. The speed is the bytes of keys and
+// values per second, in % of the rate of a plain read (Zen 4):
+//     prefetched lines of each page         0     5     8    12
 //     float32 cache, from memory           94   111   115   106
 //     bfloat16 cache, from the L3 cache    71    76    73    81
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;

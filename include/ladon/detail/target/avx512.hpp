@@ -44,20 +44,19 @@ struct Avx512 : X86 {
   // with weights take most of the time, so three packs are faster overall.
   //
   // For Zen 4, the table has the time with three packs, divided by the time with two packs. For Zen 5, the table has
-  // two throughputs in % of peak FMA throughput: first with two packs, then with three packs.
-  //                               Zen 4: time         Zen 5: % of peak
-  //   (tokens,features,heads)     float32   int8      float32
-  //   (24,384,12)                 0.79      0.81      71%, 87%
-  //   (24,384,12), causal         0.80      0.84
-  //   encoder layer (24,384,12)   0.76      0.83      72%, 90%
-  //   (20,256,8)                  0.79      0.84      59%, 71%
-  //   (24,128,4)                  0.79      0.83      69.5%, 80%
-  //   (24,128,4), causal          0.82      0.89
-  //   (24,64,4)                   0.82      0.88
-  //   (24,64,4), causal           0.86      0.99
-  //   (17,64,4)                   0.85      0.93      46%, 48%
-  //   (24,32,4)                   0.85      0.86      55%, 49%
-  //   (24,32,4), causal           0.94      1.03      48%, 35%
+  // the throughput of float32 in % of peak FMA throughput:
+  //   (tokens,features,heads)     Zen 4 float32   Zen 4 int8   Zen 5 two packs   Zen 5 three packs
+  //   (24,384,12)                 0.79            0.81         71%               87%
+  //   (24,384,12), causal         0.80            0.84         -                 -
+  //   encoder layer (24,384,12)   0.76            0.83         72%               90%
+  //   (20,256,8)                  0.79            0.84         59%               71%
+  //   (24,128,4)                  0.79            0.83         69.5%             80%
+  //   (24,128,4), causal          0.82            0.89         -                 -
+  //   (24,64,4)                   0.82            0.88         -                 -
+  //   (24,64,4), causal           0.86            0.99         -                 -
+  //   (17,64,4)                   0.85            0.93         46%               48%
+  //   (24,32,4)                   0.85            0.86         55%               49%
+  //   (24,32,4), causal           0.94            1.03         48%               35%
   static constexpr std::size_t narrowest_model_of_half_packs = 128;
 #endif
   // With tiles of one pack, two steps per iteration are faster than one: attention of 16 tokens with 32 features in 4
@@ -66,11 +65,11 @@ struct Avx512 : X86 {
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t packs) noexcept {
     return packs == 1 && lanes > 1 ? 2 : 1;
   }
-  // A product of at least this many weights is a separate function, because g++ keeps an accumulator in memory if it
-  // inlines a large product into a function with many loops. Example: attention with a causal mask of 256 tokens with
-  // 1024 features in 8 heads reaches 68% of peak FMA throughput with inlined products, and 94% with separate functions
-  // (Zen 5). For smaller shapes, separate functions are a little slower, as a comparison of two thresholds shows (% of
-  // peak FMA throughput):
+  // A product of at least `separate_function_weights` weights is a separate function. If g++ inlines a large product
+  // into a function with many loops, g++ keeps an accumulator in memory. Example: attention of 256 tokens with 1024
+  // features in 8 heads and a causal mask reaches 68% of peak FMA throughput with inlined products, and 94% with
+  // separate functions (Zen 5). For smaller shapes, separate functions are a little slower. The table compares two
+  // thresholds, in % of peak FMA throughput. The smaller threshold makes more products separate functions:
   //       threshold               32768 weights   4096 weights
   //       (64,128,4)              93.1%           92.0%
   //       (128,384,12), causal    93.3%           92.8%
@@ -80,14 +79,16 @@ struct Avx512 : X86 {
   // the accumulator stays in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not
   // measured.
   static constexpr std::size_t separate_function_weights = 8192;
-  // The table compares kernels that compute 1, 2 or 4 query heads at the same time. 4 query heads share 1024 keys and
-  // values of 64 features, which lie in the L3 cache or in memory. The figures are the bytes of keys and values per
-  // second, as percentages of the rate of a plain read of these bytes (Zen 4):
-  //                in the L3 cache           in memory
-  //     cache      1 head  2 heads  4 heads  1 head  2 heads  4 heads
-  //     float32    24.5    40.2     50.6     36      53       48
-  //     bfloat16   18.4    25.0     26.6     23      31       32
-  //     int8       7.3     10.7     12.7     8.0     11.8     13.7
+  // The table compares kernels that compute 1, 2 or 4 query heads at the same time. In each case, 4 query heads share
+  // 1024 keys and values of 64 features. The key/value cache lies in the L3 cache or in memory. The figures are the
+  // bytes of keys and values per second, in % of the rate of a plain read of these bytes (Zen 4):
+  //     precision   place      1 head   2 heads   4 heads
+  //     float32     L3 cache   24.5     40.2      50.6
+  //     bfloat16    L3 cache   18.4     25.0      26.6
+  //     int8        L3 cache   7.3      10.7      12.7
+  //     float32     memory     36       53        48
+  //     bfloat16    memory     23       31        32
+  //     int8        memory     8.0      11.8      13.7
   //
   // With 4 heads, each number of the cache takes 4 multiply-adds. Even from the L3 cache, multiply-adds therefore limit
   // the figures to about 60 for float32, 30 for bfloat16, and 15 for int8.

@@ -56,10 +56,10 @@ struct Defaults {
   // (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
-  //             (8,64,4)                  42%          69%
-  //             (8,16,2)                  32%          38%
-  //             (4,256,8)                 21%          53%
-  //             encoder layer (8,384,12)  43%          78%
+  //   AVX-512   (8,64,4)                  42%          69%
+  //   AVX-512   (8,16,2)                  32%          38%
+  //   AVX-512   (4,256,8)                 21%          53%
+  //   AVX-512   encoder layer (8,384,12)  43%          78%
   //   AVX2      (4,256,8)                 42%          74%
   //
   // Folded products with fewer than 16 steps were not measured.
@@ -158,8 +158,8 @@ struct Defaults {
   static constexpr bool widens_int8 = false;
   // How many packs of sums a tile of an int8 product has at most.
   static constexpr std::size_t int8_tile_sums = 24;
-  // For how many panels a feed-forward network reads each int8 weight once. Only used if hidden_in_keys is true. The
-  // number is lower if the memory of the keys has room for the hidden features of fewer panels.
+  // If hidden_in_keys is true, a feed-forward network reads each int8 weight once for this many panels. If the memory
+  // of the keys has no room for the hidden features of this many panels, the network takes as many panels as fit.
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
   // --- Workspace -----------------------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ struct Helium : Defaults {
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel.
   // docs/performance.md, "On a microcontroller", counts the instructions.
   //
-  // In code for size, a tile has 2 rows. Most products have a multiple of 8 rows. Tiles of 3 rows would leave over one
-  // or two rows, which would need the code of a second tile.
+  // In code for size, a tile has 2 rows, because most products have a multiple of 8 rows. With tiles of 3 rows, one or
+  // two rows would often remain, and need the code of a second tile.
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
 #if defined(LADON_SMALL)
     constexpr std::size_t rows = 2;

@@ -22,8 +22,8 @@ struct PanelLayout {
   std::size_t packs;
   std::size_t tile_rows;
   std::size_t tile_rows_of_one_pack = tile_rows;
-  // How many lanes of a panel of one pack may hold tokens. The other lanes never hold tokens. Int8 products leave out
-  // the other lanes if this takes fewer instructions on the target (detail/linear/matmul_int8.hpp).
+  // How many lanes of a panel of one pack may hold tokens. The other lanes never hold tokens. Int8 products skip the
+  // other lanes on targets where this saves instructions (detail/linear/matmul_int8.hpp).
   std::size_t used_lanes = lanes;
 
   // Returns how many tokens a panel holds.

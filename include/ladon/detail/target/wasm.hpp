@@ -57,7 +57,7 @@ struct Wasm : Defaults {
 #endif
   // Heads of up to 8 features are projected together. A product for one head of 8 features would have tiles of 2 packs
   // x 4 rows, which have only 8 sums. A multiply-add takes 4 cycles, and the processor starts two multiply-adds in a
-  // cycle, so any delay would slow down the loop.
+  // cycle. 8 sums are just enough to hide the latency, so any delay would slow down the loop.
   static constexpr std::size_t widest_joined_head = 8;
 #if defined(__wasm_relaxed_simd__)
   using Int8Element = std::uint8_t;

@@ -35,32 +35,37 @@ struct X86 : Defaults {
   //    32 tokens   0.80
   //   128 tokens   0.82
   //
-  // Tiles of one pack and folded tiles prefetch their own rows of weights, eight lines ahead in this table. Tiles of
-  // two packs prefetch the rows of the next tile. The table has the throughput of both kinds of prefetching in % of
-  // peak FMA throughput for (tokens,features,heads), on Zen 5 with AVX-512:
-  //                                                          own rows, eight
-  //                                                          lines ahead         rows of the next tile
-  //   one pack    (16,256,8)                                 85%                 83%
-  //               12 encoder layers (16,384,12) in sequence  82%                 73%
-  //   two packs   (32,256,8)                                 91%                 94%
+  // Tiles of one pack and folded tiles prefetch their own rows of weights. Tiles of two packs prefetch the rows of the
+  // next tile. The table has the throughput of both kinds of prefetching in % of peak FMA throughput for
+  // (tokens,features,heads), on Zen 5 with AVX-512. Own rows are prefetched eight lines ahead:
+  //   tile        attention or layers                        own rows   rows of the next tile
+  //   one pack    (16,256,8)                                 85%        83%
+  //   one pack    12 encoder layers (16,384,12) in sequence  82%        73%
+  //   two packs   (32,256,8)                                 91%        94%
   //
   // Zen 5 needs to prefetch at least six lines ahead, or the lines arrive too late from memory. Eight lines are as fast
   // as six. Zen 4 needs twelve lines. A Zen 4 core can fetch only few lines into the L1 cache at the same time, so each
   // line is prefetched twice: twelve lines ahead into the L2 cache, and four lines ahead from the L2 cache into the L1
-  // cache. The table has the time of six encoder layers of MiniLM with both prefetches, divided by the time with a
-  // single prefetch of each line, twelve lines ahead (Zen 4, weights in the L3 cache):
-  //     relative time                          float32 weights                         bfloat16 weights
-  //                                            SSE2   AVX2   AVX-512                   AVX-512
-  //     tokens                                 4      8      4      8      16    24    4      8      16
-  //     single prefetch into the L2 cache      0.79   0.85   0.88   0.86   -      -     0.93   0.82   -
-  //     single prefetch into the L1 cache      -      -      -      -      0.92   0.98  -      -      0.99
+  // cache. The table has the time of six encoder layers of MiniLM with both prefetches (Zen 4, weights in the L3
+  // cache). The time is divided by the time with only one prefetch, twelve lines ahead, into the L2 cache or into the
+  // L1 cache:
+  //     weights    target    tokens   both / only into L2   both / only into L1
+  //     float32    SSE2      4        0.79                  -
+  //     float32    AVX2      8        0.85                  -
+  //     float32    AVX-512   4        0.88                  -
+  //     float32    AVX-512   8        0.86                  -
+  //     float32    AVX-512   16       -                     0.92
+  //     float32    AVX-512   24       -                     0.98
+  //     bfloat16   AVX-512   4        0.93                  -
+  //     bfloat16   AVX-512   8        0.82                  -
+  //     bfloat16   AVX-512   16       -                     0.99
   //
-  // Int8 tiles that read their weights in place prefetch lines of weights between their steps (steps_with_prefetch in
-  // detail/linear/matmul_int8.hpp). The alternative is a burst of prefetches before the last panel of a tile, for all
-  // lines of the next tile. A burst fills the queue of outstanding lines, and the processor then waits. A sampling
-  // profiler showed that bursts took 7 to 10% of the time of the products of the feed-forward network. Time of six
-  // encoder layers of MiniLM (10.6 MB of int8 weights), divided by the time with bursts into the L2 cache (Zen 4,
-  // AVX-512 VNNI, interleaved runs):
+  // Some int8 tiles read the weights in place. These tiles prefetch lines of weights between the steps of the product
+  // (steps_with_prefetch in detail/linear/matmul_int8.hpp). A burst, which prefetches all lines of the next tile before
+  // the last panel, is slower. A burst fills the queue of outstanding lines, and the processor then waits. A sampling
+  // profiler showed that bursts took 7 to 10% of the time of the products of the feed-forward network. The table has
+  // the time of six encoder layers of MiniLM (10.6 MB of int8 weights) with prefetches between steps, divided by the
+  // time with bursts into the L2 cache (Zen 4, AVX-512 VNNI, interleaved runs):
   //     tokens                               8      16     24     32     128
   //     rows of the next tile, L2 cache      0.79   0.88   0.93   0.90   0.95
   //     rows of the next tile, L1 cache      0.76   0.84   0.92   0.85   0.93
