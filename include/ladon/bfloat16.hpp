@@ -19,7 +19,7 @@ LADON_INLINE constexpr float to_float(BFloat16 x) noexcept {
   return ladon::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
 }
 
-// Returns x. With this overload, code for float and bfloat16 weights can call to_float.
+// Returns x. Code that calls to_float therefore works with float weights and with bfloat16 weights.
 LADON_INLINE constexpr float to_float(float x) noexcept { return x; }
 
 // Returns the bfloat16 that is nearest to x. If two bfloat16 numbers are equally near, returns the number whose last

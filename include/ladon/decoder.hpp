@@ -59,8 +59,8 @@ struct Decoder {
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
-  // lengths, aliasing, workspace and errors. The last layer computes only the active queries. The earlier layers
-  // compute all active tokens, because the next layer needs all these tokens as keys.
+  // lengths, aliasing, workspace and errors. The last layer computes only the active queries. The earlier layers also
+  // compute tokens that are active only as keys, because the next layer attends to all active keys.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);

@@ -193,16 +193,14 @@ test("tsc --strict", () => {
   const at = project("types", { "example.ts": readFileSync(here("consumers/example.ts")) });
   const page = ["--lib", "es2022,dom"];
   const server = ["--lib", "es2022", "--types", "node", "--typeRoots", here("../node_modules/@types")];
+  const flags = ["--noEmit", "--strict", "--target", "es2022", "--skipDefaultLibCheck"];
   const nodenext = ["--module", "nodenext"];
   const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
   // Compiles example.ts with the newest TypeScript, and with the oldest TypeScript that can read the types of the
-  // package. skipLibCheck is off, so the compiler checks the types of the package, too.
+  // package. skipLibCheck is off, so the compiler checks the types of the package, too. skipDefaultLibCheck omits only
+  // TypeScript's own types, whose check takes half of the time.
   for (const version of ["typescript", "typescript-5.2"]) {
-    const tsc = (...options) =>
-      node(
-        [require.resolve(`${version}/bin/tsc`), "--noEmit", "--strict", "--target", "es2022", ...options, "example.ts"],
-        at,
-      );
+    const tsc = (...options) => node([require.resolve(`${version}/bin/tsc`), ...flags, ...options, "example.ts"], at);
     writeFileSync(join(at, "example.ts"), readFileSync(here("consumers/example.ts")));
     tsc(...page, ...nodenext);
     tsc(...page, ...bundler);

@@ -267,9 +267,9 @@ struct QueryBlockAttention {
     }
   }
 
-  // Adds the weighted values of a key block to the sums. The keys `first_keys` count for all packs of queries. The keys
-  // from `first_keys.end` to `end` - 1 count for the last pack only. The exponentials are computed between the steps of
-  // the first tile of the sums.
+  // Adds the weighted values of a key block to the sums. The sums of all packs of queries get the values of the keys in
+  // `first_keys`. Only the sums of the last pack also get the values of the keys from `first_keys.end` to `end` - 1.
+  // The exponentials are computed between the steps of the first tile of the sums.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
     weighted_sum_of_scores<BlockForm, halves>(values_of<Form>(head, block, {first_keys.begin, end}), block.scores,
                                               first_keys, end, softmax, first_block, last, after, block.out);

@@ -19,9 +19,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The target for attention without projections. WholePacks is Target without packs of half a register
-// (narrowest_model_of_half_packs). Packs of half a register only make products with weights faster, and this attention
-// has no weights.
+// WholePacks is the target for attention without projections. It equals Target, but has no packs of half a register
+// (narrowest_model_of_half_packs). Such packs are faster only in products with weights, and this attention has no
+// weights.
 template <class Target>
 struct WholePacks : Target {
   static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;

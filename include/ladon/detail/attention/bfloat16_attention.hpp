@@ -8,7 +8,7 @@
 //     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
 //     weights   P^T [(keys of the block + 1) / 2][query width]      a pair has the weights of two neighbouring keys
 //
-// A feature or key that is missing from the last pair is 0.
+// If the number of features or keys is odd, the second number of the last pair is 0.
 //
 // The sum of the softmax adds the rounded weights, not the exact weights. Let p_k be the weight of key k, with the
 // rounding error e_k. Let v_k be a feature of the value of key k, and o the exact output. The error of the output
@@ -64,8 +64,8 @@ LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noex
   }
 }
 
-// Rounds the values of the first `keys` keys to pairs, in place. Before, `data` is [panels][Features][Width] floats. A
-// pair takes one feature of two neighbouring keys, so afterwards, `data` is [panels][Features][Width / 2] pairs.
+// Rounds the values of the first `keys` keys to pairs, in place. A pair holds one feature of two neighbouring keys.
+// `data` is [panels][Features][Width] floats before the call, and [panels][Features][Width / 2] pairs after the call.
 template <class Pack, std::size_t Width, std::size_t Features>
 LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept {
   static_assert(Width % 2 == 0);

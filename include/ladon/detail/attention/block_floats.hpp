@@ -11,9 +11,9 @@
 //
 //     scores         All features of a key have one exponent. All features of a query have one exponent.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
-//     weighted sum   The features of a value have one exponent e. The weight of the key is multiplied by 2^e, so that
-//                    all products of a query have one exponent. A hidden key has the weight 0, so its value has no
-//                    influence on the exponent.
+//     weighted sum   The features of a value have one exponent e. The weight of the value is multiplied by 2^e. The
+//                    weights of a query then get one common exponent. A hidden key has the weight 0, so its value has
+//                    no influence on this common exponent.
 //
 // Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats.
 //
@@ -57,8 +57,8 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// A block of numbers has one exponent: the stored exponent (0 to 255) of its largest number, or `least_exponent` if
-// that is larger. Because of `least_exponent`, subnormal numbers become 0. A block whose exponent exceeds
+// A block of numbers has one common exponent: the stored exponent (0 to 255) of its largest number, but at least
+// `least_exponent`. Because of this minimum, subnormal numbers become 0. A block whose common exponent exceeds
 // `most_exponent` is computed with floats.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
@@ -174,11 +174,12 @@ LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* 
 }
 
 // The dot products of one row (a key, or one feature of several values) with four tokens. `row` holds all low integers
-// and then all high integers. `x` has the opposite order: all high integers and then all low integers.
+// and then all high integers. The argument `x` holds the four tokens in the opposite order: all high integers and then
+// all low integers.
 template <std::size_t MostTerms>
 struct Products {
-  // The number of bits by which a sum of products can be shifted to the left without an overflow. Each product of two
-  // high integers has at most 24 bits and a sign.
+  // The number of bits by which a sum of products is shifted to the left. A product of two high integers is at most
+  // 2^24 in magnitude, so the shifted sum of MostTerms products is at most 2^30 and cannot overflow.
   static constexpr std::int32_t shift = MostTerms <= 16 ? 2 : MostTerms <= 32 ? 1 : 0;
   static_assert(MostTerms <= 64);
   std::int32_t sums[4];
@@ -402,9 +403,9 @@ class Weights {
       }
     }
   }
-  // Increases `largest`, if necessary, to the greatest exponent of a product. The exponent of a product is the exponent
-  // of a weight plus the exponent of its value. Weights of 0 do not count. Returns false if a weight is infinite or
-  // NaN.
+  // Raises `largest` to the greatest exponent of all products, unless `largest` is greater already. The exponent of a
+  // product is the exponent of a weight plus the exponent of its value. Weights of 0 are ignored. Returns false if a
+  // weight is infinite or NaN.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
     for (std::size_t k = 0; k < keys; ++k, p += 4) {

@@ -73,9 +73,9 @@ struct CaptureScoreRows {
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // If a score plus the mask's number is below the lowest float, an additive mask returns the lowest float
-        // (detail/mask/additive.hpp). The exact score is then unknown, so the lowest float is copied without the
-        // factor.
+        // An additive mask adds a number to each score. If the sum is below the lowest float, the mask returns the
+        // lowest float (detail/mask/additive.hpp). The exact sum is then unknown, so the lowest float is copied without
+        // the factor `unit`.
         const float score = s[(k - range.begin) * Width + q];
         rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }
@@ -124,8 +124,8 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
   return {to.data};
 }
 
-// A function object for a caller who may pass a null pointer as the map. It calls its argument, `attend`, with
-// CaptureNothing if `map` is null, and with CaptureMap otherwise.
+// A function object for a map that may be null. The object calls its argument, `attend`, with CaptureNothing if `map`
+// is null, and with CaptureMap otherwise.
 template <Shape S, class Rows = CaptureRows>
 struct CaptureWanted {
   float* map;

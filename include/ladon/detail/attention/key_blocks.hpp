@@ -9,9 +9,10 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The sequence of key blocks for the keys `visible`. A block has at most MaxKeys keys. The first block begins where the
-// panel of the first visible key begins. Every block except the last ends at a multiple of MaxKeys. The ends do not
-// depend on the width of a panel, so sums over keys are rounded in the same way for any number of lanes.
+// The sequence of the key blocks that contain the keys of the range `visible`. A block has at most MaxKeys keys. The
+// first block begins where the panel of the first visible key begins. Every block except the last ends at a multiple of
+// MaxKeys. The ends do not depend on the width of a panel, so sums over keys are rounded in the same way for any number
+// of lanes.
 //
 // If OnlyOne is true, all keys of the shape fit into one block. If no key is visible, the sequence still has one block,
 // so that the kernels write an output. This block contains no visible key.

@@ -100,10 +100,10 @@ struct MultiHeadSteps {
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
   // Whether attend_all_heads projects the queries of narrow heads in one product for all heads. In a product for one
-  // narrow head, a tile has only a few sums, and each multiply-add waits for the previous multiply-add of the same sum.
-  // The projected queries are stored in the array of the concatenated heads, where the output of a head later
-  // overwrites the queries of the head. head_width must therefore equal value_width. With several key blocks, the
-  // output of the first key block would overwrite the queries too early, so all keys must fit into one key block.
+  // narrow head, a tile has too few sums to hide the latency of a multiply-add. The projected queries are stored in the
+  // array of the concatenated heads, where the output of a head later overwrites the queries of the head. head_width
+  // must therefore equal value_width. All keys must fit into one key block. Otherwise, the output of the first key
+  // block would overwrite the queries before the second key block reads them.
   static constexpr bool projects_queries_together =
       S.head_width <= target::Current::widest_joined_head && S.heads > 1 &&
       (Weights::heads_adjacent) && S.head_width == S.value_width&& S.keys <= L::block && !is_single_token<Simd, q>;
@@ -194,8 +194,8 @@ struct MultiHeadSteps {
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
   // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
   // stored as words (detail/attention/block_floats.hpp). Only the kernels of query blocks can read words. If `rounds`
-  // is true, GroupKeys::values_finite is always true: `attend` rounds the values to bfloat16, and only then tests
-  // whether the values are finite.
+  // is true, GroupKeys::values_finite is true without a test, because `attend` rounds the values to bfloat16 and tests
+  // the rounded values.
   template <bool MayUseWords = false, class Call, class Context, class CallShare, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                                 CallShare share, Attend attend, bool rounds = uses_pairs) noexcept {
@@ -453,8 +453,8 @@ struct MultiHeadSteps {
     return stored_finite<S.keys>(cache.values[g], tokens, past);
   }
 
-  // Projects the keys and values of the active tokens of `call.x`, and appends them to the cache, for the heads of keys
-  // and values that belong to `share`.
+  // Projects keys and values from the active tokens of `call.x`, and appends the keys and values to the cache. Handles
+  // only the heads of keys and values in `share`.
   template <class Call, class Cache, class CallShare>
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch,
                                CallShare share) noexcept {

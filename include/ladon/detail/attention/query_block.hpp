@@ -58,8 +58,8 @@ struct QueryBlockForm {
   static constexpr bool uses_block_floats = BlockFloats;  // detail/attention/block_floats.hpp
   static constexpr bool uses_pairs = UsesPairs;           // detail/attention/bfloat16_attention.hpp
 
-  // How many numbers one step of a kernel adds: two if pairs of bfloat16 numbers take the place of floats, otherwise
-  // one. A score adds features of a key. A weighted sum adds values of keys.
+  // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum: two if
+  // pairs of bfloat16 numbers take the place of floats, otherwise one.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
   static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
   static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values

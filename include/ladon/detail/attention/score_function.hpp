@@ -8,8 +8,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The softmax is computed with powers of two. Queries are stored already multiplied by query_scale. exponent() converts
-// the product of such a query and a key into the exponent of two.
+// The softmax is computed with powers of two. Each query is multiplied by query_scale before it is stored. exponent()
+// converts the product of such a query and a key into the exponent of two.
 //
 //     without softcap   query_scale = scale * log2(e)     exponent(product) = product
 //     with softcap      query_scale = scale / softcap     exponent(product) = tanh(product) * softcap * log2(e)

@@ -67,11 +67,12 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   }
 }
 
-// The scores of a tile: for Rows keys from key `key` on, and for all packs of queries from pack FirstPack on. The key
-// block ends before key `end`, so scores of key `end` and later keys are not stored.
+// The scores of a tile. The tile has Rows keys, and `key` is the number of its first key. The tile has all packs of
+// queries except the first FirstPack packs. The key block ends before key `end`, so scores of key `end` and later keys
+// are not stored.
 //
 // `lanes` is the mask, bound to the queries and keys of the tile (mask/policy.hpp). may_see() says which queries may
-// see a key. add() adds the number that the mask has for a score, if any.
+// see a key. If the mask adds numbers to scores, add() does so. Otherwise, add() returns the score unchanged.
 template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, class Lanes>
 struct ScoreTile {
   using Pack = typename Form::Pack;
@@ -150,8 +151,8 @@ struct ScoreTile {
     });
     cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
   }
-  // Returns the scores that the queries of pack `v` have for key `key` + r. The scores include the numbers that the
-  // mask adds. `hide` replaces the scores of hidden keys later.
+  // Returns the scores of the tile's key number `r` for the queries of pack `v`. The scores include the numbers that
+  // the mask adds. `hide` replaces the scores of hidden keys later.
   LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
     if constexpr (Function::capped) {
       return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));

@@ -64,8 +64,8 @@ LADON_INLINE constexpr void prefetch_next_panels(const Element* panel, std::size
 
 // Computes the products q . k of one query in each of Heads heads. The function reads Streams panels, and Packs packs
 // of keys in each panel. Each panel begins `distance` elements after the previous panel. product[h * Streams * Packs +
-// i] receives the products of head h and pack i. Each product is the sum of Sums partial sums: four or more independent
-// sums hide the latency of a multiply-add.
+// i] receives the products of head h and pack i. Each product is the sum of Sums partial sums (1 or 4). Four partial
+// sums hide the latency of a multiply-add, because they are independent.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
           std::size_t HeadWidth, class Element>
 LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
@@ -156,9 +156,9 @@ constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std
   return most;
 }
 
-// Computes the scores of all keys in the panels from the first to the last visible key. Hidden keys get the score -inf.
-// In `scores`, the first score of a head belongs to the first key of the first panel. The panels are read in Streams
-// streams. Raises each lane of `largest[h]` to the largest score of head h in this lane.
+// Computes the scores of all keys from the panel of the first visible key to the panel of the last visible key. Hidden
+// keys get the score -inf. In `scores`, the first score of a head belongs to the first key of the first panel. The
+// panels are read in Streams streams. Raises each lane of `largest[h]` to the largest score of head h in this lane.
 template <class Function, class Pack, PanelLayout K, std::size_t Keys, std::size_t HeadWidth, std::size_t Streams,
           std::size_t Heads, class View, class BoundMask>
 LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>& queries, const KeyRanges& ranges,
@@ -246,10 +246,10 @@ struct SingleQuerySoftmax {
   }
 };
 
-// Adds the products value[row][key] * p[h][key] to sum[row * Heads + h], for all keys of whole panels and each head h.
-// In `p`, the weights of each head begin `stride` floats after the weights of the previous head. The panels form
-// Streams streams of `panels` panels each, and each stream begins `distance` panels after the previous stream. If
-// Selected is true, hidden keys are skipped. The weight -1 marks a hidden key.
+// Adds the products value[row][key] * p[h][key] to sum[row * Heads + h], for each row and each head h. The keys fill
+// whole panels. The panels form Streams streams of `panels` panels each, and each stream begins `distance` panels after
+// the previous stream. In `p`, the weights of each head begin `stride` floats after the weights of the previous head.
+// If Selected is true, hidden keys are skipped. The weight -1 marks a hidden key.
 //
 // With an int8 cache, each weight p[h][key] is first multiplied by the scale of the value of this key.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected,
@@ -359,9 +359,9 @@ LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t fi
 // first weight in `p` belongs to the first key of the first panel that has a visible key.
 //
 // With several streams, weighted_sum_of_streams adds panels that lie completely in the visible range. add_weighted_keys
-// adds all keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
-// does not depend on Selected. A hidden value therefore has no influence on the bits of `out`, even if the value is
-// infinite or NaN.
+// adds all keys before and after these panels. With one stream, add_weighted_keys adds all keys. A hidden value never
+// changes the bits of `out`: the order of addition does not depend on Selected, and a hidden value adds 0 or, if
+// Selected is true, is skipped.
 template <class Pack, PanelLayout K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
           std::size_t Heads, class View>
 LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible,

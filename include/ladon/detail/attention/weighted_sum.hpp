@@ -25,8 +25,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The factors of the weighted sums. After a key block, a stored sum is (earlier sum * before + sum of the key block) *
-// after. If `first` is true, there is no earlier sum.
+// The factors of the weighted sums. After a key block, a stored sum is
+//     (earlier sum * factor `before` + sum of the key block) * factor `after`
+// If `first` is true, there is no earlier sum.
 template <class Pack, std::size_t Packs>
 struct Rescale {
   bool first;
@@ -82,10 +83,10 @@ struct InterleavedExponentials {
   }
 };
 
-// Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. The keys
-// `range` count for all packs of queries. The keys from `range.end` to `last_pack_end` - 1 count for the last pack
-// only. `work` is called between the steps of the tile. With pairs of bfloat16 numbers, `range` and `last_pack_end`
-// count pairs instead of keys (QueryBlockForm::steps_of).
+// Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. All packs of
+// queries get the values of the keys in `range`. Only the last pack also gets the values of the keys from `range.end`
+// to `last_pack_end` - 1. `work` is called between the steps of the tile. With pairs of bfloat16 numbers, `range` and
+// `last_pack_end` are numbers of pairs instead of keys (QueryBlockForm::steps_of).
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,

@@ -83,7 +83,7 @@ LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
 }
 
 // Applies the activation F to hidden features. If Rounded is true, the next product rounds the features to integers or
-// to bfloat16, and the function may be less accurate (gelu_table.hpp).
+// to bfloat16, so a less accurate activation is enough (gelu_table.hpp).
 template <Activation F, bool Rounded, class Pack>
 LADON_INLINE constexpr Pack activate_hidden(const Pack& x) noexcept {
   if constexpr (Rounded && uses_gelu_table<F>) {

@@ -29,8 +29,8 @@ struct DecoderLengths {
   Lengths memory;
 };
 
-// The steps of one decoder layer. In these functions, `shared` holds the arrays of the decoder's tokens: shared.x has
-// the tokens.
+// The steps of one decoder layer. `shared` has the arrays of a layer for the decoder's tokens (LayerPanels). The array
+// shared.x holds the tokens.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {
@@ -155,16 +155,16 @@ struct DecoderSteps {
   }
 
  private:
-  // Returns the position of token number `token` of the text among the tokens of the encoder's output. Some masks need
-  // this position. The last token that the cache has room for gets the position of the last token of the encoder's
-  // output, as in a run with S.keys queries.
+  // Returns the position of the text's token number `token`, for masks that compare tokens of the text with tokens of
+  // the encoder's output. The last token that the cache has room for gets the position of the last token of the
+  // encoder's output, as in a run with S.keys queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }
 
-  // heads_from and input_from return the input of a product, from panel `first` on. heads_from returns the output of
-  // all heads. input_from returns the input of the next sublayer. If the product needs quantised or bfloat16 panels,
-  // the functions first convert `count` panels (detail/memory/linear_input.hpp).
+  // heads_from and input_from return the panels of a product's input, from panel `first` on. With heads_from, the input
+  // is the output of all heads. With input_from, it is the input of the next sublayer. If the product needs quantised
+  // or bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
   template <PanelLayout P, std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)

@@ -14,9 +14,10 @@
 // W1 and W2 hold most of a layer's weights, and are often too large for the L1 and L2 caches. Reading all weights again
 // for each panel would be too slow. Each weight that is read is therefore used for a few panels.
 //
-// `hidden` has room for the hidden features of about one panel. With several panels at a time, each panel gets a part
-// of `hidden`. The hidden features are therefore computed in chunks of feed_forward / panels features, rounded up. The
-// product of W2 and each chunk is added to `sums`. The order of additions is the same as with a single chunk.
+// `hidden` has room for the hidden features of about one panel. With n panels at a time, each panel uses 1/n of
+// `hidden`. The hidden features are therefore computed in chunks. A chunk has 1/n of the features of each panel,
+// rounded up. The product of W2 and each chunk is added to `sums`. The order of additions is the same as with a single
+// chunk.
 //
 // With int8 weights, `in` is quantised (detail/memory/linear_input.hpp), and `hidden` is quantised before the second
 // product. All hidden features of a token are quantised with one scale, so they must be in a single chunk. `hidden`

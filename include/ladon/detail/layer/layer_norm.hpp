@@ -15,9 +15,9 @@
 // panel's tokens fill `Packs` packs. In the last panel of a shape, this number may be lower, because the panel may have
 // fewer tokens. Lanes without a token are computed and ignored.
 //
-// All loops are in one function, normalize_panel. An always-inline function for each loop was rejected. It would change
-// the inlining decisions of g++ 12 in the whole layer: in seven encoder layers on AVX-512, the machine code of 24 of 45
-// functions changed. The speed was not measured.
+// All loops are in one function, normalize_panel. An always-inline function for each loop was tried and rejected. It
+// changed the inlining decisions of g++ 12 in the whole layer: for seven encoder layers on AVX-512, the machine code of
+// 24 of 45 functions changed. The speed was not measured.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

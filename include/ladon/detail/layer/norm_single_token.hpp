@@ -5,9 +5,9 @@
 // The arrays and their shapes:
 //     in, out, weight, bias    [Features]; `in` and `out` may be the same array
 //
-// Special cases: the last Features % lanes features do not fill a pack. sum_of and for_features read these features
-// with a partial load. for_features writes these features with a partial store. Memory beyond the last feature is
-// neither read nor written.
+// Special cases: if `Features` is not a multiple of the number of lanes, the last features do not fill a pack. sum_of
+// and for_features read the last features with a partial load. for_features writes these features with a partial
+// store. Memory beyond the last feature is neither read nor written.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls epilogue(panel,
-// row, pack, result) for each result. q[i] is feature i of a token in the panels:
+// row, pack, result) for each result. If q[i] are the features of a token, a result is computed as follows:
 //     integer = sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/tuple_dot.hpp)
 //     scale = scale of the token * scale of the row
 //     result = integer * scale + bias[row]             one fma
@@ -99,11 +99,11 @@ inline constexpr bool prefetches_tuples = [] {
   return false;
 }();
 
-// Calls step(k) for k = 0, Steps, 2 Steps and so on, for the whole cache lines of each row. Returns the first k that
-// remains for the caller. While the steps read one cache line of each row, the function prefetches a later cache line
-// of each row into the L1 cache: the line prefetch_distance_floats floats ahead (ahead_in_row). The prefetches are
-// spread over the steps. A burst of prefetches would stop the processor until the first lines have arrived
-// (detail/target/x86.hpp has the measurement).
+// Calls step(k) for k = 0, Steps, 2 Steps and so on. Stops after the last whole cache line of a row, and returns the
+// next k. The caller calls the steps from this k on. While the steps read one cache line of each row, the function
+// prefetches a later cache line of each row into the L1 cache. The later line lies prefetch_distance_floats floats
+// ahead (ahead_in_row). The prefetches are spread over the steps. A burst of prefetches would stop the processor until
+// the first lines have arrived (detail/target/x86.hpp has the measurement).
 //
 // Returns 0 and calls nothing if prefetches_tuples is false.
 template <std::size_t Rows, std::size_t Steps, class Tuples, class Step>
@@ -129,8 +129,8 @@ LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Tu
   return k;
 }
 
-// How many lanes a register of a folded int8 product has: two for each token of a pack, if the target has such a
-// register.
+// How many lanes a register of a folded int8 product has: two for each token of a pack. If the target has no register
+// of this size, the product is not folded, and the number is Simd::lanes.
 template <class Simd, PanelLayout T>
 inline constexpr std::size_t folded_lanes = 2 * T.lanes <= Simd::lanes ? 2 * T.lanes : Simd::lanes;
 

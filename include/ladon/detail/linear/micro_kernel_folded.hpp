@@ -11,8 +11,8 @@
 //
 // At the end, the Steps partial sums of each token are added.
 //
-// For the steps of a register, one load reads the weights of a row of `a` in place. The panel's rows for these steps
-// are loaded, and their lanes are reordered (detail/simd/fold.hpp).
+// The weights are read in place. If the rows of `a` are contiguous, one load reads the weights of a row for Steps
+// steps. The panel's rows for these steps are loaded, and the lanes are reordered (detail/simd/fold.hpp).
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -99,9 +99,9 @@ class FoldedMicroKernel {
   }
 
   // Prefetches weights, before the caller adds the next Steps steps. `step` is the position of the first of these steps
-  // in a cache line of weights. If the rows of `a` are contiguous, the calls for one cache line together prefetch
-  // weights of each row of `a`. If the columns of `a` are contiguous, they prefetch columns of the next tile, from
-  // `next` on.
+  // in a cache line of weights. If the rows of `a` are contiguous, each call prefetches weights of a few rows of `a`,
+  // and the calls for one cache line cover all rows. If the columns of `a` are contiguous, each call prefetches a few
+  // columns of the next tile (`next`).
   template <std::size_t RowStride, std::size_t InnerStride, class Element>
   static LADON_INLINE void prefetch(const OwnRowsAhead<Element>& ahead, const Element* next,
                                     std::size_t step) noexcept {

@@ -50,8 +50,8 @@ struct WidenedRows {
 
 // Converts the weights `from` of a tile, and stores the floats in `rows`. Converts at most rows.features features at a
 // time, and then calls step(first, count, weights): `weights` has the converted weights of `count` features from
-// `first` on. `converted` says that an earlier call has converted this tile. If `rows` has room for all features, a
-// converted tile is not converted again.
+// `first` on. `converted` is true if an earlier call has converted this tile into `rows`. If `rows` has room for all
+// features, the weights are then not converted again.
 template <class Wide, std::size_t Rows, std::size_t Inner, class From, class Step>
 LADON_INLINE constexpr void for_widened(WidenedRows<Rows, Inner>& rows, From from, bool converted, Step step) noexcept {
   for (std::size_t first = 0; first < Inner; first += rows.features) {

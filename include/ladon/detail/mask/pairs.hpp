@@ -68,9 +68,10 @@ template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
   static constexpr bool adds_to_scores = false;
-  // If true, the kernels would also ask key_ranges() for the keys of the first half of a panel's queries
-  // (mask/policy.hpp). That seldom helps here: BitRows::visible returns whole words of 32 keys, and ByteRows::visible
-  // returns all active keys, so the range of half a panel is hardly ever shorter.
+  // With the value true, the kernels would also call key_ranges() for the first half of a panel's queries
+  // (mask/policy.hpp), and skip the keys that this half does not see. This seldom saves work: BitRows::visible returns
+  // whole words of 32 keys, and ByteRows::visible returns all active keys, so the range of half a panel is hardly ever
+  // shorter.
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;

@@ -13,8 +13,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The whole call, by one thread. `has` returns true for every phase. `of` returns all parts of a phase. Both are known
-// to the compiler, so a call by one thread contains no tests of phases.
+// The whole call, by one thread. `has` returns true for every phase. `of` returns all parts of a phase. The compiler
+// knows both results, so a call by one thread contains no tests of phases.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }

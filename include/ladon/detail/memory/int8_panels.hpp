@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised panels are the input of int8 products. Each token has a scale and a zero point, which are computed at run
-// time from the range of its features, extended to contain 0. `x` is a feature:
+// Quantised panels are the input of int8 products. Each token has a scale and a zero point. Both are computed at run
+// time from the range of the token's features. If the range does not contain 0, it is extended to 0. A feature x
+// becomes the integer q:
 //     high   = max(0, features)
 //     low    = min(0, features)
-//     levels = 255                           127 with 7 bits
+//     levels = 255                           127 if q + zero has 7 bits
 //     scale  = (high - low) / levels
 //     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
 //     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
@@ -18,7 +19,8 @@
 //
 // G features of a token share a 32-bit lane (detail/simd/tuple_dot.hpp). The arrays of quantised panels:
 //     data     [panels][tuples of G features][width][G]    q = 0 for features that are missing from the last tuple
-//     tokens   [panels][token_numbers][width]              the scales, then the zeros if the panels hold q + zero
+//     tokens   [panels][token_numbers][width]              scale of each token; if the panels hold q + zero,
+//                                                          then also `zero` of each token
 //
 // At run time, microcontrollers store the integers in other orders than `data` above: see detail/simd/int8_dsp.hpp,
 // int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp. On Helium, `tokens` holds the integer z of
@@ -206,7 +208,7 @@ LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float
 }
 
 // Quantises a single token, with one feature in each lane of a pack. The result equals the result of quantise_pack. The
-// loop that rounds the features uses single floats, because compilers vectorise it.
+// loop that rounds the features uses floats instead of packs, because compilers vectorise this loop.
 template <class Simd, std::size_t Features, int ActivationBits, bool Rotated, class Element>
 LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* tokens) noexcept {
   if constexpr (Rotated) {

@@ -69,7 +69,7 @@ struct ShapeLayout {
   static constexpr PanelLayout queries = panel_layout<Target>(S.queries, S.model);
   static constexpr PanelLayout keys = panel_layout<Target>(S.keys, S.model);
   // The layouts of the last panel: last_queries for queries, and last_keys for the tokens from which keys and values
-  // are projected. Projected keys and values themselves always have the layout `keys`.
+  // are projected. The projected keys and values have the layout `keys` in the last panel, too.
   static constexpr PanelLayout last_queries = last_panel_layout<Target>(S.queries, S.model);
   static constexpr PanelLayout last_keys = last_panel_layout<Target>(S.keys, S.model);
   // `block` is the number of keys in a key block of this shape: whole panels with at most detail::key_block keys. If

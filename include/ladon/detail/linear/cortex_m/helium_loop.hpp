@@ -80,8 +80,8 @@ typedef float AnyFloat __attribute__((may_alias));
   [s0] "+w"(s[0][0].vector), [s1] "+w"(s[0][1].vector), [s2] "+w"(s[1][0].vector), [s3] "+w"(s[1][1].vector)
 #define LADON_HELIUM_SUMS_OF_3 LADON_HELIUM_SUMS_OF_2, [s4] "+w"(s[2][0].vector), [s5] "+w"(s[2][1].vector)
 
-// Whether this file has a loop for tiles of `Rows` rows and `Packs` packs, and for these strides of the weights.
-// `Width` is the number of floats in a panel's row.
+// Whether this file has a loop for tiles of `Rows` rows and `Packs` packs, and for weights with the strides RowStride
+// and InnerStride. `Width` is the number of floats in a panel's row.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
           std::size_t Width>
 inline constexpr bool has_loop = std::is_same_v<Pack, simd::HeliumPack> && (Rows == 2 || Rows == 3) && Packs == 2 &&

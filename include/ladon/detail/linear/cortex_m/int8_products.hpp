@@ -15,7 +15,8 @@
 
 namespace ladon::inline LADON_ABI::detail::cortex_m {
 
-// Whether this file computes the product of several tokens (has_product) or of a single token (has_matrix_vector).
+// has_product says whether this file computes the product of several tokens. has_matrix_vector says whether this file
+// computes the product of a single token.
 template <class Element, class Simd>
 inline constexpr bool has_product =
     simd::uses_dsp<Element, Simd> || simd::uses_helium<Element, Simd> || simd::uses_thumb1<Element, Simd>;

@@ -79,8 +79,8 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_STRIDED \
   LADON_VFP_COLUMNS("vldmia %[a], {s24-s27}\n\tadd %[a], %[step]\n\tvldmia %[a], {s28-s31}\n\tadd %[a], %[step]\n\t")
 
-// Whether this file has a loop for tiles of `Rows` rows and `Packs` packs, and for these strides of the weights.
-// `Width` is the number of floats in a panel's row.
+// Whether this file has a loop for tiles of `Rows` rows and `Packs` packs, and for weights with the strides RowStride
+// and InnerStride. `Width` is the number of floats in a panel's row.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
           std::size_t Width>
 inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
