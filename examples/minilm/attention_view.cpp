@@ -84,7 +84,8 @@ void View::list() const {
     out_ << name_of(head) << "  " << words_by_weight(head.words, most, least) << '\n';
 }
 
-// Prints a grid of 80 columns with one word for each head. A row is a head number, and a column is a layer.
+// Prints a grid with one word for each head. A row is a head number, and a column is a layer. Lines have at most 80
+// characters.
 void View::grid() const {
   constexpr std::size_t width = 12;
   out_ << "\nEach head's favourite word and its weight (rows: heads)\n  ";

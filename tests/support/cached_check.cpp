@@ -146,8 +146,8 @@ double rounding_error(ladon::CachePrecision precision, std::span<const Real> fea
 }
 
 // Reads the numbers that the cache stores for the new tokens of a call, and compares these numbers with `exact`. Then
-// appends the numbers of the cache to `stored`. Each appended number gets a deviation for one float32 rounding: the
-// library multiplies the integers of an int8 cache by a scale, and rounds the product.
+// appends the numbers of the cache to `stored`. The oracle then allows the error of one float32 rounding for each of
+// these numbers, because the library multiplies the integers of an int8 cache by a scale, and rounds the product.
 void append_stored(const CachedSubject& subject, const Piece& piece, const float* cache, const oracle::Stored& exact,
                    oracle::Stored& stored) {
   const ladon::Shape& shape = subject.shape;

@@ -68,11 +68,12 @@ void check_bounds(const Expected& expected, const EncoderForm& form) {
 // inputs of the feed-forward network. For each of these inputs, the oracle adds the distance between the two
 // neighbours, although few inputs really change.
 //
-// The deviation of a result is an upper limit for the standard deviation of its error, because each rounding counts
-// with its largest error. So the mean of (error / deviation)^2 must be at most 1. The first check tests this mean. The
-// second check tests that the root mean square of the deviations is at most 1/8. The results themselves have a root
-// mean square of about 1 or more. Together, the checks find a mistake that changes each result by more than 1/8, or one
-// result in 64 by more than 1.
+// The oracle computes the deviation of a result from the largest error that each rounding can have. Most roundings have
+// a smaller error, so the deviation is an upper limit for the standard deviation of the result's error. The mean of
+// (error / deviation)^2 must therefore be at most 1. The first check tests this mean. The second check tests that the
+// root mean square of the deviations is at most 1/8. The results themselves have a root mean square of about 1 or more.
+// Together, the checks find two kinds of mistakes: a mistake that changes each result by more than 1/8, and a mistake
+// that changes one of 64 results by more than 1.
 void check_mean(std::span<const float> actual, const Expected& expected) {
   const auto deviation = [&](std::size_t i) { return expected[i]->deviation; };
   const auto relative_error = [&](std::size_t i) {

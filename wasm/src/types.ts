@@ -94,7 +94,7 @@ export interface Weights {
    * members. Each array is one tensor, row-major. The tensors replace all weights of the instance.
    *
    * An int8 kernel takes a matrix X in two forms. A Float32Array X is quantised. An Int8Array X comes with a
-   * Float32Array X_scale, which has one scale for each row: the weight is scale * integer.
+   * Float32Array X_scale, which has one scale for each row. A weight is then scale * integer.
    */
   set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
   /**

@@ -64,8 +64,8 @@ test("descriptions with billions of elements", async () => {
     ["weights", Array.from({ length: 2e5 }, () => tensor)],
     ["options", [{ ...option, count: 2 ** 33 }]],
     ["options", [{ ...option, count: "x" }]],
-    // These descriptions are damaged. An option of the types "size", "offset" and "rotary_table" is no array, so it
-    // must not have a shape. The type "isa" does not exist.
+    // These descriptions break two rules. An option of the types "size", "offset" and "rotary_table" is no array, so it
+    // must not have a shape, but has one. The type "isa" does not exist.
     ...["size", "offset", "rotary_table", "isa"].map((type) => ["options", [{ name: "padding", type, shape: [] }]]),
   ]) {
     const text = JSON.stringify({ ...description, [name]: value });

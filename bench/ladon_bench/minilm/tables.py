@@ -62,8 +62,8 @@ def mixed_tables(rows):
                 [[*first(row), *(rate(row, one.get(column)) for column in columns)]
                  for row, one in zip(rows, by_column)])
     peers = [column for column in columns if column[0] != "Ladon"]
-    yield ("Ladon computes several sentences in separate calls or together. Each cell of the next table has the "
-           "speed-up of Ladon's faster way over the library and the way of the column (median of the rounds, quartiles "
+    yield ("Each library computes several sentences in separate calls or together. Each cell of the next table has the "
+           "speed of Ladon's faster way, divided by the speed in the column's heading (median of the rounds, quartiles "
            "in parentheses):")
     yield table(["sentences", "tokens", *(", ".join(column) for column in peers)],
                 [[*first(row), *(times(row, one[column]) if column in one else "" for column in peers)]

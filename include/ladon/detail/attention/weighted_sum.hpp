@@ -43,7 +43,7 @@ struct NoInterleavedWork {
   constexpr void end() noexcept {}
 };
 
-// A type for the argument `work` of weighted_sum_tile. Between the steps of the tile, the object computes the weights,
+// A type for the argument `work` of weighted_sum_tile. Between the steps of the tile, `work` computes the weights,
 // which are the exponentials of the scores. The weights of a key are computed `keys_ahead` steps before the tile uses
 // them. After the last key, `end` stores the sums of the weights in softmax.sum and sets `after`.
 // detail/target/avx512.hpp has the measurements.

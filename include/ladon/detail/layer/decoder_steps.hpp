@@ -156,8 +156,8 @@ struct DecoderSteps {
 
  private:
   // Returns the position of the text's token number `token`, for masks that compare tokens of the text with tokens of
-  // the encoder's output. The last token that the cache has room for gets the position of the last token of the
-  // encoder's output, as in a run with S.keys queries.
+  // the encoder's output. The cache has room for S.keys tokens of the text. The last of these tokens has the position
+  // of the last token of the encoder's output.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }

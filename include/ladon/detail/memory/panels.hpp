@@ -115,9 +115,9 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 
 }  // namespace detail
 
-// Calls f.operator()<P, Packs>(first, count) for ranges of panels. A range has `count` panels, from panel `first` on,
-// with the layout P. The tokens of each panel fill Packs packs. T is the layout of the full panels, and also sets the
-// distance from panel to panel in memory.
+// Calls f.operator()<P, Packs>(first, count) for ranges of panels. A range has `count` panels, from panel `first` on.
+// All panels of a range have the layout P, and the tokens of each panel fill Packs packs. P is T or Last: T is the
+// layout of the full panels, and also sets the distance from panel to panel in memory.
 //
 // The full panels come first, with P = T. A range has at most `Most` panels. If the last panel of the shape has another
 // layout (Last) or fewer packs, it is a separate range, with P = Last. Only the first `active` tokens are active.

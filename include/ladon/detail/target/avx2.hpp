@@ -17,8 +17,8 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct Avx2 : X86 {
 #if defined(__FMA__) && !LADON_DETERMINISTIC
-  // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads),
-  // with FMA on Zen 5:
+  // Throughput of attention on Zen 5, in % of peak FMA throughput. A row is a tile of packs x rows, and a column is
+  // (tokens,features,heads):
   //   % of peak   (128,384,12)   (512,256,8)
   //   2 x 6       91             85
   //   2 x 5       88             81

@@ -15,13 +15,14 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct Sse2 : X86 {
   // Throughput of attention (128 tokens, 384 features, 12 heads) in % of peak multiply-add throughput, for tiles of
-  // packs x rows. For Zen, only the upper limit of two tiles was computed, as explained below the table:
+  // packs x rows. For Zen, the figures are upper limits that were computed for two of the tiles:
   //   % of peak            4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89
   //   Zen (upper limit)    89      80      -
   //
   // Each row of a tile needs one broadcast per step, which takes a shuffle. On Zen, a shuffle occupies one of the four
-  // pipes that multiply and add. With fewer packs, fewer multiply-adds share a broadcast, so the upper limit is lower.
+  // pipes that multiply and add. With fewer packs, fewer multiply-adds share a broadcast. The upper limit of the
+  // throughput is therefore lower.
   //
   // Up to 8 tokens fill at most 2 packs, so their panels have 1 or 2 packs instead of 4.
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
