@@ -106,12 +106,13 @@ struct Decoder {
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, caches,
                           workspace);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Cross = typename Layer::template Steps<Simd>::Cross;
+      using CrossAttention = typename Layer::template Steps<Simd>::CrossAttention;
       float* const panels = workspace.context.data;
-      Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
+      CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
       const auto context = workspace.context_input.view(panels);
       for (std::size_t i = 0; i < Layers; ++i) {
-        Cross::fill(context, weights.layers[i].cross_attention, active, caches[i], workspace.projected_panel());
+        CrossAttention::fill(context, weights.layers[i].cross_attention, active, caches[i],
+                             workspace.projected_panel());
       }
     });
   }
@@ -185,7 +186,7 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
-        Steps::Self::queries_to_panels(x.data, longer, shared.tokens.x.data, share);
+        Steps::SelfAttention::queries_to_panels(x.data, longer, shared.tokens.x.data, share);
         Steps::memory_to_panels(memory.data, last.memory.keys, shared, share);
         Steps::self_attention_input(weights.layers[0], longer, shared.tokens, share);
       }
@@ -214,7 +215,7 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
-        Steps::Self::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::queries_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], tokens, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
@@ -235,7 +236,7 @@ struct Decoder {
                               Output y) noexcept {
     float* const panels = tokens.x.data;
     if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
-    Steps::Self::panels_to_rows(panels, queries, y.data, share);
+    Steps::SelfAttention::panels_to_rows(panels, queries, y.data, share);
   }
 };
 

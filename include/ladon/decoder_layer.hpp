@@ -211,11 +211,11 @@ struct DecoderLayer {
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, cache,
                           workspace);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Cross = typename Steps<Simd>::Cross;
+      using CrossAttention = typename Steps<Simd>::CrossAttention;
       float* const panels = workspace.context.data;
-      Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
-      Cross::fill(workspace.context_input.view(panels), weights.cross_attention, active, cache,
-                  workspace.projected_panel());
+      CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
+      CrossAttention::fill(workspace.context_input.view(panels), weights.cross_attention, active, cache,
+                           workspace.projected_panel());
     });
   }
 
@@ -331,12 +331,13 @@ struct DecoderLayer {
     expect_memory(detail::caller_of(options.self), x, memory, y, active, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (share.has(0)) {
-        Steps<Simd>::Self::queries_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
+        Steps<Simd>::SelfAttention::queries_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
         Steps<Simd>::memory_to_panels(memory.data, active.memory.keys, shared, share);
         Steps<Simd>::self_attention_input(weights, active.self.longer(), shared.tokens, share);
       }
       Steps<Simd>::run(weights, active, options, shared, scratch, captures, share, 1);
-      if (share.has(4)) Steps<Simd>::Self::panels_to_rows(shared.tokens.x.data, active.self.queries, y.data, share);
+      if (share.has(4))
+        Steps<Simd>::SelfAttention::panels_to_rows(shared.tokens.x.data, active.self.queries, y.data, share);
     });
   }
 
@@ -353,11 +354,11 @@ struct DecoderLayer {
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (share.has(0)) {
-        Steps<Simd>::Self::queries_to_panels(x.data, active.queries, shared.x.data, share);
+        Steps<Simd>::SelfAttention::queries_to_panels(x.data, active.queries, shared.x.data, share);
         Steps<Simd>::self_attention_input(weights, active.queries, shared, share);
       }
       Steps<Simd>::extend(weights, active, options, cache, memory, shared, scratch, captures, share, 1);
-      if (share.has(4)) Steps<Simd>::Self::panels_to_rows(shared.x.data, active.queries, y.data, share);
+      if (share.has(4)) Steps<Simd>::SelfAttention::panels_to_rows(shared.x.data, active.queries, y.data, share);
     });
   }
 };

@@ -20,13 +20,13 @@ namespace ladon::inline LADON_ABI {
 enum class FinalNorm { without, with };
 
 // The weights of all layers of a stack, and, if F is FinalNorm::with, the weights of the final norm.
-template <std::size_t Layers, class Layer, class Norm, FinalNorm F>
+template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
 struct StackWeights {
-  std::array<Layer, Layers> layers;
+  std::array<LayerWeights, Layers> layers;
 };
-template <std::size_t Layers, class Layer, class Norm>
-struct StackWeights<Layers, Layer, Norm, FinalNorm::with> {
-  std::array<Layer, Layers> layers;
+template <std::size_t Layers, class LayerWeights, class Norm>
+struct StackWeights<Layers, LayerWeights, Norm, FinalNorm::with> {
+  std::array<LayerWeights, Layers> layers;
   Norm norm;
 };
 
@@ -184,7 +184,7 @@ struct Encoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::queries_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], tokens, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
@@ -194,7 +194,7 @@ struct Encoder {
           });
         }
         if (share.has(2 + 2 * i)) {
-          Steps::Attention::count_tokens(tokens, caches[i], share);
+          Steps::SelfAttention::count_tokens(tokens, caches[i], share);
           Steps::after_heads(weights.layers[i], tokens, shared, scratch, share);
           if (i + 1 < Layers) Steps::self_attention_input(weights.layers[i + 1], tokens, shared, share);
         }
@@ -221,7 +221,7 @@ struct Encoder {
       using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       const bool first_token = First::exist && lengths.queries == 1;
       if (share.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, inner.queries, shared.x.data, share);
+        Steps::SelfAttention::queries_to_panels(x.data, inner.queries, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], inner.queries, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
@@ -256,7 +256,7 @@ struct Encoder {
                               typename Steps::Shared& shared, Output y) noexcept {
     float* const panels = shared.x.data;
     if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
-    Steps::Attention::panels_to_rows(panels, queries, y.data, share);
+    Steps::SelfAttention::panels_to_rows(panels, queries, y.data, share);
   }
 };
 

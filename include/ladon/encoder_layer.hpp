@@ -151,16 +151,16 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::queries_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights, tokens, shared, share);
       }
       if (share.has(1)) {
         Steps::extend(weights, tokens, options, cache, shared, scratch, detail::capture<shape>(to), share);
       }
       if (share.has(2)) {
-        Steps::Attention::count_tokens(tokens, cache, share);
+        Steps::SelfAttention::count_tokens(tokens, cache, share);
         Steps::after_heads(weights, tokens, shared, scratch, share);
-        Steps::Attention::panels_to_rows(shared.x.data, tokens, y.data, share);
+        Steps::SelfAttention::panels_to_rows(shared.x.data, tokens, y.data, share);
       }
     });
   }
@@ -180,7 +180,7 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, lengths.longer(), shared.x.data, share);
+        Steps::SelfAttention::queries_to_panels(x.data, lengths.longer(), shared.x.data, share);
         Steps::self_attention_input(weights, lengths.longer(), shared, share);
       }
       if (share.has(1)) {
@@ -188,7 +188,7 @@ struct EncoderLayer {
       }
       if (share.has(2)) {
         Steps::after_heads(weights, lengths.queries, shared, scratch, share);
-        Steps::Attention::panels_to_rows(shared.x.data, lengths.queries, y.data, share);
+        Steps::SelfAttention::panels_to_rows(shared.x.data, lengths.queries, y.data, share);
       }
     });
   }
