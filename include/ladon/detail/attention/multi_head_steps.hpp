@@ -27,7 +27,7 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/attend.hpp>
 #include <ladon/detail/attention/cache_steps.hpp>
-#include <ladon/detail/attention/rotate.hpp>
+#include <ladon/detail/attention/rotary.hpp>
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/weights.hpp>
@@ -326,7 +326,7 @@ struct MultiHeadSteps {
         fill_panels<S.head_width, S.key_model>(
             w.key(g), context, active, projected, cache.keys[g], [&]<class Pack, std::size_t Packs>(Range range) {
               if constexpr (Position::rotates) {
-                rotate<Position, Pack, Packs, k.width(), S.head_width>(
+                apply_rotary<Position, Pack, Packs, k.width(), S.head_width>(
                     position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
               }
             });
@@ -417,7 +417,8 @@ struct MultiHeadSteps {
   static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position,
                                      float* out) noexcept {
     project_context<S.head_width, S.key_model>(w, context, active, out);
-    if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
+    if constexpr (Position::rotates)
+      apply_rotary_to_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
   // Replaces the keys and values by words (detail/attention/block_floats.hpp) and returns true, if integers can
@@ -501,7 +502,7 @@ struct MultiHeadSteps {
                                     Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
     if constexpr (Position::rotates) {
-      rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
           position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
     scatter<S.keys, P.width()>(projected, tokens, first, cache.keys[g]);
@@ -536,7 +537,7 @@ struct MultiHeadSteps {
                                                   Epilogue<1>{query + h * S.head_width, 0, {query_scale}});
       }
       if constexpr (Position::rotates) {
-        rotate<Position, typename Simd::template Pack<q.lanes>, 1, 1, S.head_width>(
+        apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1, S.head_width>(
             call.options.position, bound.first_position, 1, query + h * S.head_width);
       }
       heads.sink[h] = sink_of<Score>(call.options, first + h);
@@ -624,7 +625,7 @@ struct MultiHeadSteps {
         }
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         if constexpr (Position::rotates) {
-          rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+          apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
         }

@@ -31,7 +31,7 @@
 // this token are 0, or any numbers on microcontrollers. A token whose scale would be less than 2^-126 gets the scale 0,
 // and all its q are 0.
 //
-// If the template parameter Rotated is true, the features are first rotated (rotation.hpp). The scale and the integers
+// If the template parameter Rotated is true, the features are first rotated (hadamard.hpp). The scale and the integers
 // are those of the rotated features.
 #pragma once
 
@@ -39,8 +39,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <ladon/detail/memory/hadamard.hpp>
 #include <ladon/detail/memory/panels.hpp>
-#include <ladon/detail/memory/rotation.hpp>
 #include <ladon/detail/simd/int8_kernels.hpp>
 #include <ladon/detail/simd/token_scale.hpp>
 
@@ -214,7 +214,7 @@ template <class Simd, std::size_t Features, int FeatureBits, bool Rotated, class
 LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* parameters) noexcept {
   if constexpr (Rotated) {
     float rotated[Features];
-    rotate(features, Features, 1, rotated);
+    rotate_blocks(features, Features, 1, rotated);
     return quantise_single_token<Simd, Features, FeatureBits, false>(rotated, to, parameters);
   }
   using Pack = typename Simd::template Pack<Simd::lanes>;
@@ -255,7 +255,7 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t cou
         const float* panel = panels + p * Features * width;
         [[maybe_unused]] alignas(16) float rotated[Rotated ? Features * width : 1];
         if constexpr (Rotated) {
-          for (std::size_t t = 0; t < width; ++t) rotate(panel + t, Features, width, rotated + t);
+          for (std::size_t t = 0; t < width; ++t) rotate_blocks(panel + t, Features, width, rotated + t);
           panel = rotated;
         }
         simd::quantise_panel<Features, width, Packs, FeatureBits>(
