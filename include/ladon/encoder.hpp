@@ -219,7 +219,7 @@ struct Encoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
-      const bool first_token = First::exist && lengths.queries == 1;
+      const bool first_token = First::usable && lengths.queries == 1;
       if (share.has(0)) {
         Steps::SelfAttention::queries_to_panels(x.data, inner.queries, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], inner.queries, shared, share);
@@ -239,7 +239,7 @@ struct Encoder {
         }
       }
       if (!share.has(2 * Layers)) return;
-      if constexpr (First::exist) {
+      if constexpr (First::usable) {
         if (first_token) {
           First::after_heads(weights.layers[Layers - 1], shared, scratch, share);
           return leave<typename First::One>(share, weights, 1, First::shared_of(shared), y);

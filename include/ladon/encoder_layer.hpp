@@ -17,7 +17,7 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
-#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/layer/layer_workspace.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/detail/memory/call_share.hpp>
 #include <ladon/key_value_cache.hpp>

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/layer/layer_workspace.hpp>
 #include <ladon/detail/memory/linear_input.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/detail/memory/workspace.hpp>

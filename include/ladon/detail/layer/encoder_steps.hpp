@@ -18,7 +18,7 @@
 
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
-#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/layer/layer_workspace.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
 #include <ladon/layer_config.hpp>
 

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include <ladon/detail/layer/encoder_steps.hpp>
-#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/layer/layer_workspace.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -30,7 +30,7 @@ struct FirstTokenSteps {
 
   // Whether FirstTokenSteps can compute the last layer. In constant evaluation, EncoderSteps computes the last layer
   // instead.
-  static constexpr bool exist = has_first_token<S, Target> && Simd::lanes > 1;
+  static constexpr bool usable = has_first_token<S, Target> && Simd::lanes > 1;
 
   // Whether the last layer computes the attention of token 0 without keys and values. Let q be the query of a head, x_t
   // token t, and p_t the attention weight of token t. Wk and Wv project keys and values:
@@ -45,7 +45,7 @@ struct FirstTokenSteps {
   // - The position encoding does not change keys.
   // - The tokens have at most 256 features. The kernels for a single query have a sum for each feature on the stack.
   static constexpr bool skips_keys =
-      exist && std::is_same_v<typename All::Precision, precision::Float32> &&
+      usable && std::is_same_v<typename All::Precision, precision::Float32> &&
       std::is_same_v<decltype(std::declval<LayerWeights>().attention.key(0).bias), NoBias> &&
       std::is_same_v<decltype(std::declval<LayerWeights>().attention.value(0).bias), NoBias> && !Position::rotates &&
       (S.model <= 256);
@@ -59,14 +59,14 @@ struct FirstTokenSteps {
     constexpr float* hidden() const noexcept { return memory; }
   };
 
-  // Returns the rows of token 0 in the workspace. Precondition: `exist` is true.
+  // Returns the rows of token 0 in the workspace. Precondition: `usable` is true.
   static constexpr auto& shared_of(Shared& shared) noexcept { return shared.first.shared; }
 
   // Copies token 0 from the panels of `shared` into rows, and converts the input of the query's projection. With
   // several threads, only the thread that has the first panel does so.
   template <class CallShare>
   static constexpr void take(std::size_t tokens, Shared& shared, CallShare share) noexcept {
-    if constexpr (exist) {
+    if constexpr (usable) {
       const Range panels = share.of(All::q.panels(tokens));
       if constexpr (skips_keys) widen_last_panel(tokens, shared.sublayer_input(), share);
       if (panels.begin > 0 || panels.end == 0) return;
@@ -89,11 +89,11 @@ struct FirstTokenSteps {
     const auto in = shared.input.view(shared.sublayer_input());
     const HeadsCall call{w.attention, options, lengths, in, shared.heads.data, capture_of};
     const auto attend_group = [&](const auto& bound, const auto& group) {
-      if (exist && first) return attend_first(w, lengths, options, shared, scratch, capture_of, bound, group);
+      if (usable && first) return attend_first(w, lengths, options, shared, scratch, capture_of, bound, group);
       All::SelfAttention::template attend_group<false>(call, bound, group, scratch.attention);
     };
-    const bool rounds = All::SelfAttention::uses_pairs && !(exist && first);
-    All::SelfAttention::template for_groups<!exist>(call, in, scratch.attention, share, attend_group, rounds);
+    const bool rounds = All::SelfAttention::uses_pairs && !(usable && first);
+    All::SelfAttention::template for_groups<!usable>(call, in, scratch.attention, share, attend_group, rounds);
   }
 
   // Computes the steps of the layer after the attention of the heads, for token 0.
@@ -166,7 +166,7 @@ struct FirstTokenSteps {
   static LADON_NOINLINE constexpr void attend_first(const LayerWeights& w, Lengths lengths, const Options& options,
                                                     Shared& shared, Scratch& scratch, CaptureOf capture_of,
                                                     const Queries& bound, const Group& group) noexcept {
-    if constexpr (exist) {
+    if constexpr (usable) {
       auto& first = shared_of(shared);
       const auto in = first.input.view(first.sublayer_input());
       One::SelfAttention::template attend_group<false>(

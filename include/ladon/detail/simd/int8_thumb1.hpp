@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/simd/integer_products.hpp>
 #include <ladon/detail/simd/soft_float.hpp>
+#include <ladon/detail/simd/thumb1_products.hpp>
 #include <ladon/detail/simd/token_scale.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 

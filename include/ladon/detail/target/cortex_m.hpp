@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for Cortex-M without Helium: M0+, M4, M7, M33. These processors have no vector registers, so a pack is a
-// single float. Caches play no role in the choice of the constants. plain.hpp chooses the tile.
+// single float. Caches play no role in the choice of the constants. plain_arrays.hpp chooses the tile.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for all other processors, such as RISC-V. A pack is a single float. Most constants were not measured on
-// these processors.
+// Constants for all other processors, such as RISC-V. A pack is an array of one float, and plain_arrays.hpp chooses the
+// tile. Most constants were not measured on these processors.
 #pragma once
 
 #include <cstddef>

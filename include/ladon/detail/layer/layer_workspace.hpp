@@ -103,7 +103,7 @@ inline constexpr bool has_first_token = [] {
 // The additional memory that the steps for token 0 need: token 0's rows of x, heads and norm(x), and the converted
 // inputs of products.
 template <Shape S, LayerConfig Config, class Target, class Precision>
-struct FirstToken {
+struct FirstTokenMemory {
   static constexpr Shape one = one_query<S>();
   static constexpr detail::PanelLayout row = detail::ShapeLayout<one, Target>::queries;
   LayerPanels<one, Config, Target, Precision> shared;
@@ -115,7 +115,7 @@ struct FirstToken {
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct EncoderShared : LayerPanels<S, Config, Target, Precision> {
   struct NoFirst {};
-  using First = FirstToken<S, Config, Target, Precision>;
+  using First = FirstTokenMemory<S, Config, Target, Precision>;
   [[no_unique_address]] std::conditional_t<has_first_token<S, Target>, First, NoFirst> first;
 };
 
