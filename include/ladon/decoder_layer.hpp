@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts:
-// self-attention, attention to a memory (cross-attention), and a feed-forward network. Each part has a residual
+// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three sublayers:
+// self-attention, attention to a memory (cross-attention), and a feed-forward network. Each sublayer has a residual
 // connection and a norm. The memory is the output of an encoder.
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))

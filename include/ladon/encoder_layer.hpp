@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has two parts: attention and
-// a feed-forward network. Each part has a residual connection and a norm.
+// One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has two sublayers: attention
+// and a feed-forward network. Each sublayer has a residual connection and a norm.
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //

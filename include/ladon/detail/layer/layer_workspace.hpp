@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workspace of encoder layers and of stacks of encoder layers (EncoderWorkspace). All threads of a call use the
-// part EncoderShared, and each thread has an EncoderScratch. Decoder layers use LayerPanels and EncoderScratch, too.
+// The workspace of encoder layers and of stacks of encoder layers (EncoderWorkspace). All threads of a call use one
+// EncoderShared, and each thread has an EncoderScratch. Decoder layers use LayerPanels and EncoderScratch, too.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct LayerPanels {
   }
 };
 
-// The part of an encoder's workspace that each thread has for itself: the scratch memory of attention, and the hidden
+// The arrays of an encoder's workspace that each thread has for itself: the scratch memory of attention, and the hidden
 // features of the feed-forward network. The feed-forward network takes at most `panels` panels at a time. It computes
 // `plan.chunk` hidden features of each panel at a time (feed_forward.hpp).
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32,
@@ -110,7 +110,7 @@ struct FirstTokenMemory {
   [[no_unique_address]] detail::LinearInput<Precision, Target, 1, Config.feed_forward, row> hidden_input;
 };
 
-// The part of an encoder's workspace that all threads share. Only a stack of layers uses `first`. A single layer has
+// The arrays of an encoder's workspace that all threads share. Only a stack of layers uses `first`. A single layer has
 // the same workspace type, so that one workspace can serve a stack and its layers.
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct EncoderShared : LayerPanels<S, Config, Target, Precision> {

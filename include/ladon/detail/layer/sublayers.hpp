@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parts of encoder and decoder layers except attention: output projection, residual connections, norms and
+// All steps of encoder and decoder layers except attention: output projection, residual connections, norms and
 // feed-forward network. Each call handles a few panels.
 //
 // The arrays and their shapes:
