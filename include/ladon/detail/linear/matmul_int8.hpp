@@ -112,8 +112,8 @@ LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Tu
   std::size_t k = 0;
   if constexpr (prefetches_tuples<Tuples>) {
     if (std::is_constant_evaluated()) return 0;
-    constexpr std::size_t iterations = cache_line / Steps, each = (Rows + iterations - 1) / iterations;
-    for (; k + cache_line <= Tuples::whole; k += cache_line) {
+    constexpr std::size_t iterations = cache_line_words / Steps, each = (Rows + iterations - 1) / iterations;
+    for (; k + cache_line_words <= Tuples::whole; k += cache_line_words) {
       const auto first = static_cast<std::size_t>(tuples.address(0, k) - tuples.data);
       constexpr std::size_t distance = target::Current::prefetch_distance_floats;
       const auto* ahead = ahead_in_row<distance>(tuples.data, first, Tuples::inner, tuples.address(Rows, 0));

@@ -90,7 +90,7 @@ class FeatureRanges {
   // finite.
   LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
     extend(i, x);
-    check(x, i);
+    check(i, x);
   }
   // Like `add`, but does not check whether `x` is finite.
   LADON_INLINE constexpr void extend(std::size_t i, const Pack& x) noexcept {
@@ -99,7 +99,7 @@ class FeatureRanges {
     range[1] = max(x, range[1]);
   }
   // Checks whether `x` is finite, for each token.
-  LADON_INLINE constexpr void check(const Pack& x, std::size_t i = 0) noexcept {
+  LADON_INLINE constexpr void check(std::size_t i, const Pack& x) noexcept {
     ranges_[i][2] = fma(x, zeros(), ranges_[i][2]);
   }
   // low() returns the lowest feature of each token, or 0 if all features are positive. high() returns the highest
@@ -156,7 +156,7 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
     // The first feature of a rotated block is the sum of the eight original features. The sum is finite only if all
     // these features are finite, so one check is enough.
-    if constexpr (Rotated) ranges.check(packs[0]);
+    if constexpr (Rotated) ranges.check(0, packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {
       if constexpr (Rotated) {
@@ -168,8 +168,8 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   });
   for (std::size_t i = From::whole; i < Features; ++i) ranges.add(0, features.at(i));
   if constexpr (Rotated) {  // differences of finite features may overflow
-    ranges.check(ranges.low());
-    ranges.check(ranges.high());
+    ranges.check(0, ranges.low());
+    ranges.check(0, ranges.high());
   }
   return simd::scale_of_range<FeatureBits>(ranges.low(), ranges.high(),
                                            ranges.nan_if_not_finite() == Pack::broadcast(0.0f));

@@ -97,17 +97,17 @@ struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
 };
-// Computes the scale and z of four tokens, and writes them to `scales`, `zeros` and `how`. If the function were
+// Computes the scale and z of four tokens, and writes them to `scales`, `zero_points` and `how`. If the function were
 // inlined, g++ 12 would spill the constants of this computation for each pack.
 template <int FeatureBits>
-LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zeros, Quantisation& how) noexcept {
+LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zero_points, Quantisation& how) noexcept {
   const HeliumPack high = pack_of(range.high), low = pack_of(vreinterpretq_s32_u32(range.low));
   const HeliumPack none = HeliumPack::broadcast(0.0f);
   const auto token = scale_of_range<FeatureBits>(low, high, (high - high == none) & (low - low == none));
   const int32x4_t zero = vsubq_s32(vdupq_n_s32(offset<FeatureBits>), vcvtq_s32_f32(token.least.vector));
   token.scale.store(scales);
   token.reciprocal.store(how.reciprocal);
-  store_integers(zero, zeros);
+  store_integers(zero, zero_points);
   store_integers(vsliq_n_s32(vandq_s32(zero, vdupq_n_s32(0xffff)), zero, 16), how.zero);
 }
 

@@ -156,16 +156,16 @@ struct TupleDot {
   // Precondition: q fits into 16 bits, and q + zero fits into Element.
   static LADON_INLINE constexpr void store_tuple(const Pack (&features)[tuple_size], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
-    float rounded[tuple_size][Pack::lanes], zeros[Pack::lanes];
+    float rounded[tuple_size][Pack::lanes], zero_points[Pack::lanes];
     for (std::size_t j = 0; j < tuple_size; ++j) {
       (features[j] + Pack::broadcast(round_to_low_bits)).store(rounded[j]);
     }
-    zero.store(zeros);
+    zero.store(zero_points);
     for (std::size_t i = 0; i < Pack::lanes; ++i) {
       for (std::size_t j = 0; j < tuple_size; ++j) {
         const auto q = static_cast<std::int16_t>(ladon::bit_cast<std::uint32_t>(rounded[j][i]) & 0xffffu);
         panel[tuple_size * i + j] =
-            static_cast<Element>(holds_zero_point<Element> ? q + static_cast<std::int32_t>(zeros[i]) : q);
+            static_cast<Element>(holds_zero_point<Element> ? q + static_cast<std::int32_t>(zero_points[i]) : q);
       }
     }
   }
