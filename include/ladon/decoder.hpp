@@ -186,7 +186,7 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
-        Steps::SelfAttention::queries_to_panels(x.data, longer, shared.tokens.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, longer, shared.tokens.x.data, share);
         Steps::memory_to_panels(memory.data, last.memory.keys, shared, share);
         Steps::self_attention_input(weights.layers[0], longer, shared.tokens, share);
       }
@@ -215,7 +215,7 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
-        Steps::SelfAttention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], tokens, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {

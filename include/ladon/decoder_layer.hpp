@@ -331,7 +331,7 @@ struct DecoderLayer {
     expect_memory(detail::caller_of(options.self), x, memory, y, active, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (share.has(0)) {
-        Steps<Simd>::SelfAttention::queries_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
+        Steps<Simd>::SelfAttention::tokens_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
         Steps<Simd>::memory_to_panels(memory.data, active.memory.keys, shared, share);
         Steps<Simd>::self_attention_input(weights, active.self.longer(), shared.tokens, share);
       }
@@ -354,7 +354,7 @@ struct DecoderLayer {
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (share.has(0)) {
-        Steps<Simd>::SelfAttention::queries_to_panels(x.data, active.queries, shared.x.data, share);
+        Steps<Simd>::SelfAttention::tokens_to_panels(x.data, active.queries, shared.x.data, share);
         Steps<Simd>::self_attention_input(weights, active.queries, shared, share);
       }
       Steps<Simd>::extend(weights, active, options, cache, memory, shared, scratch, captures, share, 1);

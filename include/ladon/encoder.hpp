@@ -184,7 +184,7 @@ struct Encoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::SelfAttention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], tokens, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
@@ -221,7 +221,7 @@ struct Encoder {
       using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       const bool first_token = First::usable && lengths.queries == 1;
       if (share.has(0)) {
-        Steps::SelfAttention::queries_to_panels(x.data, inner.queries, shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, inner.queries, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], inner.queries, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {

@@ -151,7 +151,7 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::SelfAttention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights, tokens, shared, share);
       }
       if (share.has(1)) {
@@ -180,7 +180,7 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::SelfAttention::queries_to_panels(x.data, lengths.longer(), shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, lengths.longer(), shared.x.data, share);
         Steps::self_attention_input(weights, lengths.longer(), shared, share);
       }
       if (share.has(1)) {

@@ -185,8 +185,8 @@ struct MultiHeadAttention {
                           workspace);
     with_steps([&]<class Steps>(Steps) {
       auto& shared = workspace.shared;
-      Steps::queries_to_panels(x.data, lengths.queries, shared.x.data);
-      Steps::convert_queries(shared.x.data, lengths.queries, shared.input);
+      Steps::tokens_to_panels(x.data, lengths.queries, shared.x.data);
+      Steps::convert_tokens(shared.x.data, lengths.queries, shared.input);
       const detail::HeadsCall call{
           weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(to)};
       const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
@@ -251,8 +251,8 @@ struct MultiHeadAttention {
     detail::expect_memory(detail::caller_of(options), {rows(y, tokens), rows(x, tokens)}, cache, shared, scratch);
     with_steps([&]<class Steps>(Steps) {
       if (share.has(0)) {
-        Steps::queries_to_panels(x.data, tokens, shared.x.data, share);
-        Steps::convert_queries(shared.x.data, tokens, shared.input, share);
+        Steps::tokens_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::convert_tokens(shared.x.data, tokens, shared.input, share);
       }
       if (share.has(1)) {
         const auto in = shared.input.view(shared.x.data);
@@ -288,8 +288,8 @@ struct MultiHeadAttention {
                           scratch);
     with_steps([&]<class Steps>(Steps) {
       if (share.has(0)) {
-        Steps::queries_to_panels(x.data, lengths.longer(), shared.x.data, share);
-        Steps::convert_queries(shared.x.data, lengths.longer(), shared.input, share);
+        Steps::tokens_to_panels(x.data, lengths.longer(), shared.x.data, share);
+        Steps::convert_tokens(shared.x.data, lengths.longer(), shared.input, share);
       }
       if (share.has(1)) {
         const auto in = shared.input.view(shared.x.data);
@@ -313,8 +313,8 @@ struct MultiHeadAttention {
                           scratch);
     with_steps([&]<class Steps>(Steps) {
       if (share.has(0)) {
-        Steps::queries_to_panels(x.data, lengths.queries, shared.x.data, share);
-        Steps::convert_queries(shared.x.data, lengths.queries, shared.input, share);
+        Steps::tokens_to_panels(x.data, lengths.queries, shared.x.data, share);
+        Steps::convert_tokens(shared.x.data, lengths.queries, shared.input, share);
         Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, shared.context.data,
                                                            shared.context_input, share);
       }

@@ -55,7 +55,7 @@ struct DecoderSteps {
   static constexpr void self_attention_input(const LayerWeights& w, std::size_t active, Shared& shared,
                                              CallShare share = {}) noexcept {
     if constexpr (!post) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
-    SelfAttention::convert_queries(shared.sublayer_input(), active, shared.input, share);
+    SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
   }
 
   // Computes all steps after self_attention_input. The steps are the phases `first` to `first` + 3 of a call

@@ -41,7 +41,7 @@ struct EncoderSteps {
     if constexpr (Config.norm == NormOrder::pre) {
       Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
     }
-    SelfAttention::convert_queries(shared.sublayer_input(), active, shared.input, share);
+    SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
   }
 
   // Computes the attention of all heads and stores the result in shared.heads.

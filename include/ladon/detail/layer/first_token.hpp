@@ -73,7 +73,7 @@ struct FirstTokenSteps {
       auto& first = shared_of(shared);
       copy_token(shared.x.data, first.x.data);
       if constexpr (Config.norm == NormOrder::pre) copy_token(shared.normed.data, first.normed.data);
-      One::SelfAttention::convert_queries(first.sublayer_input(), 1, first.input);
+      One::SelfAttention::convert_tokens(first.sublayer_input(), 1, first.input);
     }
   }
 
