@@ -63,7 +63,7 @@ struct Decoder {
   // compute tokens that are active only as keys, because the next layer attends to all active keys.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, no_capture);
   }
   // Computes `y` like the function above, and writes the attention weights of layer i to maps[i].
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
@@ -82,7 +82,7 @@ struct Decoder {
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
-            shared, scratch, options, nothing);
+            shared, scratch, options, no_capture);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
@@ -122,7 +122,7 @@ struct Decoder {
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,
-                   nothing);
+                   no_capture);
   }
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
@@ -143,7 +143,7 @@ struct Decoder {
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options = {}) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
-                   weights, y, shared, scratch, options, nothing);
+                   weights, y, shared, scratch, options, no_capture);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
@@ -165,10 +165,10 @@ struct Decoder {
   LADON_REJECT_CALL(extend, "x, caches, memory, weights, y, workspace, options, maps");
 
  private:
-  // Two function objects, `nothing` and in(maps). Each takes the number i of a layer and returns Captures for this
-  // layer (DecoderLayer). The Captures from `nothing` write nothing. The Captures from in(maps) write into the arrays
-  // of maps[i].
-  static constexpr auto nothing = [](std::size_t) { return Layer::nothing; };
+  // Two function objects, `no_capture` and in(maps). Each takes the number i of a layer and returns Captures for this
+  // layer (DecoderLayer). The Captures from `no_capture` write nothing. The Captures from in(maps) write into the
+  // arrays of maps[i].
+  static constexpr auto no_capture = [](std::size_t) { return Layer::no_capture; };
   static constexpr auto in(const auto& maps) noexcept {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
   }

@@ -168,7 +168,7 @@ struct DecoderLayer {
   //   `maps`, attention weights are not written.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, no_capture);
   }
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
@@ -187,7 +187,7 @@ struct DecoderLayer {
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
-            shared, scratch, options, nothing);
+            shared, scratch, options, no_capture);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
@@ -234,7 +234,7 @@ struct DecoderLayer {
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, memory, weights, y, workspace.shared, workspace.scratch, options,
-                   nothing);
+                   no_capture);
   }
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
@@ -255,7 +255,7 @@ struct DecoderLayer {
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
-                   weights, y, shared, scratch, options, nothing);
+                   weights, y, shared, scratch, options, no_capture);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
@@ -310,7 +310,7 @@ struct DecoderLayer {
     Self self;
     Cross memory;
   };
-  static constexpr Captures<detail::CaptureNone, detail::CaptureNone> nothing{};
+  static constexpr Captures<detail::NoCapture, detail::NoCapture> no_capture{};
   static constexpr auto captures_of(const auto& maps) noexcept {
     return Captures<decltype(detail::wanted<shape>(maps.self)), decltype(detail::wanted<cross>(maps.memory))>{
         detail::wanted<shape>(maps.self), detail::wanted<cross>(maps.memory)};
