@@ -83,7 +83,7 @@ struct AttentionSteps {
     const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       using Pack = typename Simd::template Pack<P.lanes>;
       for (std::size_t p = first; p < first + count; ++p) {
-        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, call.lengths.queries};
+        const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         const std::size_t tokens = queries.end - queries.begin;
         to_panels<Pack, P, S.head_width>(rows + queries.begin * S.head_width, tokens, query);
         scale<Pack, P>(query);

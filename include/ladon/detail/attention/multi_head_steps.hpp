@@ -370,13 +370,6 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Returns the range of the active tokens in `count` panels, from panel `first` on. `active` is the number of active
-  // tokens in all panels.
-  template <PanelLayout T>
-  static constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
-    return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
-  }
-
   template <PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class CallShare>
   static constexpr void rows_to_panels(const float* rows, std::size_t active, float* panels, CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
@@ -466,7 +459,7 @@ struct MultiHeadSteps {
         tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           const Epilogue<P.width()> project{scratch.projected.data, 0};
           for (std::size_t p = first; p < first + count; ++p) {
-            const Range range = Range{p * q.width(), (p + 1) * q.width()} & Range{0, tokens};
+            const Range range = tokens_of<q>(p, 1, tokens);
             const auto x = call.x.template panels_from<S.model, q.width()>(p);
             for (std::size_t g = groups.begin; g < groups.end; ++g) {
               matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);

@@ -109,10 +109,10 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
 // 8.5 KB instead of 2 KB (g++ 12, x86-64, -O3).
 
 // Returns whether all `count` weights are finite.
-LADON_NOINLINE constexpr bool all_finite(const float* weights, std::size_t count) noexcept {
+LADON_NOINLINE constexpr bool all_weights_finite(const float* weights, std::size_t count) noexcept {
   return largest_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
 }
-LADON_NOINLINE constexpr bool all_finite_if_rotated(const float* weights, std::size_t count) noexcept {
+LADON_NOINLINE constexpr bool all_rotated_weights_finite(const float* weights, std::size_t count) noexcept {
   return largest_rotated_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
 }
 

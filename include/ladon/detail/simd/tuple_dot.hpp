@@ -32,6 +32,7 @@
 #include <ladon/bfloat16.hpp>
 #include <ladon/detail/simd/feature_levels.hpp>
 #include <ladon/detail/simd/integer_sums.hpp>
+#include <ladon/detail/simd/rounding.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
@@ -71,10 +72,6 @@ LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   }
   return tuple_of<TupleSize>(weight);
 }
-
-// Adding this constant to a float x with |x| < 2^21 rounds x to the nearest integer, ties to even. The low 16 bits of
-// the sum are the low 16 bits of this integer.
-inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
 // Returns `first` in the lower half and `second` in the upper half of 64 bits.
 LADON_INLINE constexpr std::int64_t two_tuples(std::int32_t first, std::int32_t second) noexcept {
