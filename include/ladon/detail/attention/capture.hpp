@@ -20,7 +20,7 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Captures nothing: the kernels contain no code for a capture. NoCapture is the capture of a query block, and also a
-// function object that replaces CaptureMap (below) or CaptureWanted (below).
+// function object that replaces CaptureMap or CaptureWanted (below).
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
@@ -90,9 +90,9 @@ struct CaptureScoreRows {
   // Fills the columns of the inactive keys, from `first_key` on. The columns get -inf at the stage `masked`, and 0 at
   // every other stage.
   constexpr void fill_from(std::size_t first_key) const noexcept {
-    constexpr float nothing = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
+    constexpr float inactive = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
-      for (std::size_t k = first_key; k < stride; ++k) rows[q * stride + k] = nothing;
+      for (std::size_t k = first_key; k < stride; ++k) rows[q * stride + k] = inactive;
     }
   }
 };

@@ -93,10 +93,10 @@ struct DecoderSteps {
                                    CallShare share = {}) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       Sublayers::template project_add_norm<P, Packs>(
-          w.self_attention.output(), Sublayers::template heads_from<P, Packs>(shared, first, count), count,
+          w.self_attention.output(), heads_from<P, Packs>(shared, first, count), count,
           shared.x.data + first * Sublayers::stride, post ? w.norm1 : w.norm2,
           shared.sublayer_input() + first * Sublayers::stride);
-      Sublayers::template input_from<P, Packs>(shared, first, count);
+      input_from<P, Packs>(shared, first, count);
     };
     for_panels<q, SelfAttention::last_q, S.queries, Sublayers::plan.panels>(active, run, share);
   }
@@ -117,10 +117,9 @@ struct DecoderSteps {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const x = shared.x.data + first * Sublayers::stride;
       Sublayers::template project_add_norm<P, Packs>(
-          w.cross_attention.output(), Sublayers::template heads_from<P, Packs>(shared, first, count), count, x,
-          post ? w.norm2 : w.norm3, shared.sublayer_input() + first * Sublayers::stride);
-      Sublayers::template add_feed_forward<P, Packs>(w, Sublayers::template input_from<P, Packs>(shared, first, count),
-                                                     count, scratch,
+          w.cross_attention.output(), heads_from<P, Packs>(shared, first, count), count, x, post ? w.norm2 : w.norm3,
+          shared.sublayer_input() + first * Sublayers::stride);
+      Sublayers::template add_feed_forward<P, Packs>(w, input_from<P, Packs>(shared, first, count), count, scratch,
                                                      shared.heads.data + first * Sublayers::heads_stride, x, w.norm3);
     };
     for_panels<q, SelfAttention::last_q, S.queries, Scratch::panels>(active, run, share);
@@ -164,6 +163,20 @@ struct DecoderSteps {
   // of the last token of the encoder's output.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
+  }
+
+  // heads_from and input_from return the panels of a product's input, from panel `first` on. With heads_from, the input
+  // is the output of all heads. With input_from, it is the input of the next sublayer. If the product needs quantised
+  // or bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
+  template <PanelLayout P, std::size_t Packs>
+  static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
+    return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
+        .template panels_from<S.concat_width(), q.width()>(first);
+  }
+  template <PanelLayout P, std::size_t Packs>
+  static constexpr auto input_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
+    return shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
+        .template panels_from<S.model, q.width()>(first);
   }
 };
 

@@ -64,10 +64,13 @@ struct EncoderSteps {
     const auto rest = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
-      const auto concatenated = Sublayers::template heads_from<P, Packs>(shared, first, count);
+      const auto concatenated =
+          shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
+              .template panels_from<S.concat_width(), q.width()>(first);
       Sublayers::template project_add_norm<P, Packs>(w.attention.output(), concatenated, count, x, norm,
                                                      shared.sublayer_input() + first * Sublayers::stride);
-      const auto in = Sublayers::template input_from<P, Packs>(shared, first, count);
+      const auto in = shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
+                          .template panels_from<S.model, q.width()>(first);
       Sublayers::template add_feed_forward<P, Packs>(w, in, count, scratch, heads, x, w.norm2);
     };
     for_panels<q, SelfAttention::last_q, S.queries, Scratch::panels>(active, rest, share);
