@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parts of encoder and decoder layers except attention: output projection, residual connections, norms and
+// All steps of encoder and decoder layers except attention: output projection, residual connections, norms and
 // feed-forward network. Each call handles a few panels.
 //
 // The arrays and their shapes:
@@ -45,8 +45,8 @@ struct Sublayers {
 
   // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, the function then sets x to
   // norm(x). `normed` is a view of the input of the first product. `sums` is scratch memory of the same size as x.
-  template <PanelLayout P, std::size_t Packs, class Layer, class Normed, class Scratch>
-  static constexpr void add_feed_forward(const Layer& w, Normed normed, std::size_t panels, Scratch& scratch,
+  template <PanelLayout P, std::size_t Packs, class LayerWeights, class Normed, class Scratch>
+  static constexpr void add_feed_forward(const LayerWeights& w, Normed normed, std::size_t panels, Scratch& scratch,
                                          float* sums, float* x, const NormOf& norm) noexcept {
     FeedForward<Simd, P, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(
         w, normed, scratch.hidden_input);
