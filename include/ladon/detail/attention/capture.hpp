@@ -109,8 +109,7 @@ struct CaptureMap {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
   }
 };
-// Converts the caller's last argument into a function object: CaptureNothing or CaptureMap. The caller's argument is a
-// CaptureNothing, a Capture<Stage> or an AttentionMap.
+// Converts the caller's last argument into a CaptureNothing or a CaptureMap.
 template <Shape S>
 constexpr CaptureNothing capture(CaptureNothing) noexcept {
   return {};

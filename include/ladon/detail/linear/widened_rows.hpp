@@ -8,7 +8,7 @@
 // converted in pieces of widened_features features, again for each panel. The converted weights take at most 4 * Rows *
 // (widened_features + cache_line) bytes of the stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
 //
-// detail/memory/panels.hpp defines panels and tiles.
+// detail/target/panel_layout.hpp defines tiles.
 #pragma once
 
 #include <cstddef>
