@@ -38,7 +38,7 @@ struct Problem {
   }
 };
 
-// Multiplies x by the matrix H (detail/memory/rotation.hpp), in the library's order of additions.
+// Multiplies x by the matrix H (detail/memory/hadamard.hpp), in the library's order of additions.
 void rotate_in_place(std::vector<float>& x) {
   for (std::size_t half = 1; half < 8; half *= 2) {
     for (std::size_t i = 0; i < x.size(); ++i) {

@@ -89,7 +89,7 @@ constexpr Quantised<Out, In> quantised_rotated(const std::array<float, Out * In>
 
 }  // namespace
 
-// W is the matrix of the float weights, and H is the Hadamard matrix of rotation.hpp. Q is the matrix of the quantised
+// W is the matrix of the float weights, and H is the Hadamard matrix of hadamard.hpp. Q is the matrix of the quantised
 // weights, with each row multiplied by its scale. Apart from rounding, quantise_rotated gives Q = W H / 8. Because H H
 // is 8 times the identity, Q H = W.
 TEST_CASE("quantise_rotated: the sums of eight weights with the signs of H, negative scales") {

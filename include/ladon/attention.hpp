@@ -69,12 +69,14 @@ struct Attention {
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
   // - Errors: options.queries must not exceed shape.queries, and options.keys must not exceed shape.keys. Otherwise,
   //   the call breaks a precondition (checks.hpp).
-  // - Capture: `to` receives an additional output. If `to` is a Map, the output is the attention weights. If `to` is a
-  //   Capture<G>, the output is the result of stage G (attention_map.hpp). Without `to`, there is no additional output.
-  template <class To = detail::CaptureNothing>
+  // - Capture: `map` receives an additional output. If `map` is a Map, the output is the attention weights. If `map` is
+  // a
+  //   Capture<G>, the output is the result of stage G (attention_map.hpp). Without `map`, there is no additional
+  //   output.
+  template <class MapType = detail::NoCapture>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
-                            To&& to = {}) noexcept {
-    compute(detail::WholeCall{}, q, k, v, out, workspace, options, to);
+                            MapType&& map = {}) noexcept {
+    compute(detail::WholeCall{}, q, k, v, out, workspace, options, map);
   }
   // Computes one thread's share of `run`: the attention of some of the query heads (threads.hpp). Precondition: `phase`
   // < phases.
@@ -82,11 +84,11 @@ struct Attention {
   // Each thread has a separate `scratch`. The result is bit-identical to `run` for any number of threads. Each thread
   // converts the keys and values of its query heads into the layout of the kernels. If several threads use the same
   // keys and values, each of these threads repeats the conversion.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void run_phase(std::size_t phase, Share share, Queries q, Keys k, Values v, Output out,
-                                  Scratch& scratch, const Options& options = {}, To&& to = {}) noexcept {
+                                  Scratch& scratch, const Options& options = {}, MapType&& map = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), q, k, v, out, scratch, options,
-            to);
+            map);
   }
 
   LADON_REJECT_OPTIONS(run(Queries, Keys, Values, Output, const Workspace&, ...));
@@ -95,9 +97,9 @@ struct Attention {
 
  private:
   // `share` says what to compute: the whole run, or one thread's share (threads.hpp).
-  template <class CallShare, class To>
+  template <class CallShare, class MapType>
   static constexpr void compute(CallShare share, Queries q, Keys k, Values v, Output out, Scratch& scratch,
-                                const Options& options, To& to) noexcept {
+                                const Options& options, MapType& map) noexcept {
     const Lengths lengths = options.lengths();
     detail::expect_memory(detail::caller_of(options),
                           {.y = active(out, lengths.queries),
@@ -105,7 +107,7 @@ struct Attention {
                            .inputs = {active(k, lengths.keys), active(v, lengths.keys)}},
                           scratch);
     const detail::AttentionCall call{
-        q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(to)};
+        q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(map)};
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::AttentionSteps<shape, Score, Position, detail::WholePacks<Target>, Simd>;
       Steps::run(call, scratch, share);

@@ -11,13 +11,13 @@
 //     LADON_EXPECTS(condition, message, caller, {{"name", value}, {"another name", another_value}})
 #pragma once
 
-#include <ladon/detail/compiler/broken_promise.hpp>
+#include <ladon/detail/compiler/broken_precondition.hpp>
 #include <ladon/detail/compiler/caller.hpp>
 
 #if LADON_CHECKED
 #define LADON_EXPECTS(condition, message, ...) \
   ((condition) ? static_cast<void>(0)          \
-               : ::ladon::detail::broken_promise(__FILE__, __LINE__, message __VA_OPT__(, ) __VA_ARGS__))
+               : ::ladon::detail::broken_precondition(__FILE__, __LINE__, message __VA_OPT__(, ) __VA_ARGS__))
 #else
 #define LADON_EXPECTS(condition, message, ...) static_cast<void>(0)
 #endif

@@ -62,7 +62,7 @@ struct Decoder {
   // compute tokens that are active only as keys, because the next layer attends to all active keys.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, no_capture);
   }
   // Computes `y` like the function above, and writes the attention weights of layer i to maps[i].
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
@@ -81,7 +81,7 @@ struct Decoder {
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
-            shared, scratch, options, nothing);
+            shared, scratch, options, no_capture);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
@@ -105,12 +105,13 @@ struct Decoder {
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, caches,
                           workspace);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Cross = typename Layer::template Steps<Simd>::Cross;
+      using CrossAttention = typename Layer::template Steps<Simd>::CrossAttention;
       float* const panels = workspace.context.data;
-      Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
+      CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
       const auto context = workspace.context_input.view(panels);
       for (std::size_t i = 0; i < Layers; ++i) {
-        Cross::fill(context, weights.layers[i].cross_attention, active, caches[i], workspace.projected_panel());
+        CrossAttention::fill(context, weights.layers[i].cross_attention, active, caches[i],
+                             workspace.projected_panel());
       }
     });
   }
@@ -120,7 +121,7 @@ struct Decoder {
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,
-                   nothing);
+                   no_capture);
   }
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
@@ -141,7 +142,7 @@ struct Decoder {
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options = {}) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
-                   weights, y, shared, scratch, options, nothing);
+                   weights, y, shared, scratch, options, no_capture);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
@@ -163,10 +164,10 @@ struct Decoder {
   LADON_REJECT_CALL(extend, "x, caches, memory, weights, y, workspace, options, maps");
 
  private:
-  // Two function objects, `nothing` and in(maps). Each takes the number i of a layer and returns Captures for this
-  // layer (DecoderLayer). The Captures from `nothing` write nothing. The Captures from in(maps) write into the arrays
-  // of maps[i].
-  static constexpr auto nothing = [](std::size_t) { return Layer::nothing; };
+  // Two function objects, `no_capture` and in(maps). Each takes the number i of a layer and returns Captures for this
+  // layer (DecoderLayer). The Captures from `no_capture` write nothing. The Captures from in(maps) write into the
+  // arrays of maps[i].
+  static constexpr auto no_capture = [](std::size_t) { return Layer::no_capture; };
   static constexpr auto in(const auto& maps) noexcept {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
   }
@@ -183,7 +184,7 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
-        Steps::Self::queries_to_panels(x.data, longer, shared.tokens.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, longer, shared.tokens.x.data, share);
         Steps::memory_to_panels(memory.data, last.memory.keys, shared, share);
         Steps::self_attention_input(weights.layers[0], longer, shared.tokens, share);
       }
@@ -210,7 +211,7 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
-        Steps::Self::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], tokens, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
@@ -231,7 +232,7 @@ struct Decoder {
                               Output y) noexcept {
     float* const panels = tokens.x.data;
     if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
-    Steps::Self::panels_to_rows(panels, queries, y.data, share);
+    Steps::SelfAttention::panels_to_rows(panels, queries, y.data, share);
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts:
-// self-attention, attention to a memory (cross-attention), and a feed-forward network. Each part has a residual
+// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three sublayers:
+// self-attention, attention to a memory (cross-attention), and a feed-forward network. Each sublayer has a residual
 // connection and a norm. The memory is the output of an encoder.
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
@@ -167,7 +167,7 @@ struct DecoderLayer {
   //   `maps`, attention weights are not written.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, no_capture);
   }
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
@@ -186,7 +186,7 @@ struct DecoderLayer {
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
-            shared, scratch, options, nothing);
+            shared, scratch, options, no_capture);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
@@ -210,11 +210,11 @@ struct DecoderLayer {
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, cache,
                           workspace);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Cross = typename Steps<Simd>::Cross;
+      using CrossAttention = typename Steps<Simd>::CrossAttention;
       float* const panels = workspace.context.data;
-      Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
-      Cross::fill(workspace.context_input.view(panels), weights.cross_attention, active, cache,
-                  workspace.projected_panel());
+      CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
+      CrossAttention::fill(workspace.context_input.view(panels), weights.cross_attention, active, cache,
+                           workspace.projected_panel());
     });
   }
 
@@ -233,7 +233,7 @@ struct DecoderLayer {
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, memory, weights, y, workspace.shared, workspace.scratch, options,
-                   nothing);
+                   no_capture);
   }
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
@@ -254,7 +254,7 @@ struct DecoderLayer {
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
-                   weights, y, shared, scratch, options, nothing);
+                   weights, y, shared, scratch, options, no_capture);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
@@ -309,7 +309,7 @@ struct DecoderLayer {
     Self self;
     Cross memory;
   };
-  static constexpr Captures<detail::CaptureNone, detail::CaptureNone> nothing{};
+  static constexpr Captures<detail::NoCapture, detail::NoCapture> no_capture{};
   static constexpr auto captures_of(const auto& maps) noexcept {
     return Captures<decltype(detail::wanted<shape>(maps.self)), decltype(detail::wanted<cross>(maps.memory))>{
         detail::wanted<shape>(maps.self), detail::wanted<cross>(maps.memory)};
@@ -329,12 +329,13 @@ struct DecoderLayer {
     expect_memory(detail::caller_of(options.self), x, memory, y, active, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (share.has(0)) {
-        Steps<Simd>::Self::queries_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
+        Steps<Simd>::SelfAttention::tokens_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
         Steps<Simd>::memory_to_panels(memory.data, active.memory.keys, shared, share);
         Steps<Simd>::self_attention_input(weights, active.self.longer(), shared.tokens, share);
       }
       Steps<Simd>::run(weights, active, options, shared, scratch, captures, share, 1);
-      if (share.has(4)) Steps<Simd>::Self::panels_to_rows(shared.tokens.x.data, active.self.queries, y.data, share);
+      if (share.has(4))
+        Steps<Simd>::SelfAttention::panels_to_rows(shared.tokens.x.data, active.self.queries, y.data, share);
     });
   }
 
@@ -349,11 +350,11 @@ struct DecoderLayer {
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (share.has(0)) {
-        Steps<Simd>::Self::queries_to_panels(x.data, active.queries, shared.x.data, share);
+        Steps<Simd>::SelfAttention::tokens_to_panels(x.data, active.queries, shared.x.data, share);
         Steps<Simd>::self_attention_input(weights, active.queries, shared, share);
       }
       Steps<Simd>::extend(weights, active, options, cache, memory, shared, scratch, captures, share, 1);
-      if (share.has(4)) Steps<Simd>::Self::panels_to_rows(shared.x.data, active.queries, y.data, share);
+      if (share.has(4)) Steps<Simd>::SelfAttention::panels_to_rows(shared.x.data, active.queries, y.data, share);
     });
   }
 };

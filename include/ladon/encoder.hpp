@@ -20,13 +20,13 @@ namespace ladon::inline LADON_ABI {
 enum class FinalNorm { without, with };
 
 // The weights of all layers of a stack, and, if F is FinalNorm::with, the weights of the final norm.
-template <std::size_t Layers, class Layer, class Norm, FinalNorm F>
+template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
 struct StackWeights {
-  std::array<Layer, Layers> layers;
+  std::array<LayerWeights, Layers> layers;
 };
-template <std::size_t Layers, class Layer, class Norm>
-struct StackWeights<Layers, Layer, Norm, FinalNorm::with> {
-  std::array<Layer, Layers> layers;
+template <std::size_t Layers, class LayerWeights, class Norm>
+struct StackWeights<Layers, LayerWeights, Norm, FinalNorm::with> {
+  std::array<LayerWeights, Layers> layers;
   Norm norm;
 };
 
@@ -72,22 +72,22 @@ struct Encoder {
   // Only the last layer skips inactive queries. All earlier layers compute every active token, because the next layer
   // needs these tokens as keys. Often only token 0 is a query, for example the class token of a classifier. On AVX2 and
   // AVX-512, the last layer then uses the kernels for a single token (detail/layer/first_token.hpp). A deterministic
-  // build and a shape with thousands of keys are exceptions: has_first_token in detail/layer/encoder_workspace.hpp has
+  // build and a shape with thousands of keys are exceptions: has_first_token in detail/layer/layer_workspace.hpp has
   // all conditions.
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, no_capture);
   }
-  // Computes `y` like the function above, and writes the attention weights of layer i to attention[i].
+  // Computes `y` like the function above, and writes the attention weights of layer i to maps[i].
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
-                            const Maps& attention) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(attention));
+                            const Maps& maps) noexcept {
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(maps));
   }
-  // Computes `y` like the functions above, and writes the result of stage G of layer i to captures[i].
+  // Computes `y` like the functions above, and writes the result of stage G of layer i to maps[i].
   template <Stage G>
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
-                            const std::array<Capture<G>, Layers>& captures) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(captures));
+                            const std::array<Capture<G>, Layers>& maps) noexcept {
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(maps));
   }
 
   // Computes one thread's share of one phase of `run` (threads.hpp). MultiHeadAttention::run_phase describes the rules
@@ -95,20 +95,19 @@ struct Encoder {
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, capture_none);
+            options, no_capture);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
-                                  Shared& shared, Scratch& scratch, const Options& options,
-                                  const Maps& attention) noexcept {
+                                  Shared& shared, Scratch& scratch, const Options& options, const Maps& maps) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, capture_in(attention));
+            options, capture_in(maps));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options,
-                                  const std::array<Capture<G>, Layers>& captures) noexcept {
+                                  const std::array<Capture<G>, Layers>& maps) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, capture_in(captures));
+            options, capture_in(maps));
   }
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. EncoderLayer::extend describes
@@ -116,21 +115,21 @@ struct Encoder {
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
-                   capture_none);
+                   no_capture);
   }
-  // Computes `y` like the function above, and writes the attention weights of layer i to attention[i]. A row of
-  // attention[i] has shape.keys elements, one for each token that the cache has room for.
+  // Computes `y` like the function above, and writes the attention weights of layer i to maps[i]. A row of
+  // maps[i] has shape.keys elements, one for each token that the cache has room for.
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
-                               const Options& options, const Maps& attention) noexcept {
+                               const Options& options, const Maps& maps) noexcept {
     compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
-                   capture_in(attention));
+                   capture_in(maps));
   }
-  // Computes `y` like the functions above, and writes the result of stage G of layer i to captures[i].
+  // Computes `y` like the functions above, and writes the result of stage G of layer i to maps[i].
   template <Stage G>
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
-                               const Options& options, const std::array<Capture<G>, Layers>& captures) noexcept {
+                               const Options& options, const std::array<Capture<G>, Layers>& maps) noexcept {
     compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
-                   capture_in(captures));
+                   capture_in(maps));
   }
 
   // Computes one thread's share of one phase of `extend` (threads.hpp). MultiHeadAttention::extend_phase describes the
@@ -139,20 +138,20 @@ struct Encoder {
                                      Output y, Shared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
-                   shared, scratch, options, capture_none);
+                   shared, scratch, options, no_capture);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
-                                     const Maps& attention) noexcept {
+                                     const Maps& maps) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
-                   shared, scratch, options, capture_in(attention));
+                   shared, scratch, options, capture_in(maps));
   }
   template <Stage G>
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
-                                     const std::array<Capture<G>, Layers>& captures) noexcept {
+                                     const std::array<Capture<G>, Layers>& maps) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
-                   shared, scratch, options, capture_in(captures));
+                   shared, scratch, options, capture_in(maps));
   }
 
   LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
@@ -162,11 +161,11 @@ struct Encoder {
   LADON_REJECT_CALL(extend, "x, caches, weights, y, workspace, options, maps");
 
  private:
-  // `compute` and `compute_extend` have a parameter `with_capture`, which is capture_none or capture_in(maps). For
+  // `compute` and `compute_extend` have a parameter `with_capture`, which is no_capture or capture_in(maps). For
   // layer i, they call with_capture(i, f). `f` is a function that computes the layer. with_capture calls f(capture),
-  // and `capture` determines the additional output of the layer. capture_none passes a capture without an output.
+  // and `capture` determines the additional output of the layer. no_capture passes a capture without an output.
   // capture_in(maps) passes a capture that writes the attention weights, or the result of a stage, to maps[i].
-  static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
+  static constexpr auto no_capture = [](std::size_t, auto layer) { detail::NoCapture{}(layer); };
   static constexpr auto capture_in(const auto& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };
   }
@@ -183,7 +182,7 @@ struct Encoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], tokens, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
@@ -193,7 +192,7 @@ struct Encoder {
           });
         }
         if (share.has(2 + 2 * i)) {
-          Steps::Attention::count_tokens(tokens, caches[i], share);
+          Steps::SelfAttention::count_tokens(tokens, caches[i], share);
           Steps::after_heads(weights.layers[i], tokens, shared, scratch, share);
           if (i + 1 < Layers) Steps::self_attention_input(weights.layers[i + 1], tokens, shared, share);
         }
@@ -216,9 +215,9 @@ struct Encoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
-      const bool first_token = First::exist && lengths.queries == 1;
+      const bool first_token = First::usable && lengths.queries == 1;
       if (share.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, inner.queries, shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, inner.queries, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], inner.queries, shared, share);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
@@ -236,7 +235,7 @@ struct Encoder {
         }
       }
       if (!share.has(2 * Layers)) return;
-      if constexpr (First::exist) {
+      if constexpr (First::usable) {
         if (first_token) {
           First::after_heads(weights.layers[Layers - 1], shared, scratch, share);
           return leave<typename First::One>(share, weights, 1, First::shared_of(shared), y);
@@ -253,7 +252,7 @@ struct Encoder {
                               typename Steps::Shared& shared, Output y) noexcept {
     float* const panels = shared.x.data;
     if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
-    Steps::Attention::panels_to_rows(panels, queries, y.data, share);
+    Steps::SelfAttention::panels_to_rows(panels, queries, y.data, share);
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has two parts: attention and
-// a feed-forward network. Each part has a residual connection and a norm.
+// One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has two sublayers: attention
+// and a feed-forward network. Each sublayer has a residual connection and a norm.
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
@@ -17,7 +17,7 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
-#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/layer/layer_workspace.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/detail/memory/call_share.hpp>
 #include <ladon/key_value_cache.hpp>
@@ -102,39 +102,39 @@ struct EncoderLayer {
   //   with any other argument.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces.
   // - Errors: a length must not exceed the length in the shape. Otherwise, the call breaks a precondition (checks.hpp).
-  // - Capture: `to` receives an additional output [heads][queries][keys]. If `to` is a Map, the output is the attention
-  //   weights. If `to` is a Capture<G>, the output is the result of stage G (attention_map.hpp).
-  template <class To = detail::CaptureNothing>
+  // - Capture: `map` receives an additional output [heads][queries][keys]. If `map` is a Map, the output is the
+  //   attention weights. If `map` is a Capture<G>, the output is the result of stage G (attention_map.hpp).
+  template <class MapType = detail::NoCapture>
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options = {}, To&& to = {}) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
+                            const Options& options = {}, MapType&& map = {}) noexcept {
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, map);
   }
   // Computes one thread's share of one phase of `run` (threads.hpp). MultiHeadAttention::run_phase describes the rules
   // for threads.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
-                                  To&& to = {}) noexcept {
+                                  MapType&& map = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, to);
+            options, map);
   }
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. Appends the keys and values of
   // these tokens to `cache`. The cache has room for shape.keys tokens, and a call takes at most shape.queries tokens.
-  // MultiHeadAttention::extend describes positions, options and errors, and `run` describes `to`.
-  template <class To = detail::CaptureNothing>
+  // MultiHeadAttention::extend describes positions, options and errors, and `run` describes `map`.
+  template <class MapType = detail::NoCapture>
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
-                               const Options& options = {}, To&& to = {}) noexcept {
-    compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
+                               const Options& options = {}, MapType&& map = {}) noexcept {
+    compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, map);
   }
   // Computes one thread's share of one phase of `extend` (threads.hpp). MultiHeadAttention::extend_phase describes the
   // rules for threads.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options = {},
-                                     To&& to = {}) noexcept {
+                                     MapType&& map = {}) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, cache, weights, y,
-                   shared, scratch, options, to);
+                   shared, scratch, options, map);
   }
 
   LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
@@ -145,10 +145,10 @@ struct EncoderLayer {
 
  private:
   // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
-  template <class CallShare, class To>
+  template <class CallShare, class MapType>
   static constexpr void compute_extend(CallShare share, Input x, Cache& cache, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
-                                       To& to) noexcept {
+                                       MapType& map) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
@@ -156,23 +156,23 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights, tokens, shared, share);
       }
       if (share.has(1)) {
-        Steps::extend(weights, tokens, options, cache, shared, scratch, detail::capture<shape>(to), share);
+        Steps::extend(weights, tokens, options, cache, shared, scratch, detail::capture<shape>(map), share);
       }
       if (share.has(2)) {
-        Steps::Attention::count_tokens(tokens, cache, share);
+        Steps::SelfAttention::count_tokens(tokens, cache, share);
         Steps::after_heads(weights, tokens, shared, scratch, share);
-        Steps::Attention::panels_to_rows(shared.x.data, tokens, y.data, share);
+        Steps::SelfAttention::panels_to_rows(shared.x.data, tokens, y.data, share);
       }
     });
   }
 
-  template <class CallShare, class To>
+  template <class CallShare, class MapType>
   static constexpr void compute(CallShare share, Input x, const Weights& weights, Output y, Shared& shared,
-                                Scratch& scratch, const Options& options, To& to) noexcept {
+                                Scratch& scratch, const Options& options, MapType& map) noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "
                   "of a cache, call extend");
@@ -183,15 +183,15 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (share.has(0)) {
-        Steps::Attention::queries_to_panels(x.data, lengths.longer(), shared.x.data, share);
+        Steps::SelfAttention::tokens_to_panels(x.data, lengths.longer(), shared.x.data, share);
         Steps::self_attention_input(weights, lengths.longer(), shared, share);
       }
       if (share.has(1)) {
-        Steps::attend(weights, lengths, options, shared, scratch, detail::capture<shape>(to), share);
+        Steps::attend(weights, lengths, options, shared, scratch, detail::capture<shape>(map), share);
       }
       if (share.has(2)) {
         Steps::after_heads(weights, lengths.queries, shared, scratch, share);
-        Steps::Attention::panels_to_rows(shared.x.data, lengths.queries, y.data, share);
+        Steps::SelfAttention::panels_to_rows(shared.x.data, lengths.queries, y.data, share);
       }
     });
   }

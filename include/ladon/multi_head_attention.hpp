@@ -53,8 +53,8 @@ namespace ladon::inline LADON_ABI {
 //   `y` is then the bias of the output projection.
 // - Target: the vector types that the kernels use. The default is the vector types of the instruction set that the
 //   compiler compiles for.
-// - Capture: `to` receives an additional output [heads][queries][keys]. If `to` is a Map, the output is the attention
-//   weights. If `to` is a Capture<G>, the output is the result of stage G (attention_map.hpp). Without `to`, there is
+// - Capture: `map` receives an additional output [heads][queries][keys]. If `map` is a Map, the output is the attention
+//   weights. If `map` is a Capture<G>, the output is the result of stage G (attention_map.hpp). Without `map`, there is
 //   no additional output.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
@@ -104,38 +104,38 @@ struct MultiHeadAttention {
   }
 
   // Computes self-attention: queries, keys and values are projected from `x`.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options = {}, To&& to = {}) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
+                            const Options& options = {}, MapType&& map = {}) noexcept {
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, map);
   }
   // Computes one thread's share of one phase of self-attention. Precondition: `phase` < phases.
   //
   // A share is the work of one thread in a phase (threads.hpp). All threads of a call use the same `shared`, and each
   // thread has a separate `scratch`. The caller must finish all shares of a phase before any share of the next phase
   // begins. The result is bit-identical to `run` for any number of shares.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
-                                  To&& to = {}) noexcept {
+                                  MapType&& map = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, to);
+            options, map);
   }
 
   // Computes attention to a context [keys][key_model]: queries are projected from `x`, keys and values from `context`.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
-                            const Options& options = {}, To&& to = {}) noexcept {
-    compute(detail::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, to);
+                            const Options& options = {}, MapType&& map = {}) noexcept {
+    compute(detail::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, map);
   }
   // Computes one thread's share of one phase of attention to a context. The rules in the comment on run_phase of
   // self-attention apply.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
-                                  To&& to = {}) noexcept {
+                                  MapType&& map = {}) noexcept {
     compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, context, weights, y, shared,
-            scratch, options, to);
+            scratch, options, map);
   }
 
   // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores the keys
@@ -171,9 +171,9 @@ struct MultiHeadAttention {
   //
   // Preconditions: the cache holds at least options.keys tokens. If the cache is a ring (key_value_cache.hpp), no token
   // in it has been replaced yet.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
-                               CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
+                               CachedWorkspace& workspace, const Options& options = {}, MapType&& map = {}) noexcept {
     Lengths lengths = options.lengths();
     if (options.keys == all) lengths.keys = cache.length;
     LADON_EXPECTS(lengths.keys <= cache.length, "ladon: more keys than the cache holds", options.caller,
@@ -184,10 +184,10 @@ struct MultiHeadAttention {
                           workspace);
     with_steps([&]<class Steps>(Steps) {
       auto& shared = workspace.shared;
-      Steps::queries_to_panels(x.data, lengths.queries, shared.x.data);
-      Steps::convert_queries(shared.x.data, lengths.queries, shared.input);
+      Steps::tokens_to_panels(x.data, lengths.queries, shared.x.data);
+      Steps::convert_tokens(shared.x.data, lengths.queries, shared.input);
       const detail::HeadsCall call{
-          weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(to)};
+          weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(map)};
       const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
       Steps::attend_cache(call, bound, cache, workspace.scratch);
       finish<Steps>(detail::WholeCall{}, workspace.shared, weights, lengths.queries, y);
@@ -202,10 +202,10 @@ struct MultiHeadAttention {
   // rotary position encoding, the text may then grow without limit. With a rotary encoding, every token of the text
   // needs a position in the rotary table. With any other mask, a text longer than the capacity of the cache breaks a
   // precondition (checks.hpp).
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
-                               const Options& options = {}, To&& to = {}) noexcept {
-    compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
+                               const Options& options = {}, MapType&& map = {}) noexcept {
+    compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, map);
   }
   // Computes one thread's share of one phase of `extend`. The threads must follow the rules of run_phase of
   // self-attention. No other call may use `cache` until all phases are finished. In phase 0, at most parts(2) threads
@@ -215,12 +215,12 @@ struct MultiHeadAttention {
   // `y` is bit-identical for any number of threads. With several tokens, `y` is also bit-identical to the result of
   // `extend`. With a single token, the last bits may differ from the result of `extend`: `extend` computes the queries
   // of all heads in one matrix product, and extend_phase computes each head separately.
-  template <class To = detail::CaptureNothing>
+  template <class MapType = detail::NoCapture>
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,
-                                     const Options& options = {}, To&& to = {}) noexcept {
+                                     const Options& options = {}, MapType&& map = {}) noexcept {
     compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, cache, weights, y,
-                   shared, scratch, options, to);
+                   shared, scratch, options, map);
   }
 
   LADON_REJECT_OPTIONS(run(Queries, const Weights&, Output, const Workspace&, ...));
@@ -238,10 +238,10 @@ struct MultiHeadAttention {
 
  private:
   // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
-  template <class CallShare, class To>
+  template <class CallShare, class MapType>
   static constexpr void compute_extend(CallShare share, Queries x, Cache& cache, const Weights& weights, Output y,
                                        ExtendShared& shared, ExtendScratch& scratch, const Options& options,
-                                       To& to) noexcept {
+                                       MapType& map) noexcept {
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                   "ladon: a text attends to itself, so keys and values come from tokens as wide as the model");
     const std::size_t tokens = options.lengths().queries;
@@ -249,13 +249,13 @@ struct MultiHeadAttention {
     detail::expect_memory(detail::caller_of(options), {rows(y, tokens), rows(x, tokens)}, cache, shared, scratch);
     with_steps([&]<class Steps>(Steps) {
       if (share.has(0)) {
-        Steps::queries_to_panels(x.data, tokens, shared.x.data, share);
-        Steps::convert_queries(shared.x.data, tokens, shared.input, share);
+        Steps::tokens_to_panels(x.data, tokens, shared.x.data, share);
+        Steps::convert_tokens(shared.x.data, tokens, shared.input, share);
       }
       if (share.has(1)) {
         const auto in = shared.input.view(shared.x.data);
         const detail::HeadsCall call{weights, options,           Lengths{tokens, tokens},
-                                     in,      shared.heads.data, detail::capture<shape>(to)};
+                                     in,      shared.heads.data, detail::capture<shape>(map)};
         Steps::extend(call, cache, scratch, share);
       }
       if (share.has(2)) {
@@ -273,9 +273,9 @@ struct MultiHeadAttention {
 
   // Self-attention: queries, keys and values are all projected from the same panels of `x`. Queries and keys have the
   // same layout in panels, because shape.queries equals shape.keys.
-  template <class CallShare, class To>
+  template <class CallShare, class MapType>
   static constexpr void compute(CallShare share, Queries x, const Weights& weights, Output y, Shared& shared,
-                                Scratch& scratch, const Options& options, To& to) noexcept {
+                                Scratch& scratch, const Options& options, MapType& map) noexcept {
     static_assert(as_many_keys,
                   "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
@@ -285,12 +285,12 @@ struct MultiHeadAttention {
                           scratch);
     with_steps([&]<class Steps>(Steps) {
       if (share.has(0)) {
-        Steps::queries_to_panels(x.data, lengths.longer(), shared.x.data, share);
-        Steps::convert_queries(shared.x.data, lengths.longer(), shared.input, share);
+        Steps::tokens_to_panels(x.data, lengths.longer(), shared.x.data, share);
+        Steps::convert_tokens(shared.x.data, lengths.longer(), shared.input, share);
       }
       if (share.has(1)) {
         const auto in = shared.input.view(shared.x.data);
-        const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(to)};
+        const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
         Steps::attend_all_heads(call, in, scratch, share);
       }
       if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
@@ -298,9 +298,9 @@ struct MultiHeadAttention {
   }
 
   // Attention to a context.
-  template <class CallShare, class To>
+  template <class CallShare, class MapType>
   static constexpr void compute(CallShare share, Queries x, Context context, const Weights& weights, Output y,
-                                CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {
+                                CrossShared& shared, Scratch& scratch, const Options& options, MapType& map) noexcept {
     static_assert(shape.key_model == shape.value_model,
                   "ladon: the tokens of keys and values have different widths. Call project_keys, then attend");
     const Lengths lengths = options.lengths();
@@ -309,14 +309,15 @@ struct MultiHeadAttention {
                           scratch);
     with_steps([&]<class Steps>(Steps) {
       if (share.has(0)) {
-        Steps::queries_to_panels(x.data, lengths.queries, shared.x.data, share);
-        Steps::convert_queries(shared.x.data, lengths.queries, shared.input, share);
+        Steps::tokens_to_panels(x.data, lengths.queries, shared.x.data, share);
+        Steps::convert_tokens(shared.x.data, lengths.queries, shared.input, share);
         Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, shared.context.data,
                                                            shared.context_input, share);
       }
       if (share.has(1)) {
-        const detail::HeadsCall call{
-            weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(to)};
+        const detail::HeadsCall call{weights,           options,
+                                     lengths,           shared.input.view(shared.x.data),
+                                     shared.heads.data, detail::capture<shape>(map)};
         Steps::attend_all_heads(call, shared.context_input.view(shared.context.data), scratch, share);
       }
       if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);

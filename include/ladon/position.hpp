@@ -4,7 +4,7 @@
 // so a score depends on positions only through the distance between query and key.
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
 //
-// Implementation: detail/attention/rotate.hpp rotates, and detail/attention/rotary_table.hpp computes cosines and
+// Implementation: detail/attention/rotary.hpp rotates, and detail/attention/rotary_table.hpp computes cosines and
 // sines.
 #pragma once
 

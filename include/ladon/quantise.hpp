@@ -8,7 +8,7 @@
 // 127 * 2^-126, becomes a row of zeros with the scale 1.
 //
 // `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). Let W be the float matrix, and H the
-// rotation matrix of detail/memory/rotation.hpp. The function quantises the rows of W H like `quantise`, divides the
+// rotation matrix of detail/memory/hadamard.hpp. The function quantises the rows of W H like `quantise`, divides the
 // scales by -8, and changes the signs of the integers.
 #pragma once
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstddef>
+#include <numbers>
 
 #include <ladon/detail/simd/pack_array.hpp>
 #include <ladon/shape.hpp>
@@ -25,7 +26,7 @@ namespace ladon::inline LADON_ABI::score {
 
 // log2(e). The kernels compute the softmax with powers of two instead of powers of e. The kernels multiply the scale by
 // log2(e), so that 2^(log2(e) * scale * q . k) equals e^(scale * q . k).
-inline constexpr double log2_e = 1.4426950408889634074;
+inline constexpr double log2_e = std::numbers::log2e;
 
 // The score q . k / sqrt(head_width), as in "Attention Is All You Need" (arXiv 1706.03762, section 3.2.1).
 struct Scaled {

@@ -29,9 +29,9 @@ struct Share {
   std::size_t count = 1;
   LADON_CALLER_MEMBER
 
-  // Divides the parts 0 to `parts` - 1 of a phase (panels or heads) into `count` ranges, and returns the range with the
-  // number `index`. The lengths of two ranges differ by at most 1. If there are fewer parts than shares, the ranges
-  // from number `parts` on are empty.
+  // Divides the parts 0 to `parts` - 1 of a phase (panels or head groups) into `count` ranges, and returns the range
+  // with the number `index`. The lengths of two ranges differ by at most 1. If there are fewer parts than shares, the
+  // ranges from number `parts` on are empty.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count", caller,
                   {{"index", index}, {"count", count}});

@@ -24,7 +24,7 @@
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/checks.hpp>
-#include <ladon/detail/memory/rotation.hpp>
+#include <ladon/detail/memory/hadamard.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
@@ -45,7 +45,7 @@ enum class Order { out_in, in_out };
 //     Int8<bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to integers of `bits` bits when a call runs (detail/memory/int8_panels.hpp)
 //     Int8<bits, true>   like Int8<bits>, but blocks of eight weights, and blocks of eight inputs, are multiplied by a
-//                    Hadamard matrix before they are quantised (detail/memory/rotation.hpp). The error is smaller than
+//                    Hadamard matrix before they are quantised (detail/memory/hadamard.hpp). The error is smaller than
 //                    with Int8<bits>. All scales are negative. This rotation is not a rotary position embedding
 //
 // On targets with AVX512_BF16, BFloat16 and Int8 also change the attention of several queries: queries, keys, values
@@ -134,7 +134,7 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
 // alignment.
 //
 // If `Rotated` is true, 8 * scale[r] * weight[r] approximates row r of the product of the float matrix and the rotation
-// matrix (detail/memory/rotation.hpp). `quantise_rotated` computes the weights and the scales. The scales are negative,
+// matrix (detail/memory/hadamard.hpp). `quantise_rotated` computes the weights and the scales. The scales are negative,
 // to distinguish rotated weights from other int8 weights in files.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
@@ -324,7 +324,7 @@ using BFloat16 = typename Layout::template With<precision::BFloat16>;
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. 8 bits give more precise
 // results. 7 bits are for WebAssembly: its relaxed dot product adds two products in 16 bits on some x86 processors
 // (vpmaddubsw of AVX2). With 8 bits, this sum may saturate and would be wrong. On such processors, the program that
-// loads a module therefore reduces 8 bits to 7 (detail/simd/run_time_activations.hpp).
+// loads a module therefore reduces 8 bits to 7 (detail/simd/feature_levels.hpp).
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

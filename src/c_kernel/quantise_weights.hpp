@@ -67,8 +67,8 @@ struct FiniteCheck {
   void linear(const Linear& from, const std::int8_t*&, const float*&, const std::int32_t*&) {
     const auto* const weights = from.weight.data;
     constexpr std::size_t count = decltype(from.weight)::size;
-    finite = finite && (Rotated ? ladon::detail::all_finite_if_rotated(weights, count)
-                                : ladon::detail::all_finite(weights, count));
+    finite = finite && (Rotated ? ladon::detail::all_rotated_weights_finite(weights, count)
+                                : ladon::detail::all_weights_finite(weights, count));
   }
   void keep(const float*, const float*&) {}
 };

@@ -56,7 +56,7 @@ class Buffer {
 static_assert(values_at_once % detail::rotated_block == 0);
 
 // Reads a weight of the input as float32, one part of a row at a time. If `rotated` is true, rotates the rows
-// (ladon/detail/memory/rotation.hpp).
+// (ladon/detail/memory/hadamard.hpp).
 class Matrix {
  public:
   Matrix(const Safetensors& file, const Tensor& tensor, bool rotated)
@@ -78,7 +78,7 @@ class Matrix {
     for (std::size_t column = 0; column < columns_; column += values_.size()) {
       const std::span values = std::span(values_).first(std::min(values_.size(), columns_ - column));
       read_floats(dtype_, bytes_.subspan((row * columns_ + column) * width, values.size() * width), values);
-      if (rotated_) detail::rotate(values.data(), values.size(), 1, values.data());
+      if (rotated_) detail::rotate_blocks(values.data(), values.size(), 1, values.data());
       if (!visit(std::span<const float>(values), column)) return;
     }
   }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ladon/detail/memory/rotation.hpp>
+#include <ladon/detail/memory/hadamard.hpp>
 #include <numeric>
 #include <sstream>
 #include <utility>

@@ -7,7 +7,7 @@ set(layers
   "version.hpp detail/abi.hpp"
   "detail/target/"
   "bfloat16.hpp detail/compiler/"
-  "detail/simd/ detail/memory/rotation.hpp"
+  "detail/simd/ detail/memory/hadamard.hpp"
   "checks.hpp views.hpp detail/memory/range.hpp detail/memory/weight_rows.hpp detail/attention/rotary_table.hpp"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp layer_config.hpp"
   "detail/memory/"

@@ -138,7 +138,7 @@ QuantisedToken quantised(std::span<const Real> features, int bits) {
   return token;
 }
 
-// Returns the product of the matrix H (ladon/detail/memory/rotation.hpp) and x. Adds in the order of the library.
+// Returns the product of the matrix H (ladon/detail/memory/hadamard.hpp) and x. Adds in the order of the library.
 std::vector<Real> rotated(std::span<const Real> x) {
   std::vector<Real> result(x.begin(), x.end());
   for (std::size_t half = 1; half < 8; half *= 2) {

@@ -13,7 +13,7 @@
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/linear_input.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
-#include <ladon/detail/simd/run_time_activations.hpp>
+#include <ladon/detail/simd/feature_levels.hpp>
 
 namespace {
 
@@ -79,6 +79,6 @@ __attribute__((export_name("chain"))) void chain(const float* in, const Weights*
 // ladon_add_kernel export a function of the same name (src/c_kernel/module_int8.cpp.in).
 __attribute__((export_name("set_activations"))) void set_activations(std::size_t bits, int is_signed) {
   const bool is_shifted = bits == 8 && is_signed != 0;
-  simd::run_time_activations = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};
+  simd::run_time_levels = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};
 }
 }

@@ -11,7 +11,7 @@
 #include <cstddef>
 
 #include <ladon/detail/attention/attend.hpp>
-#include <ladon/detail/attention/rotate.hpp>
+#include <ladon/detail/attention/rotary.hpp>
 #include <ladon/detail/memory/call_share.hpp>
 #include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/memory/workspace.hpp>
@@ -63,7 +63,7 @@ struct AttentionSteps {
       to_panels<KeyPack, k, S.head_width>(call.keys + g * S.keys * S.head_width, active, keys);
       to_panels<KeyPack, k, S.value_width>(call.values + g * S.keys * S.value_width, active, values);
       if constexpr (Position::rotates) {
-        rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(call.options.position, active, keys);
+        apply_rotary_to_keys<Position, KeyPack, k, S.keys, S.head_width>(call.options.position, active, keys);
       }
       const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
       for (std::size_t h = heads.begin; h < heads.end; ++h) {
@@ -83,12 +83,12 @@ struct AttentionSteps {
     const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       using Pack = typename Simd::template Pack<P.lanes>;
       for (std::size_t p = first; p < first + count; ++p) {
-        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, call.lengths.queries};
+        const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         const std::size_t tokens = queries.end - queries.begin;
         to_panels<Pack, P, S.head_width>(rows + queries.begin * S.head_width, tokens, query);
         scale<Pack, P>(query);
         if constexpr (Position::rotates) {
-          rotate<Position, Pack, Packs, P.width(), S.head_width>(
+          apply_rotary<Position, Pack, Packs, P.width(), S.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
               query);
         }

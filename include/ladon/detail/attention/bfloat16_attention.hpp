@@ -87,8 +87,7 @@ LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept
   for (std::size_t i = 0; i < Features; ++i) last[i * (Width / 2)] = simd::only_first(last[i * (Width / 2)]);
 }
 
-// Returns whether all values of the first `keys` keys are finite. Adds x * 0 for each value x. The sum is 0 if all
-// values are finite. An infinite or NaN value makes the sum NaN.
+// Like all_finite (detail/attention/weighted_sum.hpp), for values that round_values has rounded.
 template <class Pack, std::size_t Width, std::size_t Features>
 constexpr bool all_pairs_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention with integers, for int8 weights on Cortex-M0+. This core has no FPU, so a multiply-add of floats takes more
-// than 200 instructions. A multiply-add of integers takes 2.4 (detail/simd/integer_products.hpp). The features of a
+// than 200 instructions. A multiply-add of integers takes 2.4 (detail/simd/thumb1_products.hpp). The features of a
 // token therefore become integers with one common exponent. A product of 32 bits has no room for two mantissas of 24
 // bits, so each mantissa m is split into two integers:
 //
@@ -32,9 +32,9 @@
 
 #include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/simd/elementary.hpp>
-#include <ladon/detail/simd/integer_products.hpp>
 #include <ladon/detail/simd/pack_array.hpp>
 #include <ladon/detail/simd/soft_float.hpp>
+#include <ladon/detail/simd/thumb1_products.hpp>
 
 namespace ladon::inline LADON_ABI::detail::block_floats {
 

@@ -19,9 +19,15 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Captures nothing. With NoCapture as the Capture type, the kernels contain no code for a capture.
+// Captures nothing: the kernels contain no code for a capture. NoCapture is the capture of a query block, and also a
+// function object that replaces CaptureMap (below) or CaptureWanted (below).
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
+  constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
+  template <class F>
+  constexpr void operator()(F attend) const noexcept {
+    attend(NoCapture{});
+  }
 };
 
 // Captures the attention weights of a query block.
@@ -96,12 +102,8 @@ struct CaptureScoreRows {
 template <Stage G>
 using RowsOf = std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>;
 
-// CaptureNothing and CaptureMap are function objects that return the capture of one query block and one head.
-// CaptureNothing returns NoCapture. CaptureMap returns a capture that writes the query block's rows of `map`
-// [heads][queries][keys].
-struct CaptureNothing {
-  constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
-};
+// A function object that returns the capture of one query block and one head. The capture writes the query block's rows
+// of `map` [heads][queries][keys].
 template <Shape S, class Rows = CaptureRows>
 struct CaptureMap {
   float* map;
@@ -109,22 +111,22 @@ struct CaptureMap {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
   }
 };
-// Converts the caller's last argument into a CaptureNothing or a CaptureMap.
+// Converts the caller's last argument into a NoCapture or a CaptureMap.
 template <Shape S>
-constexpr CaptureNothing capture(CaptureNothing) noexcept {
+constexpr NoCapture capture(NoCapture) noexcept {
   return {};
 }
 template <Shape S, Stage G>
-constexpr CaptureMap<S, RowsOf<G>> capture(Capture<G> to) noexcept {
-  return {to.data};
+constexpr CaptureMap<S, RowsOf<G>> capture(Capture<G> map) noexcept {
+  return {map.data};
 }
 template <Shape S>
-constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
-  return {to.data};
+constexpr CaptureMap<S> capture(AttentionMap<S> map) noexcept {
+  return {map.data};
 }
 
-// A function object for a map that may be null. The object calls its argument, `attend`, with CaptureNothing if `map`
-// is null, and with CaptureMap otherwise.
+// A function object for a map that may be null. The object calls its argument, `attend`, with NoCapture if `map` is
+// null, and with CaptureMap otherwise.
 template <Shape S, class Rows = CaptureRows>
 struct CaptureWanted {
   float* map;
@@ -133,7 +135,7 @@ struct CaptureWanted {
     if (map != nullptr) {
       attend(CaptureMap<S, Rows>{map});
     } else {
-      attend(CaptureNothing{});
+      attend(NoCapture{});
     }
   }
 };
@@ -144,15 +146,8 @@ constexpr CaptureWanted<S> wanted(float* map) noexcept {
   return {map};
 }
 template <Shape S, Stage G>
-constexpr CaptureWanted<S, RowsOf<G>> wanted(Capture<G> to) noexcept {
-  return {to.data};
+constexpr CaptureWanted<S, RowsOf<G>> wanted(Capture<G> map) noexcept {
+  return {map.data};
 }
-// A function object that captures nothing. It calls its argument, `attend`, with CaptureNothing.
-struct CaptureNone {
-  template <class F>
-  constexpr void operator()(F attend) const noexcept {
-    attend(CaptureNothing{});
-  }
-};
 
 }  // namespace ladon::inline LADON_ABI::detail

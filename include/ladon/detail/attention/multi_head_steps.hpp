@@ -10,7 +10,7 @@
 //
 // An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats):
 //     x       [64][128]      the caller's rows
-//     x       [2][128][32]   queries_to_panels: 2 panels of 32 tokens
+//     x       [2][128][32]   tokens_to_panels: 2 panels of 32 tokens
 //     K^T     [2][32][32]    attend_all_heads: keys of one head, x times rows of the weights; 32 rows for each head
 //     V^T     [2][32][32]    attend_all_heads: values of one head
 //     Q^T     [32][32]       attend_head: queries of one head and one panel, times log2(e) / sqrt(32)
@@ -27,7 +27,7 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/attend.hpp>
 #include <ladon/detail/attention/cache_steps.hpp>
-#include <ladon/detail/attention/rotate.hpp>
+#include <ladon/detail/attention/rotary.hpp>
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/weights.hpp>
@@ -60,7 +60,7 @@ BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 // One head of keys and values, in panels, for the group of query heads that share it. `View` is a view of floats, of
 // pairs of bfloat16 numbers (PairPanels), or of the elements of a cache (detail/memory/cache_panels.hpp).
 template <class View>
-struct GroupKeys {
+struct KeyValueGroup {
   std::size_t group;
   View keys;           // K^T [panels][head width][key width]
   View values;         // V^T [panels][value width][key width]
@@ -68,7 +68,7 @@ struct GroupKeys {
   bool words = false;  // whether keys and values are words (detail/attention/block_floats.hpp)
 };
 template <class View>
-GroupKeys(std::size_t, View, View, bool) -> GroupKeys<View>;
+KeyValueGroup(std::size_t, View, View, bool) -> KeyValueGroup<View>;
 
 // Whether attention computes with pairs of bfloat16 numbers instead of floats
 // (detail/attention/bfloat16_attention.hpp). Attention to a cache always computes with floats, and so does attention of
@@ -96,15 +96,15 @@ struct MultiHeadSteps {
   //
   // MultiHeadAttention::attend (attention to a context in a cache) always computes one product for each head, as
   // attend_all_heads does. With float32 weights and a float32 cache, `attend` is therefore bit-identical to `run`.
-  static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
-                                             (S.head_width == S.value_width) && is_single_token<Simd, q>;
+  static constexpr bool joins_heads_of_single_token = target::Current::streams > 1 && (Weights::heads_adjacent) &&
+                                                      (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
   // Whether attend_all_heads projects the queries of narrow heads in one product for all heads. In a product for one
   // narrow head, a tile has too few sums to hide the latency of a multiply-add. The projected queries are stored in the
   // array of the concatenated heads, where the output of a head later overwrites the queries of the head. head_width
   // must therefore equal value_width. All keys must fit into one key block. Otherwise, the output of the first key
   // block would overwrite the queries before the second key block reads them.
-  static constexpr bool projects_queries_together =
+  static constexpr bool joins_narrow_heads =
       S.head_width <= target::Current::widest_joined_head && S.heads > 1 &&
       (Weights::heads_adjacent) && S.head_width == S.value_width&& S.keys <= L::block && !is_single_token<Simd, q>;
 
@@ -113,9 +113,9 @@ struct MultiHeadSteps {
   // Cortex-M0+ needs weights of 32 bits, and Helium needs the weights in registers. One pass for all panels is
   // therefore cheaper than one pass for each panel. The projected queries lie in the memory for the head's output, so
   // head_width must equal value_width.
-  static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
-                                                 S.head_width == S.value_width &&
-                                                 simd::prepares_weights<typename Target::Int8Element, Simd>;
+  static constexpr bool projects_all_panels_first = precision::is_int8<typename Weights::Precision> &&
+                                                    S.head_width == S.value_width &&
+                                                    simd::prepares_weights<typename Target::Int8Element, Simd>;
 
   // Whether attention computes with integers, on a target without an FPU. In such attention, all features of a value
   // share one exponent, so small features lose precision if another feature is large. With int8 weights, this error is
@@ -143,18 +143,18 @@ struct MultiHeadSteps {
                                             (last_count <= L::allowed_heads) &&
                                             (last_count * L::all_keys <= q.width() * L::block);
 
-  // queries_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. panels_to_rows
+  // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. panels_to_rows
   // converts panels into rows. Some projections need quantised or bfloat16 panels as input
-  // (detail/memory/linear_input.hpp). For a context, context_to_panels also makes these panels. For queries,
-  // convert_queries makes these panels.
+  // (detail/memory/linear_input.hpp). For a context, context_to_panels also makes these panels. For other tokens,
+  // convert_tokens makes these panels.
   template <class CallShare = WholeCall>
-  static constexpr void queries_to_panels(const float* rows, std::size_t active, float* panels,
-                                          CallShare share = {}) noexcept {
+  static constexpr void tokens_to_panels(const float* rows, std::size_t active, float* panels,
+                                         CallShare share = {}) noexcept {
     rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, share);
   }
   template <class Input, class CallShare = WholeCall>
-  static constexpr void convert_queries(const float* panels, std::size_t active, Input& input,
-                                        CallShare share = {}) noexcept {
+  static constexpr void convert_tokens(const float* panels, std::size_t active, Input& input,
+                                       CallShare share = {}) noexcept {
     convert_input<Simd, q, last_q, S.queries, S.model>(panels, active, input, share);
   }
   template <std::size_t Features, class Input, class CallShare = WholeCall>
@@ -179,7 +179,7 @@ struct MultiHeadSteps {
   template <class Call, class Context, class CallShare = WholeCall>
   static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                          CallShare share = {}) noexcept {
-    constexpr bool projected = projects_queries_together && CallShare::whole;
+    constexpr bool projected = joins_narrow_heads && CallShare::whole;
     if constexpr (projected) {
       for_panels<q, last_q, S.queries>(call.lengths.queries,
                                        [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
@@ -192,10 +192,10 @@ struct MultiHeadSteps {
     for_groups<true>(call, context, scratch, share, attend);
   }
   // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
-  // with the mask (BoundQueries) and the keys and values (GroupKeys). If MayUseWords is true, keys and values may be
-  // stored as words (detail/attention/block_floats.hpp). Only the kernels of query blocks can read words. If `rounds`
-  // is true, GroupKeys::values_finite is true without a test, because `attend` rounds the values to bfloat16 and tests
-  // the rounded values.
+  // with the mask (BoundQueries) and the keys and values (KeyValueGroup). If MayUseWords is true, keys and values may
+  // be stored as words (detail/attention/block_floats.hpp). Only the kernels of query blocks can read words. If
+  // `rounds` is true, KeyValueGroup::values_finite is true without a test, because `attend` rounds the values to
+  // bfloat16 and tests the rounded values.
   template <bool MayUseWords = false, class Call, class Context, class CallShare, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                                 CallShare share, Attend attend, bool rounds = uses_pairs) noexcept {
@@ -209,20 +209,20 @@ struct MultiHeadSteps {
       const bool finite =
           !bound.mask.hides_keys || rounds || all_finite<KeyPack, k.width(), S.value_width>(values, active);
       const bool words = MayUseWords && to_words(keys, values, active);
-      attend(bound, GroupKeys<const float*>{g, keys, values, finite, words});
+      attend(bound, KeyValueGroup<const float*>{g, keys, values, finite, words});
     }
   }
   // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true, the
-  // function first rounds the keys and values to pairs of bfloat16 numbers, in place (rounded_keys). Keys and values in
-  // a cache are not rounded.
+  // function first rounds the keys and values to pairs of bfloat16 numbers, in place (round_keys_and_values). Keys and
+  // values in a cache are not rounded.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
-  static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys<View>& group,
+  static constexpr void attend_group(const Call& call, const Queries& bound, const KeyValueGroup<View>& group,
                                      Scratch& scratch) noexcept {
     [[maybe_unused]] const std::size_t first = group.group * S.heads_per_group();
     if constexpr (uses_pairs && std::is_same_v<View, const float*> && std::is_same_v<Scratch, HeadScratch<S, Target>>) {
       constexpr bool hides_keys = decltype(Queries::mask)::hides_keys;
       const auto rounded =
-          rounded_keys<hides_keys>(group.group, scratch.keys.data, scratch.values.data, call.lengths.keys);
+          round_keys_and_values<hides_keys>(group.group, scratch.keys.data, scratch.values.data, call.lengths.keys);
       attend_group<Projected>(call, bound, rounded, scratch);
     } else if constexpr (heads_together > 1) {
       if (call.lengths.queries == 0) return;
@@ -245,7 +245,7 @@ struct MultiHeadSteps {
     const Range groups = share.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       attend_group<Projected>(
-          call, bound, GroupKeys{g, cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
+          call, bound, KeyValueGroup{g, cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
     }
   }
 
@@ -261,7 +261,7 @@ struct MultiHeadSteps {
     const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
     LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens", call.options.caller,
                   {{"cache.length", past}, {"tokens", tokens}, {"shape.keys", S.keys}});
-    if constexpr (projects_all_heads && CallShare::whole) {
+    if constexpr (joins_heads_of_single_token && CallShare::whole) {
       append_one(call, cache);
     } else {
       append(call, cache, scratch, share);
@@ -275,7 +275,8 @@ struct MultiHeadSteps {
       const Range groups = share.of(S.kv_heads);
       for (std::size_t g = groups.begin; g < groups.end; ++g) {
         const bool finite = earlier_finite && new_values_finite(g, past, tokens, cache);
-        attend_group<false>(call, bound, GroupKeys{g, cache.keys[g].view(), cache.values[g].view(), finite}, scratch);
+        attend_group<false>(call, bound, KeyValueGroup{g, cache.keys[g].view(), cache.values[g].view(), finite},
+                            scratch);
       }
     }
   }
@@ -292,13 +293,13 @@ struct MultiHeadSteps {
     }
     cache.length = past + tokens;
   }
-  // Computes the attention of every head to all active tokens in the cache. If projects_all_heads is true, the function
-  // first projects the query of the single token for all heads in one product. Otherwise, attend_cache projects each
-  // head separately.
+  // Computes the attention of every head to all active tokens in the cache. If joins_heads_of_single_token is true, the
+  // function first projects the query of the single token for all heads in one product. Otherwise, attend_cache
+  // projects each head separately.
   template <class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
                                       CachedScratch<S, Target>& scratch, CallShare share = {}) noexcept {
-    constexpr bool projected = projects_all_heads && CallShare::whole;
+    constexpr bool projected = joins_heads_of_single_token && CallShare::whole;
     if constexpr (projected) {
       matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
                                                   Epilogue<1>{call.heads, 0, {query_scale}});
@@ -326,7 +327,7 @@ struct MultiHeadSteps {
         fill_panels<S.head_width, S.key_model>(
             w.key(g), context, active, projected, cache.keys[g], [&]<class Pack, std::size_t Packs>(Range range) {
               if constexpr (Position::rotates) {
-                rotate<Position, Pack, Packs, k.width(), S.head_width>(
+                apply_rotary<Position, Pack, Packs, k.width(), S.head_width>(
                     position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
               }
             });
@@ -369,13 +370,6 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Returns the range of the active tokens in `count` panels, from panel `first` on. `active` is the number of active
-  // tokens in all panels.
-  template <PanelLayout T>
-  static constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
-    return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
-  }
-
   template <PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class CallShare>
   static constexpr void rows_to_panels(const float* rows, std::size_t active, float* panels, CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
@@ -417,7 +411,8 @@ struct MultiHeadSteps {
   static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position,
                                      float* out) noexcept {
     project_context<S.head_width, S.key_model>(w, context, active, out);
-    if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
+    if constexpr (Position::rotates)
+      apply_rotary_to_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
   // Replaces the keys and values by words (detail/attention/block_floats.hpp) and returns true, if integers can
@@ -439,8 +434,8 @@ struct MultiHeadSteps {
   // values_finite of the result says whether all values are finite. If TestsFinite is false, values_finite is always
   // true.
   template <bool TestsFinite>
-  static constexpr GroupKeys<PairPanels> rounded_keys(std::size_t g, float* keys, float* values,
-                                                      std::size_t active) noexcept {
+  static constexpr KeyValueGroup<PairPanels> round_keys_and_values(std::size_t g, float* keys, float* values,
+                                                                   std::size_t active) noexcept {
     round_features<KeyPack, k.packs, k.width(), S.head_width>(keys, k.panels(active));
     round_values<KeyPack, k.width(), S.value_width>(values, active);
     return {g, {keys}, {values}, !TestsFinite || all_pairs_finite<KeyPack, k.width(), S.value_width>(values, active)};
@@ -464,7 +459,7 @@ struct MultiHeadSteps {
         tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           const Epilogue<P.width()> project{scratch.projected.data, 0};
           for (std::size_t p = first; p < first + count; ++p) {
-            const Range range = Range{p * q.width(), (p + 1) * q.width()} & Range{0, tokens};
+            const Range range = tokens_of<q>(p, 1, tokens);
             const auto x = call.x.template panels_from<S.model, q.width()>(p);
             for (std::size_t g = groups.begin; g < groups.end; ++g) {
               matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
@@ -476,8 +471,8 @@ struct MultiHeadSteps {
         });
     if constexpr (CallShare::whole) cache.length += tokens;
   }
-  // Like `append`, but for a single token and in one product for all heads (projects_all_heads). `call.heads` serves as
-  // scratch memory: first for the keys of all heads, then for the values of all heads.
+  // Like `append`, but for a single token and in one product for all heads (joins_heads_of_single_token). `call.heads`
+  // serves as scratch memory: first for the keys of all heads, then for the values of all heads.
   template <class Call, class Cache>
   static constexpr void append_one(const Call& call, Cache& cache) noexcept {
     constexpr std::size_t rows = S.kv_heads * S.head_width;
@@ -501,7 +496,7 @@ struct MultiHeadSteps {
                                     Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
     if constexpr (Position::rotates) {
-      rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
           position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
     scatter<S.keys, P.width()>(projected, tokens, first, cache.keys[g]);
@@ -523,7 +518,7 @@ struct MultiHeadSteps {
 
   // Computes the attention of a single query in Heads query heads of a group: head `first` and the following heads.
   template <bool Projected, std::size_t Heads, class Call, class Queries, class View, class Scratch>
-  static constexpr void attend_heads(const Call& call, const Queries& bound, const GroupKeys<View>& group,
+  static constexpr void attend_heads(const Call& call, const Queries& bound, const KeyValueGroup<View>& group,
                                      std::size_t first, Scratch& scratch) noexcept {
     using Capture = decltype(call.capture_of(first, Range{0, 1}));
     float* const query = Projected ? call.heads + first * S.head_width : scratch.query.data;
@@ -536,7 +531,7 @@ struct MultiHeadSteps {
                                                   Epilogue<1>{query + h * S.head_width, 0, {query_scale}});
       }
       if constexpr (Position::rotates) {
-        rotate<Position, typename Simd::template Pack<q.lanes>, 1, 1, S.head_width>(
+        apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1, S.head_width>(
             call.options.position, bound.first_position, 1, query + h * S.head_width);
       }
       heads.sink[h] = sink_of<Score>(call.options, first + h);
@@ -610,12 +605,12 @@ struct MultiHeadSteps {
     if constexpr (is_widened<View>) widened = scratch.widened.data;
     float* const own_query = scratch.query.data;
     const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      if constexpr (!Projected && projects_queries_first)
+      if constexpr (!Projected && projects_all_panels_first)
         project_queries<P, Packs, S.head_width>(call, h, first, count);
       for (std::size_t p = first; p < first + count; ++p) {
         float* const out = heads_panel(call, p) + h * S.value_width * P.width();
         float* const query = Projected ? out : own_query;
-        if constexpr (!Projected && projects_queries_first) {
+        if constexpr (!Projected && projects_all_panels_first) {
           for (std::size_t i = 0; i < S.head_width * P.width(); ++i) query[i] = out[i];
         } else if constexpr (!Projected) {
           matmul<Simd, P, Packs, S.head_width, S.model>(
@@ -624,7 +619,7 @@ struct MultiHeadSteps {
         }
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         if constexpr (Position::rotates) {
-          rotate<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+          apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
         }

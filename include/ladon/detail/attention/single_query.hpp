@@ -425,13 +425,14 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
       add_rest.template operator()<Rows>(row, sum[0]);
     } else {
       for_row_tiles<Rows, fitting_registers(lanes, Heads, 1)>(
-          [&]<std::size_t Part>(std::size_t first) LADON_INLINE_LAMBDA {
-            Pack part[Heads * Part];
+          [&]<std::size_t FewRows>(std::size_t first) LADON_INLINE_LAMBDA {
+            Pack few_sums[Heads * FewRows];
             LADON_UNROLL
-            for (std::size_t i = 0; i < Heads * Part; ++i) part[i] = begin(row + first + i % Part, i / Part);
-            add_rest.template operator()<Part>(row + first, part);
+            for (std::size_t i = 0; i < Heads * FewRows; ++i)
+              few_sums[i] = begin(row + first + i % FewRows, i / FewRows);
+            add_rest.template operator()<FewRows>(row + first, few_sums);
             LADON_UNROLL
-            for (std::size_t i = 0; i < Heads * Part; ++i) sum[i / Part][first + i % Part] = part[i];
+            for (std::size_t i = 0; i < Heads * FewRows; ++i) sum[i / FewRows][first + i % FewRows] = few_sums[i];
           });
     }
     LADON_UNROLL

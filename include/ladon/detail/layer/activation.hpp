@@ -70,12 +70,12 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
 template <Activation F, class Pack, std::size_t N>
 LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
   if constexpr (F == Activation::gelu && N > 1) {
-    Pack sign[N];
-    simd::for_each_index<N>([&](std::size_t i) { sign[i] = x[i] * Pack::broadcast(0.70710678f); });
-    simd::erf(sign);
+    Pack erfs[N];
+    simd::for_each_index<N>([&](std::size_t i) { erfs[i] = x[i] * Pack::broadcast(0.70710678f); });
+    simd::erf(erfs);
     simd::for_each_index<N>([&](std::size_t i) {
       const Pack half = Pack::broadcast(0.5f) * x[i];
-      x[i] = fma(half, sign[i], half);
+      x[i] = fma(half, erfs[i], half);
     });
   } else {
     for (std::size_t i = 0; i < N; ++i) x[i] = activate<F>(x[i]);

@@ -31,15 +31,16 @@ struct DecoderLengths {
 
 // The steps of one decoder layer. `shared` has the arrays of a layer for the decoder's tokens (LayerPanels). The array
 // shared.x holds the tokens.
-template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
-          class Simd>
+template <Shape S, std::size_t Memory, LayerConfig Config, class LayerWeights, class Score, class Position,
+          class Target, class Simd>
 struct DecoderSteps {
   static constexpr Shape cross = memory_shape<S, Memory>();
-  using Self = MultiHeadSteps<S, decltype(Layer::self_attention), Score, Position, Target, Simd>;
-  using Cross = MultiHeadSteps<cross, decltype(Layer::cross_attention), Score, position::None, Target, Simd>;
-  using Precision = typename decltype(Layer::self_attention)::Precision;
+  using SelfAttention = MultiHeadSteps<S, decltype(LayerWeights::self_attention), Score, Position, Target, Simd>;
+  using CrossAttention =
+      MultiHeadSteps<cross, decltype(LayerWeights::cross_attention), Score, position::None, Target, Simd>;
+  using Precision = typename decltype(LayerWeights::self_attention)::Precision;
   using Shared = LayerPanels<S, Config, Target, Precision>;
-  static constexpr PanelLayout q = Self::q;
+  static constexpr PanelLayout q = SelfAttention::q;
   using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
   static constexpr bool post = Config.norm == NormOrder::post;
 
@@ -47,21 +48,21 @@ struct DecoderSteps {
   template <class DecoderShared, class CallShare = WholeCall>
   static constexpr void memory_to_panels(const float* rows, std::size_t active, DecoderShared& shared,
                                          CallShare share = {}) noexcept {
-    Cross::template context_to_panels<S.model>(rows, active, shared.memory.data, shared.memory_input, share);
+    CrossAttention::template context_to_panels<S.model>(rows, active, shared.memory.data, shared.memory_input, share);
   }
 
   template <class CallShare = WholeCall>
-  static constexpr void self_attention_input(const Layer& w, std::size_t active, Shared& shared,
+  static constexpr void self_attention_input(const LayerWeights& w, std::size_t active, Shared& shared,
                                              CallShare share = {}) noexcept {
     if constexpr (!post) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
-    Self::convert_queries(shared.sublayer_input(), active, shared.input, share);
+    SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
   }
 
   // Computes all steps after self_attention_input. The steps are the phases `first` to `first` + 3 of a call
   // (threads.hpp). `share` says what to compute: all steps, or one thread's share of one phase. `captures` receives the
   // attention weights of self-attention and of the attention to the memory (DecoderLayer::Captures).
   template <class Options, class DecoderShared, class Scratch, class Captures, class CallShare>
-  static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options,
+  static constexpr void run(const LayerWeights& w, const DecoderLengths& lengths, const Options& options,
                             DecoderShared& shared, Scratch& scratch, const Captures& captures, CallShare share,
                             std::size_t first) noexcept {
     Shared& tokens = shared.tokens;
@@ -80,46 +81,49 @@ struct DecoderSteps {
   }
 
   template <class Options, class Scratch, class CaptureOf, class CallShare>
-  static constexpr void attend_self(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
+  static constexpr void attend_self(const LayerWeights& w, Lengths lengths, const Options& options, Shared& shared,
                                     Scratch& scratch, CaptureOf capture_of, CallShare share) noexcept {
     const auto in = shared.input.view(shared.sublayer_input());
-    Self::attend_all_heads(HeadsCall{w.self_attention, options, lengths, in, shared.heads.data, capture_of}, in,
-                           scratch, share);
+    SelfAttention::attend_all_heads(HeadsCall{w.self_attention, options, lengths, in, shared.heads.data, capture_of},
+                                    in, scratch, share);
   }
 
   template <class CallShare = WholeCall>
-  static constexpr void after_self(const Layer& w, std::size_t active, Shared& shared, CallShare share = {}) noexcept {
+  static constexpr void after_self(const LayerWeights& w, std::size_t active, Shared& shared,
+                                   CallShare share = {}) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       Sublayers::template project_add_norm<P, Packs>(
-          w.self_attention.output(), heads_from<P, Packs>(shared, first, count), count,
+          w.self_attention.output(), Sublayers::template heads_from<P, Packs>(shared, first, count), count,
           shared.x.data + first * Sublayers::stride, post ? w.norm1 : w.norm2,
           shared.sublayer_input() + first * Sublayers::stride);
-      input_from<P, Packs>(shared, first, count);
+      Sublayers::template input_from<P, Packs>(shared, first, count);
     };
-    for_panels<q, Self::last_q, S.queries, Sublayers::plan.panels>(active, run, share);
+    for_panels<q, SelfAttention::last_q, S.queries, Sublayers::plan.panels>(active, run, share);
   }
 
   template <class Options, class DecoderShared, class Scratch, class CaptureOf, class CallShare>
-  static constexpr void attend_memory(const Layer& w, Lengths lengths, const Options& options, DecoderShared& shared,
-                                      Scratch& scratch, CaptureOf capture_of, CallShare share) noexcept {
+  static constexpr void attend_memory(const LayerWeights& w, Lengths lengths, const Options& options,
+                                      DecoderShared& shared, Scratch& scratch, CaptureOf capture_of,
+                                      CallShare share) noexcept {
     Shared& tokens = shared.tokens;
     const auto in = tokens.input.view(tokens.sublayer_input());
-    Cross::attend_all_heads(HeadsCall{w.cross_attention, options, lengths, in, tokens.heads.data, capture_of},
-                            shared.memory_input.view(shared.memory.data), scratch, share);
+    CrossAttention::attend_all_heads(HeadsCall{w.cross_attention, options, lengths, in, tokens.heads.data, capture_of},
+                                     shared.memory_input.view(shared.memory.data), scratch, share);
   }
 
   template <class Scratch, class CallShare = WholeCall>
-  static constexpr void after_memory(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
+  static constexpr void after_memory(const LayerWeights& w, std::size_t active, Shared& shared, Scratch& scratch,
                                      CallShare share = {}) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const x = shared.x.data + first * Sublayers::stride;
       Sublayers::template project_add_norm<P, Packs>(
-          w.cross_attention.output(), heads_from<P, Packs>(shared, first, count), count, x, post ? w.norm2 : w.norm3,
-          shared.sublayer_input() + first * Sublayers::stride);
-      Sublayers::template add_feed_forward<P, Packs>(w, input_from<P, Packs>(shared, first, count), count, scratch,
+          w.cross_attention.output(), Sublayers::template heads_from<P, Packs>(shared, first, count), count, x,
+          post ? w.norm2 : w.norm3, shared.sublayer_input() + first * Sublayers::stride);
+      Sublayers::template add_feed_forward<P, Packs>(w, Sublayers::template input_from<P, Packs>(shared, first, count),
+                                                     count, scratch,
                                                      shared.heads.data + first * Sublayers::heads_stride, x, w.norm3);
     };
-    for_panels<q, Self::last_q, S.queries, Scratch::panels>(active, run, share);
+    for_panels<q, SelfAttention::last_q, S.queries, Scratch::panels>(active, run, share);
   }
 
   // Computes all steps after self_attention_input for the new tokens of a text that grows. `share` has the same meaning
@@ -129,7 +133,7 @@ struct DecoderSteps {
   // tokens. `memory` holds the projected keys and values of the encoder's output. lengths.queries is the number of new
   // tokens. lengths.keys is the number of active tokens of the encoder's output.
   template <class Options, class Cache, class MemoryCache, class Scratch, class Captures, class CallShare>
-  static constexpr void extend(const Layer& w, Lengths lengths, const Options& options, Cache& cache,
+  static constexpr void extend(const LayerWeights& w, Lengths lengths, const Options& options, Cache& cache,
                                const MemoryCache& memory, Shared& shared, Scratch& scratch, const Captures& captures,
                                CallShare share, std::size_t first) noexcept {
     const std::size_t tokens = lengths.queries;
@@ -137,18 +141,18 @@ struct DecoderSteps {
     if (share.has(first)) {
       captures.self([&](auto capture) {
         const HeadsCall call{w.self_attention, options.self, Lengths{tokens, tokens}, in, shared.heads.data, capture};
-        Self::extend(call, cache, scratch.tokens.attention, share);
+        SelfAttention::extend(call, cache, scratch.tokens.attention, share);
       });
     }
     if (share.has(first + 1)) {
-      Self::count_tokens(tokens, cache, share);
+      SelfAttention::count_tokens(tokens, cache, share);
       after_self(w, tokens, shared, share);
     }
     if (share.has(first + 2)) {
       const BoundQueries bound{options.memory.bind(lengths, memory_position(cache.length - tokens)), 0};
       captures.memory([&](auto capture) {
         const HeadsCall call{w.cross_attention, options.memory, lengths, in, shared.heads.data, capture};
-        Cross::attend_filled(call, bound, memory, scratch.memory, share);
+        CrossAttention::attend_filled(call, bound, memory, scratch.memory, share);
       });
     }
     if (share.has(first + 3)) after_memory(w, tokens, shared, scratch.tokens, share);
@@ -160,20 +164,6 @@ struct DecoderSteps {
   // of the last token of the encoder's output.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
-  }
-
-  // heads_from and input_from return the panels of a product's input, from panel `first` on. With heads_from, the input
-  // is the output of all heads. With input_from, it is the input of the next sublayer. If the product needs quantised
-  // or bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
-  template <PanelLayout P, std::size_t Packs>
-  static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
-    return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
-        .template panels_from<S.concat_width(), q.width()>(first);
-  }
-  template <PanelLayout P, std::size_t Packs>
-  static constexpr auto input_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
-    return shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
-        .template panels_from<S.model, q.width()>(first);
   }
 };
 

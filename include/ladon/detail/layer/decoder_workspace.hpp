@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/layer/layer_workspace.hpp>
 #include <ladon/detail/memory/linear_input.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/detail/memory/workspace.hpp>
@@ -14,7 +14,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The part of a decoder's workspace that all threads share:
+// The arrays of a decoder's workspace that all threads share:
 //     tokens    the decoder's tokens, with the same arrays as in an encoder layer
 //     memory    the encoder's output, in panels
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
@@ -25,9 +25,9 @@ struct DecoderShared {
   [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;
 };
 
-// The part of a decoder's workspace that each thread has for itself: `tokens` for all steps with the decoder's tokens,
-// and `memory` for the attention to the encoder's output. For a text that grows, AttentionScratch is CachedScratch
-// (detail/memory/workspace.hpp).
+// The arrays of a decoder's workspace that each thread has for itself: `tokens` for all steps with the decoder's
+// tokens, and `memory` for the attention to the encoder's output. For a text that grows, AttentionScratch is
+// CachedScratch (detail/memory/workspace.hpp).
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32,
           template <Shape, class> class AttentionScratch = HeadScratch>
 struct DecoderScratch {

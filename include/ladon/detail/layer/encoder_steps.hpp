@@ -18,74 +18,71 @@
 
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
-#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/layer/layer_workspace.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
 #include <ladon/layer_config.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
 // The steps of one encoder layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
-template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
+template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Target, class Simd>
 struct EncoderSteps {
-  using Attention = MultiHeadSteps<S, decltype(Layer::attention), Score, Position, Target, Simd>;
-  static constexpr PanelLayout q = Attention::q;
-  using Precision = typename decltype(Layer::attention)::Precision;
+  using SelfAttention = MultiHeadSteps<S, decltype(LayerWeights::attention), Score, Position, Target, Simd>;
+  static constexpr PanelLayout q = SelfAttention::q;
+  using Precision = typename decltype(LayerWeights::attention)::Precision;
   using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
   using Shared = LayerPanels<S, Config, Target, Precision>;
 
   // Computes the input of attention for the first `active` tokens. In pre-LN, the input is normed = norm1(x). In
   // post-LN, the input is x.
   template <class CallShare = WholeCall>
-  static constexpr void self_attention_input(const Layer& w, std::size_t active, Shared& shared,
+  static constexpr void self_attention_input(const LayerWeights& w, std::size_t active, Shared& shared,
                                              CallShare share = {}) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
       Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
     }
-    Attention::convert_queries(shared.sublayer_input(), active, shared.input, share);
+    SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
   }
 
   // Computes the attention of all heads and stores the result in shared.heads.
   template <class Options, class CaptureOf, class CallShare>
-  static constexpr void attend(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
+  static constexpr void attend(const LayerWeights& w, Lengths lengths, const Options& options, Shared& shared,
                                EncoderScratch<S, Config, Target, Precision>& scratch, CaptureOf capture_of,
                                CallShare share) noexcept {
     const auto in = shared.input.view(shared.sublayer_input());
-    Attention::attend_all_heads(HeadsCall{w.attention, options, lengths, in, shared.heads.data, capture_of}, in,
-                                scratch.attention, share);
+    SelfAttention::attend_all_heads(HeadsCall{w.attention, options, lengths, in, shared.heads.data, capture_of}, in,
+                                    scratch.attention, share);
   }
 
   // Computes the layer's steps after the attention of the heads: output projection, norms and feed-forward network. The
   // input is shared.heads, for the first `active` tokens. A few panels go through all steps before the next panels
   // begin, so that the data of these panels stays in the CPU's cache.
   template <class Scratch, class CallShare = WholeCall>
-  static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
+  static constexpr void after_heads(const LayerWeights& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     CallShare share = {}) noexcept {
     const auto& norm = Config.norm == NormOrder::post ? w.norm1 : w.norm2;
     const auto rest = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
-      const auto concatenated =
-          shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
-              .template panels_from<S.concat_width(), q.width()>(first);
+      const auto concatenated = Sublayers::template heads_from<P, Packs>(shared, first, count);
       Sublayers::template project_add_norm<P, Packs>(w.attention.output(), concatenated, count, x, norm,
                                                      shared.sublayer_input() + first * Sublayers::stride);
-      const auto in = shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
-                          .template panels_from<S.model, q.width()>(first);
+      const auto in = Sublayers::template input_from<P, Packs>(shared, first, count);
       Sublayers::template add_feed_forward<P, Packs>(w, in, count, scratch, heads, x, w.norm2);
     };
-    for_panels<q, Attention::last_q, S.queries, Scratch::panels>(active, rest, share);
+    for_panels<q, SelfAttention::last_q, S.queries, Scratch::panels>(active, rest, share);
   }
 
   // Computes the attention of all heads for the `tokens` new tokens of a text that grows, and stores the result in
   // shared.heads. `cache` holds the keys and values of the earlier tokens, and receives the keys and values of the new
   // tokens. With one thread, the function also adds `tokens` to cache.length. With several threads (threads.hpp),
-  // Attention::count_tokens adds `tokens` in the next phase.
+  // SelfAttention::count_tokens adds `tokens` in the next phase.
   template <class Options, class Cache, class Scratch, class CaptureOf, class CallShare>
-  static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache, Shared& shared,
-                               Scratch& scratch, CaptureOf capture_of, CallShare share) noexcept {
+  static constexpr void extend(const LayerWeights& w, std::size_t tokens, const Options& options, Cache& cache,
+                               Shared& shared, Scratch& scratch, CaptureOf capture_of, CallShare share) noexcept {
     const auto in = shared.input.view(shared.sublayer_input());
     const HeadsCall call{w.attention, options, Lengths{tokens, tokens}, in, shared.heads.data, capture_of};
-    Attention::extend(call, cache, scratch.attention, share);
+    SelfAttention::extend(call, cache, scratch.attention, share);
   }
 };
 

@@ -86,8 +86,8 @@ struct FeedForward {
   // Adds the network's result to `out`. `w` has the members `linear1` and `linear2`. If the network is gated, `w` also
   // has the member `gate`. `hidden_input` is memory for the converted input of the second product
   // (detail/memory/linear_input.hpp).
-  template <class Layer, class In, class HiddenInput>
-  constexpr void run(const Layer& w, In in, HiddenInput& hidden_input) const noexcept {
+  template <class LayerWeights, class In, class HiddenInput>
+  constexpr void run(const LayerWeights& w, In in, HiddenInput& hidden_input) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
     if constexpr (chunks == 1) {
       first_linear<hidden_width>(w, in, 0);
@@ -110,8 +110,8 @@ struct FeedForward {
 
  private:
   // Computes Count hidden features of every panel, from feature number `first` on, and stores them in `hidden`.
-  template <std::size_t Count, class Layer, class In>
-  constexpr void first_linear(const Layer& w, In in, std::size_t first) const noexcept {
+  template <std::size_t Count, class LayerWeights, class In>
+  constexpr void first_linear(const LayerWeights& w, In in, std::size_t first) const noexcept {
     constexpr bool rounded = is_quantised<In> || std::is_same_v<In, BFloat16PanelsView>;  // as in the second product
     const Epilogue<width, Activate<Config.activation, rounded>> store_activated{hidden, Count * width};
     if constexpr (activates_later && !Config.gated) {

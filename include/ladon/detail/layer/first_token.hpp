@@ -17,20 +17,20 @@
 #include <utility>
 
 #include <ladon/detail/layer/encoder_steps.hpp>
-#include <ladon/detail/layer/encoder_workspace.hpp>
+#include <ladon/detail/layer/layer_workspace.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
+template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Target, class Simd>
 struct FirstTokenSteps {
-  using All = EncoderSteps<S, Config, Layer, Score, Position, Target, Simd>;
+  using All = EncoderSteps<S, Config, LayerWeights, Score, Position, Target, Simd>;
   static constexpr Shape one = one_query<S>();
-  using One = EncoderSteps<one, Config, Layer, Score, Position, Target, Simd>;
+  using One = EncoderSteps<one, Config, LayerWeights, Score, Position, Target, Simd>;
   using Shared = EncoderShared<S, Config, Target, typename All::Precision>;
 
   // Whether FirstTokenSteps can compute the last layer. In constant evaluation, EncoderSteps computes the last layer
   // instead.
-  static constexpr bool exist = has_first_token<S, Target> && Simd::lanes > 1;
+  static constexpr bool usable = has_first_token<S, Target> && Simd::lanes > 1;
 
   // Whether the last layer computes the attention of token 0 without keys and values. Let q be the query of a head, x_t
   // token t, and p_t the attention weight of token t. Wk and Wv project keys and values:
@@ -44,10 +44,11 @@ struct FirstTokenSteps {
   // - The projections of keys and values have no biases.
   // - The position encoding does not change keys.
   // - The tokens have at most 256 features. The kernels for a single query have a sum for each feature on the stack.
-  static constexpr bool skips_keys = exist && std::is_same_v<typename All::Precision, precision::Float32> &&
-                                     std::is_same_v<decltype(std::declval<Layer>().attention.key(0).bias), NoBias> &&
-                                     std::is_same_v<decltype(std::declval<Layer>().attention.value(0).bias), NoBias> &&
-                                     !Position::rotates && (S.model <= 256);
+  static constexpr bool skips_keys =
+      usable && std::is_same_v<typename All::Precision, precision::Float32> &&
+      std::is_same_v<decltype(std::declval<LayerWeights>().attention.key(0).bias), NoBias> &&
+      std::is_same_v<decltype(std::declval<LayerWeights>().attention.value(0).bias), NoBias> && !Position::rotates &&
+      (S.model <= 256);
 
   // The scratch memory of the feed-forward network for token 0, with the members that EncoderSteps::after_heads uses.
   template <class HiddenInput>
@@ -58,29 +59,29 @@ struct FirstTokenSteps {
     constexpr float* hidden() const noexcept { return memory; }
   };
 
-  // Returns the rows of token 0 in the workspace. Precondition: `exist` is true.
+  // Returns the rows of token 0 in the workspace. Precondition: `usable` is true.
   static constexpr auto& shared_of(Shared& shared) noexcept { return shared.first.shared; }
 
   // Copies token 0 from the panels of `shared` into rows, and converts the input of the query's projection. With
   // several threads, only the thread that has the first panel does so.
   template <class CallShare>
   static constexpr void take(std::size_t tokens, Shared& shared, CallShare share) noexcept {
-    if constexpr (exist) {
+    if constexpr (usable) {
       const Range panels = share.of(All::q.panels(tokens));
       if constexpr (skips_keys) widen_last_panel(tokens, shared.sublayer_input(), share);
       if (panels.begin > 0 || panels.end == 0) return;
       auto& first = shared_of(shared);
       copy_token(shared.x.data, first.x.data);
       if constexpr (Config.norm == NormOrder::pre) copy_token(shared.normed.data, first.normed.data);
-      One::Attention::convert_queries(first.sublayer_input(), 1, first.input);
+      One::SelfAttention::convert_tokens(first.sublayer_input(), 1, first.input);
     }
   }
 
   // Computes the attention of all heads of a layer: for all queries, or only for token 0 if `first` is true. Both cases
   // share one copy of the code that projects keys and values, so the machine code is smaller.
   template <class Options, class CaptureOf, class CallShare>
-  static constexpr void attend(bool first, const Layer& w, Lengths lengths, const Options& options, Shared& shared,
-                               EncoderScratch<S, Config, Target, typename All::Precision>& scratch,
+  static constexpr void attend(bool first, const LayerWeights& w, Lengths lengths, const Options& options,
+                               Shared& shared, EncoderScratch<S, Config, Target, typename All::Precision>& scratch,
                                CaptureOf capture_of, CallShare share) noexcept {
     if constexpr (skips_keys) {
       if (first) return attend_tokens(w, lengths, options, shared, scratch, capture_of, share);
@@ -88,16 +89,16 @@ struct FirstTokenSteps {
     const auto in = shared.input.view(shared.sublayer_input());
     const HeadsCall call{w.attention, options, lengths, in, shared.heads.data, capture_of};
     const auto attend_group = [&](const auto& bound, const auto& group) {
-      if (exist && first) return attend_first(w, lengths, options, shared, scratch, capture_of, bound, group);
-      All::Attention::template attend_group<false>(call, bound, group, scratch.attention);
+      if (usable && first) return attend_first(w, lengths, options, shared, scratch, capture_of, bound, group);
+      All::SelfAttention::template attend_group<false>(call, bound, group, scratch.attention);
     };
-    const bool rounds = All::Attention::uses_pairs && !(exist && first);
-    All::Attention::template for_groups<!exist>(call, in, scratch.attention, share, attend_group, rounds);
+    const bool rounds = All::SelfAttention::uses_pairs && !(usable && first);
+    All::SelfAttention::template for_groups<!usable>(call, in, scratch.attention, share, attend_group, rounds);
   }
 
   // Computes the steps of the layer after the attention of the heads, for token 0.
   template <class Scratch, class CallShare>
-  static constexpr void after_heads(const Layer& w, Shared& shared, Scratch& scratch, CallShare share) noexcept {
+  static constexpr void after_heads(const LayerWeights& w, Shared& shared, Scratch& scratch, CallShare share) noexcept {
     HiddenScratch<decltype(shared.first.hidden_input)> hidden{scratch.hidden(), shared.first.hidden_input};
     One::after_heads(w, 1, shared_of(shared), hidden, share);
   }
@@ -107,7 +108,7 @@ struct FirstTokenSteps {
   template <class CallShare>
   static constexpr void widen_last_panel(std::size_t tokens, float* panels, CallShare share) noexcept {
     constexpr std::size_t width = All::q.width();
-    for_panels<All::q, All::Attention::last_q, S.queries>(
+    for_panels<All::q, All::SelfAttention::last_q, S.queries>(
         tokens,
         [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t) {
           float* const panel = panels + first * S.model * width;
@@ -123,10 +124,10 @@ struct FirstTokenSteps {
   // Computes the attention of token 0 without keys and values (skips_keys).
   template <class Options, class CaptureOf, class CallShare>
   static LADON_NOINLINE constexpr void attend_tokens(
-      const Layer& w, Lengths lengths, const Options& options, Shared& shared,
+      const LayerWeights& w, Lengths lengths, const Options& options, Shared& shared,
       EncoderScratch<S, Config, Target, typename All::Precision>& scratch, CaptureOf capture_of,
       CallShare share) noexcept {
-    constexpr PanelLayout k = All::Attention::k;
+    constexpr PanelLayout k = All::SelfAttention::k;
     constexpr Shape tokens = Shape{.queries = 1, .keys = S.keys, .model = S.model}.complete();  // keys are tokens
     using KeyPack = typename Simd::template Pack<k.lanes>;
     const BoundQueries bound{options.bind(lengths), options.bottom_right()};
@@ -138,7 +139,7 @@ struct FirstTokenSteps {
     for (std::size_t h = groups.begin * S.heads_per_group(); h < groups.end * S.heads_per_group(); ++h) {
       const std::size_t g = h / S.heads_per_group();
       matmul<Simd, One::q, 1, S.head_width, S.model>(w.attention.query(h), PanelsView{first.sublayer_input()}, 1,
-                                                     Epilogue<1>{query, 0, {All::Attention::query_scale}});
+                                                     Epilogue<1>{query, 0, {All::SelfAttention::query_scale}});
       matmul<Simd, One::q, 1, S.model, S.head_width>(transposed(w.attention.key(g).weight), PanelsView{query}, 1,
                                                      Epilogue<1, Unchanged>{of_token, 0});
       const decltype(capture_of(h, Range{0, 1})) captures[]{capture_of(h, Range{0, 1})};
@@ -162,13 +163,13 @@ struct FirstTokenSteps {
 
   // Computes the attention of token 0 in the query heads of one group.
   template <class Options, class Scratch, class CaptureOf, class Queries, class Group>
-  static LADON_NOINLINE constexpr void attend_first(const Layer& w, Lengths lengths, const Options& options,
+  static LADON_NOINLINE constexpr void attend_first(const LayerWeights& w, Lengths lengths, const Options& options,
                                                     Shared& shared, Scratch& scratch, CaptureOf capture_of,
                                                     const Queries& bound, const Group& group) noexcept {
-    if constexpr (exist) {
+    if constexpr (usable) {
       auto& first = shared_of(shared);
       const auto in = first.input.view(first.sublayer_input());
-      One::Attention::template attend_group<false>(
+      One::SelfAttention::template attend_group<false>(
           HeadsCall{w.attention, options, lengths, in, first.heads.data, capture_of}, bound, group, scratch.attention);
     }
   }

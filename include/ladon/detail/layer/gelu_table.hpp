@@ -22,6 +22,7 @@
 #include <cstddef>
 
 #include <ladon/detail/simd/exp2_table.hpp>
+#include <ladon/detail/simd/rounding.hpp>
 #include <ladon/layer_config.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
@@ -56,7 +57,7 @@ template <class Pack>
 LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& x) noexcept {
   const Pack magnitude = copy_sign(x, Pack::broadcast(0.0f));
   const Pack scaled = min(Pack::broadcast(15.0f), magnitude * Pack::broadcast(3.0f));
-  const Pack magic = Pack::broadcast(0x1.8p23f);  // rounds to an integer, which the low bits of the sum then hold
+  const Pack magic = Pack::broadcast(simd::round_to_low_bits);
   const Pack segment = scaled + magic;
   const Pack rest = scaled - (segment - magic);
   Pack g = entry_at_low_bits(table.coefficient[3], segment);

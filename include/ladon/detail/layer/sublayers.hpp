@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parts of encoder and decoder layers except attention: output projection, residual connections, norms and
+// All steps of encoder and decoder layers except attention: output projection, residual connections, norms and
 // feed-forward network. Each call handles a few panels.
 //
 // The arrays and their shapes:
@@ -31,6 +31,21 @@ struct Sublayers {
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
   using NormOf = LayerNormOf<S, Config>;
 
+  // heads_from and input_from return the panels of a product's input, from panel `first` on. With heads_from, the input
+  // is the output of all heads. With input_from, it is the input of the next sublayer. If the product needs quantised
+  // or bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp). `shared` is a
+  // LayerPanels.
+  template <PanelLayout P, std::size_t Packs>
+  static LADON_INLINE constexpr auto heads_from(auto& shared, std::size_t first, std::size_t count) noexcept {
+    return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
+        .template panels_from<S.concat_width(), width>(first);
+  }
+  template <PanelLayout P, std::size_t Packs>
+  static LADON_INLINE constexpr auto input_from(auto& shared, std::size_t first, std::size_t count) noexcept {
+    return shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
+        .template panels_from<S.model, width>(first);
+  }
+
   // Computes the output projection and adds its result to the residual: x += output(heads). Then computes the input of
   // the next sublayer: normed = norm(x). `output` has the weights of the output projection, and `heads` is a view of
   // the input of this projection.
@@ -45,8 +60,8 @@ struct Sublayers {
 
   // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, the function then sets x to
   // norm(x). `normed` is a view of the input of the first product. `sums` is scratch memory of the same size as x.
-  template <PanelLayout P, std::size_t Packs, class Layer, class Normed, class Scratch>
-  static constexpr void add_feed_forward(const Layer& w, Normed normed, std::size_t panels, Scratch& scratch,
+  template <PanelLayout P, std::size_t Packs, class LayerWeights, class Normed, class Scratch>
+  static constexpr void add_feed_forward(const LayerWeights& w, Normed normed, std::size_t panels, Scratch& scratch,
                                          float* sums, float* x, const NormOf& norm) noexcept {
     FeedForward<Simd, P, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(
         w, normed, scratch.hidden_input);

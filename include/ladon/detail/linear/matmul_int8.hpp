@@ -77,7 +77,7 @@ inline constexpr std::size_t int8_tile_rows = [] {
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
                                        std::size_t first_row, Sums (&sum)[Rows][Packs]) noexcept {
-  if constexpr (simd::adds_zero<Element>) {
+  if constexpr (simd::holds_zero_point<Element>) {
     const std::int32_t* const row_sum = opaque(w.row_sum + first_row);
     LADON_UNROLL
     for (std::size_t i = 0; i < Rows * Packs; ++i) {
@@ -112,8 +112,8 @@ LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Tu
   std::size_t k = 0;
   if constexpr (prefetches_tuples<Tuples>) {
     if (std::is_constant_evaluated()) return 0;
-    constexpr std::size_t iterations = cache_line / Steps, each = (Rows + iterations - 1) / iterations;
-    for (; k + cache_line <= Tuples::whole; k += cache_line) {
+    constexpr std::size_t iterations = cache_line_words / Steps, each = (Rows + iterations - 1) / iterations;
+    for (; k + cache_line_words <= Tuples::whole; k += cache_line_words) {
       const auto first = static_cast<std::size_t>(tuples.address(0, k) - tuples.data);
       constexpr std::size_t distance = target::Current::prefetch_distance_floats;
       const auto* ahead = ahead_in_row<distance>(tuples.data, first, Tuples::inner, tuples.address(Rows, 0));
@@ -353,7 +353,7 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
 // Returns the zero point of a single token, if its panel holds q + zero. Returns 0 if panels of this Element hold q.
 template <class Element>
 LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) noexcept {
-  if constexpr (simd::adds_zero<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);
+  if constexpr (simd::holds_zero_point<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);
   return 0;
 }
 
@@ -379,7 +379,7 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
   const float token_scale = in.template scale<1>(0)[0];
   const std::int32_t zero = zero_of_token(in);
   const auto finish = [&](std::size_t row, std::int32_t* sums) {
-    if constexpr (simd::adds_zero<Element>) {
+    if constexpr (simd::holds_zero_point<Element>) {
       for (std::size_t r = 0; r < lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
     }
     const Wide scale = Wide::broadcast(token_scale) * Wide::load(w.scale + row);
@@ -417,7 +417,7 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
   for (std::size_t row = whole; row < Rows; ++row) {
     std::int32_t sum[1];
     int8_dot_products<Wide, 1, Inner, RowStride>(w.weight.rows_from(row).data, in.data, sum);
-    if constexpr (simd::adds_zero<Element>) sum[0] -= zero * w.row_sum[row];
+    if constexpr (simd::holds_zero_point<Element>) sum[0] -= zero * w.row_sum[row];
     const One scale = One::broadcast(token_scale) * One::load(w.scale + row);
     epilogue(0, row, 0, fma(simd::IntegerSums<One>::load(sum).to_float(), scale, w.bias.template load<One>(row)));
   }

@@ -37,7 +37,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-inline constexpr std::size_t cache_line = target::Current::cache_line_floats;
+// The number of 32-bit words in a cache line. A word is a float or a tuple (detail/simd/tuple_dot.hpp).
+inline constexpr std::size_t cache_line_words = target::Current::cache_line_floats;
 
 // Returns an address for a prefetch at step k: `Floats` floats after element k of `row`. If the row ends earlier, the
 // address lies in `next_row`, the row of the next tile. The next tile need not exist, because any address may be
@@ -216,9 +217,9 @@ struct MicroKernel {
                                             const float* LADON_RESTRICT panel, const float* next) noexcept {
     constexpr bool prefetches_own_rows = Packs == 1 && InnerStride == 1;
     std::size_t k = 0;
-    for (; k + cache_line <= inner; k += cache_line) {
+    for (; k + cache_line_words <= inner; k += cache_line_words) {
       const OwnRowsAhead<float> ahead(a, k, inner, next);
-      for (std::size_t i = 0; i < cache_line; ++i) {
+      for (std::size_t i = 0; i < cache_line_words; ++i) {
         if constexpr (prefetches_own_rows) {
           if (i < Rows) ahead.prefetch(i * RowStride);
         } else {

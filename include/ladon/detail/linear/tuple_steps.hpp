@@ -152,9 +152,9 @@ template <class Dot, std::size_t Lanes, std::size_t Width, class Tuples, class E
 LADON_INLINE void accumulate_tuples_and_prefetch(const Tuples& tuples, const Element* panel, Sums (&sum)[Rows][Packs],
                                                  const Tuples& next) noexcept {
   std::size_t k = 0;
-  for (; k + cache_line <= Tuples::whole; k += cache_line) {
+  for (; k + cache_line_words <= Tuples::whole; k += cache_line_words) {
     const OwnRowsAhead ahead(tuples.data, Dot::tuple_size * k, Tuples::inner, next.data);
-    for (std::size_t i = 0; i < cache_line; ++i) {
+    for (std::size_t i = 0; i < cache_line_words; ++i) {
       if constexpr (Packs == 1) {
         if (i < Rows) ahead.prefetch(i * Tuples::row_stride);
       } else {

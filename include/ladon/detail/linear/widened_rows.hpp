@@ -6,7 +6,8 @@
 //
 // Rows of at most target::Current::widened_features features are converted once for all panels. Longer rows are
 // converted in pieces of widened_features features, again for each panel. The converted weights take at most 4 * Rows *
-// (widened_features + cache_line) bytes of the stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
+// (widened_features + cache_line_words) bytes of the stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on
+// AVX2.
 //
 // detail/target/panel_layout.hpp defines tiles.
 #pragma once
@@ -28,9 +29,9 @@ struct WidenedRows {
       Inner < target::Current::widened_features ? Inner : target::Current::widened_features;
   static constexpr bool whole = features == Inner;
   // If rows were a multiple of aliasing_bytes apart, they would compete for one set of the L1 cache. Such rows are
-  // therefore stored cache_line floats further apart.
+  // therefore stored cache_line_words floats further apart.
   static constexpr std::size_t stride =
-      features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line : features;
+      features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line_words : features;
   using Matrix = WeightMatrix<float, stride, 1>;
   alignas(64) float weight[Rows * stride];
 

@@ -19,6 +19,7 @@
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/detail/memory/quantise_row.hpp>
 #include <ladon/detail/simd/load_as_float.hpp>
+#include <ladon/detail/simd/rounding.hpp>
 #include <ladon/shape.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
@@ -42,11 +43,15 @@ constexpr float largest_feature(const float* features, std::size_t distance) noe
   return ladon::bit_cast<float>(largest);
 }
 
-// Returns the integer nearest to x, ties to even. Precondition: |x| < 127.5. Floats near 1.5 * 2^23 are integers, so
-// adding this number rounds x to an integer.
+// Returns the integer nearest to x, ties to even. Precondition: |x| < 127.5.
 constexpr std::int8_t nearest_int8(float x) noexcept {
-  constexpr float shift = 12582912;
-  return static_cast<std::int8_t>(static_cast<std::int32_t>((x + shift) - shift));
+  return static_cast<std::int8_t>(static_cast<std::int32_t>((x + simd::round_to_low_bits) - simd::round_to_low_bits));
+}
+
+// Returns the offset of feature 0 of the token in `slot` in panels [panels][Features][width] of the layout T.
+template <PanelLayout T, std::size_t Features>
+LADON_INLINE constexpr std::size_t slot_offset(std::size_t slot) noexcept {
+  return slot / T.width() * T.width() * Features + slot % T.width();
 }
 
 // Storage for Tokens tokens with Features features each:
@@ -59,11 +64,11 @@ struct CachePanels : Panels<Tokens, Features, T> {
   static_assert(P == CachePrecision::float32);
   constexpr const float* view() const noexcept { return this->data; }
   constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
-    float* const column = this->data + slot / T.width() * T.width() * Features + slot % T.width();
+    float* const column = this->data + slot_offset<T, Features>(slot);
     for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = features[i * distance];
   }
   constexpr bool finite(std::size_t slot) const noexcept {
-    const float* const column = this->data + slot / T.width() * T.width() * Features + slot % T.width();
+    const float* const column = this->data + slot_offset<T, Features>(slot);
     bool all = true;
     for (std::size_t i = 0; i < Features; ++i) all = all && column[i * T.width()] * 0.0f == 0.0f;
     return all;
@@ -75,11 +80,11 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::bfloat16> {
 
   constexpr const BFloat16* view() const noexcept { return data; }
   constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
-    BFloat16* const column = data + slot / T.width() * T.width() * Features + slot % T.width();
+    BFloat16* const column = data + slot_offset<T, Features>(slot);
     for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = to_bfloat16(features[i * distance]);
   }
   constexpr bool finite(std::size_t slot) const noexcept {
-    const BFloat16* const column = data + slot / T.width() * T.width() * Features + slot % T.width();
+    const BFloat16* const column = data + slot_offset<T, Features>(slot);
     bool all = true;
     for (std::size_t i = 0; i < Features; ++i) all = all && to_float(column[i * T.width()]) * 0.0f == 0.0f;
     return all;
@@ -92,7 +97,7 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
 
   constexpr Int8Tokens view() const noexcept { return {data, scale}; }
   constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
-    std::int8_t* const column = data + slot / T.width() * T.width() * Features + slot % T.width();
+    std::int8_t* const column = data + slot_offset<T, Features>(slot);
     const float largest = largest_feature<Features>(features, distance);
     if (!(largest <= std::numeric_limits<float>::max())) {
       scale[slot] = std::numeric_limits<float>::quiet_NaN();

@@ -10,27 +10,28 @@
 //     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
 //
 // The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
-// one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
+// one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/feature_levels.hpp).
 //
 // The type of the elements determines what the panels hold:
 //     std::int16_t, std::int32_t   q
 //     std::uint8_t                 q + zero
 //     std::int8_t                  q + zero; `zero` is 128 less than above, so that q + zero fits into a signed byte
 //
-// G features of a token share a 32-bit lane (detail/simd/tuple_dot.hpp). The arrays of quantised panels:
-//     data     [panels][tuples of G features][width][G]    q = 0 for features that are missing from the last tuple
-//     tokens   [panels][token_numbers][width]              scale of each token; if the panels hold q + zero,
-//                                                          then also `zero` of each token
+// A tuple is a 32-bit lane with tuple_size features of a token (detail/simd/tuple_dot.hpp). The arrays of quantised
+// panels:
+//     data         [panels][tuples][width][tuple_size]      q = 0 for features that are missing from the last tuple
+//     parameters   [panels][parameters_per_token][width]    scale of each token; if the panels hold q + zero, then also
+//                                                           `zero` of each token
 //
 // At run time, microcontrollers store the integers in other orders than `data` above: see detail/simd/int8_dsp.hpp,
-// int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp. On Helium, `tokens` holds the integer z of
+// int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp. On Helium, `parameters` holds the integer z of
 // int8_helium.hpp instead of `zero`.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
 // this token are 0, or any numbers on microcontrollers. A token whose scale would be less than 2^-126 gets the scale 0,
 // and all its q are 0.
 //
-// If the template parameter Rotated is true, the features are first rotated (rotation.hpp). The scale and the integers
+// If the template parameter Rotated is true, the features are first rotated (hadamard.hpp). The scale and the integers
 // are those of the rotated features.
 #pragma once
 
@@ -38,32 +39,32 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <ladon/detail/memory/hadamard.hpp>
 #include <ladon/detail/memory/panels.hpp>
-#include <ladon/detail/memory/rotation.hpp>
 #include <ladon/detail/simd/int8_kernels.hpp>
 #include <ladon/detail/simd/token_scale.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-// How many floats a quantised token has besides its features: the scale, and the zero point if features are q + zero.
+// How many quantisation parameters a token has: the scale, and the zero point if features are q + zero.
 template <class Element>
-inline constexpr std::size_t token_numbers = simd::adds_zero<Element> ? 2 : 1;
+inline constexpr std::size_t parameters_per_token = simd::holds_zero_point<Element> ? 2 : 1;
 
 // A view of quantised panels. Each panel begins `stride` integers after the previous panel.
 template <class Element>
 struct Int8PanelsView {
   const Element* data;
-  const float* tokens;
+  const float* parameters;
   std::size_t stride;
 
   // `scale` returns the scales of the tokens of one panel. `zero` returns the zero points of these tokens.
   template <std::size_t Width>
   LADON_INLINE constexpr const float* scale(std::size_t panel) const noexcept {
-    return tokens + panel * token_numbers<Element> * Width;
+    return parameters + panel * parameters_per_token<Element> * Width;
   }
   template <std::size_t Width>
   LADON_INLINE constexpr const float* zero(std::size_t panel) const noexcept {
-    static_assert(simd::adds_zero<Element>);
+    static_assert(simd::holds_zero_point<Element>);
     return scale<Width>(panel) + Width;
   }
 
@@ -89,7 +90,7 @@ class FeatureRanges {
   // finite.
   LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
     extend(i, x);
-    check(x, i);
+    check(i, x);
   }
   // Like `add`, but does not check whether `x` is finite.
   LADON_INLINE constexpr void extend(std::size_t i, const Pack& x) noexcept {
@@ -98,7 +99,7 @@ class FeatureRanges {
     range[1] = max(x, range[1]);
   }
   // Checks whether `x` is finite, for each token.
-  LADON_INLINE constexpr void check(const Pack& x, std::size_t i = 0) noexcept {
+  LADON_INLINE constexpr void check(std::size_t i, const Pack& x) noexcept {
     ranges_[i][2] = fma(x, zeros(), ranges_[i][2]);
   }
   // low() returns the lowest feature of each token, or 0 if all features are positive. high() returns the highest
@@ -147,7 +148,7 @@ struct PackFeatures {
 };
 
 // Computes the scales of the tokens in one pack of a panel.
-template <int ActivationBits, class Pack, std::size_t Features, std::size_t Width, bool Rotated>
+template <int FeatureBits, class Pack, std::size_t Features, std::size_t Width, bool Rotated>
 LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
     PackFeatures<Pack, Features, Width, Rotated> features) noexcept {
   using From = PackFeatures<Pack, Features, Width, Rotated>;
@@ -155,7 +156,7 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
     // The first feature of a rotated block is the sum of the eight original features. The sum is finite only if all
     // these features are finite, so one check is enough.
-    if constexpr (Rotated) ranges.check(packs[0]);
+    if constexpr (Rotated) ranges.check(0, packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {
       if constexpr (Rotated) {
@@ -167,22 +168,22 @@ LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(
   });
   for (std::size_t i = From::whole; i < Features; ++i) ranges.add(0, features.at(i));
   if constexpr (Rotated) {  // differences of finite features may overflow
-    ranges.check(ranges.low());
-    ranges.check(ranges.high());
+    ranges.check(0, ranges.low());
+    ranges.check(0, ranges.high());
   }
-  return simd::scale_of_range<ActivationBits>(ranges.low(), ranges.high(),
-                                              ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
+  return simd::scale_of_range<FeatureBits>(ranges.low(), ranges.high(),
+                                           ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
 }
 
-// Quantises one pack of a panel. `first` points to the first feature of the pack. `to` points to the first integer of
-// the pack. The array `tokens` receives the numbers that each token has besides its integers. The scales come first.
-template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits, bool Rotated, class Element>
-LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float* tokens) noexcept {
+// Quantises one pack of a panel. `pack` points to the first feature of the pack. `to` points to the first integer of
+// the pack. The array `parameters` receives the quantisation parameters of each token. The scales come first.
+template <class Pack, std::size_t Features, std::size_t Width, int FeatureBits, bool Rotated, class Element>
+LADON_INLINE constexpr void quantise_pack(const float* pack, Element* to, float* parameters) noexcept {
   using Dot = simd::TupleDot<Element, Pack>;
   using From = PackFeatures<Pack, Features, Width, Rotated>;
   static_assert(From::block % Dot::tuple_size == 0);
-  const From features{first};
-  const auto token = token_scale<ActivationBits>(features);
+  const From features{pack};
+  const auto token = token_scale<FeatureBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
   // `integer` limits q only from above (token.most). quantised_feature in detail/simd/token_scale.hpp explains why q
@@ -192,10 +193,10 @@ LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float
   Pack tuple[Dot::tuple_size];
   features.for_whole_blocks([&](std::size_t i, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLL
-    for (std::size_t g = 0; g < From::block; g += Dot::tuple_size) {
+    for (std::size_t first = 0; first < From::block; first += Dot::tuple_size) {
       LADON_UNROLL
-      for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = integer(packs[g + j]);
-      Dot::store_tuple(tuple, zero, to + (i + g) * Width);
+      for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = integer(packs[first + j]);
+      Dot::store_tuple(tuple, zero, to + (i + first) * Width);
     }
   });
   for (std::size_t i = From::whole; i < Features; i += Dot::tuple_size) {
@@ -203,18 +204,18 @@ LADON_INLINE constexpr void quantise_pack(const float* first, Element* to, float
     for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = i + j < Features ? integer(features.at(i + j)) : zeros;
     Dot::store_tuple(tuple, zero, to + i * Width);
   }
-  token.scale.store(tokens);
-  if constexpr (simd::adds_zero<Element>) zero.store(tokens + Width);
+  token.scale.store(parameters);
+  if constexpr (simd::holds_zero_point<Element>) zero.store(parameters + Width);
 }
 
 // Quantises a single token, with one feature in each lane of a pack. The result equals the result of quantise_pack. The
 // loop that rounds the features uses floats instead of packs, because compilers vectorise this loop.
-template <class Simd, std::size_t Features, int ActivationBits, bool Rotated, class Element>
-LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* tokens) noexcept {
+template <class Simd, std::size_t Features, int FeatureBits, bool Rotated, class Element>
+LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* parameters) noexcept {
   if constexpr (Rotated) {
     float rotated[Features];
-    rotate(features, Features, 1, rotated);
-    return quantise_single_token<Simd, Features, ActivationBits, false>(rotated, to, tokens);
+    rotate_blocks(features, Features, 1, rotated);
+    return quantise_single_token<Simd, Features, FeatureBits, false>(rotated, to, parameters);
   }
   using Pack = typename Simd::template Pack<Simd::lanes>;
   using One = simd::ArrayPack<1>;
@@ -224,10 +225,10 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   if constexpr (rest > 0) ranges.add(0, Pack::load_partial(features + Features - rest, rest));
   const One lowest{-reduce_max(Pack::broadcast(0.0f) - ranges.low())}, highest{reduce_max(ranges.high())};
   const One::Mask finite{reduce_add(ranges.nan_if_not_finite()) == 0.0f};
-  const auto token = simd::scale_of_range<ActivationBits>(lowest, highest, finite);
+  const auto token = simd::scale_of_range<FeatureBits>(lowest, highest, finite);
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = simd::least_feature<Element>() - low;
-  const auto added = simd::adds_zero<Element> ? static_cast<std::int32_t>(zero) : 0;
+  const auto added = simd::holds_zero_point<Element> ? static_cast<std::int32_t>(zero) : 0;
   // Without -ffp-contract=off, scale_of_range may compute `low` with an fma, which does not round its product. `scaled`
   // is rounded, so `scaled` may be less than `low`. The loop therefore also has the lower limit `low`.
   for (std::size_t i = 0; i < Features; ++i) {
@@ -236,15 +237,15 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
     const auto bits = ladon::bit_cast<std::uint32_t>(q + simd::round_to_low_bits);
     to[i] = static_cast<Element>(static_cast<std::int16_t>(bits & 0xffffu) + added);
   }
-  tokens[0] = token.scale.lane[0];
-  if constexpr (simd::adds_zero<Element>) tokens[1] = zero;
+  parameters[0] = token.scale.lane[0];
+  if constexpr (simd::holds_zero_point<Element>) parameters[1] = zero;
 }
 
-// Quantises the floats in `panels` [count][Features][width], and stores the result in `data` and `tokens`. The tokens
-// of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
-template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, int ActivationBits, bool Rotated,
+// Quantises the floats in `panels` [count][Features][width], and stores the result in `data` and `parameters`. The
+// tokens of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, int FeatureBits, bool Rotated,
           class Element>
-LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* tokens,
+LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* parameters,
                                             std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   constexpr std::size_t width = T.width(), tuple_size = simd::tuple_features<Element>;
@@ -254,24 +255,24 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t cou
         const float* panel = panels + p * Features * width;
         [[maybe_unused]] alignas(16) float rotated[Rotated ? Features * width : 1];
         if constexpr (Rotated) {
-          for (std::size_t t = 0; t < width; ++t) rotate(panel + t, Features, width, rotated + t);
+          for (std::size_t t = 0; t < width; ++t) rotate_blocks(panel + t, Features, width, rotated + t);
           panel = rotated;
         }
-        simd::quantise_panel<Features, width, Packs, ActivationBits>(
-            panel, data + p * stride, tokens + p * token_numbers<Element> * width, stride);
+        simd::quantise_panel<Features, width, Packs, FeatureBits>(
+            panel, data + p * stride, parameters + p * parameters_per_token<Element> * width, stride);
       }
       return;
     }
   }
   if constexpr (is_single_token<Simd, T>) {
-    if (count > 0) quantise_single_token<Simd, Features, ActivationBits, Rotated>(panels, data, tokens);
+    if (count > 0) quantise_single_token<Simd, Features, FeatureBits, Rotated>(panels, data, parameters);
     return;
   }
   for (std::size_t p = 0; p < count; ++p) {
     for (std::size_t v = 0; v < Packs; ++v) {
-      quantise_pack<Pack, Features, width, ActivationBits, Rotated>(
+      quantise_pack<Pack, Features, width, FeatureBits, Rotated>(
           panels + p * Features * width + v * T.lanes, data + p * stride + tuple_size * v * T.lanes,
-          tokens + p * token_numbers<Element> * width + v * T.lanes);
+          parameters + p * parameters_per_token<Element> * width + v * T.lanes);
     }
   }
 }

@@ -69,19 +69,21 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, M
       simd::tuple_features<Element> > Target::int8_block ? simd::tuple_features<Element> : Target::int8_block;
   static constexpr std::size_t stride = (MostFeatures + block - 1) / block * block * T.width();
   Element data[T.panels(Tokens) * stride];
-  float tokens[T.panels(Tokens) * token_numbers<Element> * T.width()];
+  float parameters[T.panels(Tokens) * parameters_per_token<Element> * T.width()];
 
-  // Quantises `count` panels, beginning with panel number `first`, and stores the result in `data` and `tokens`.
+  // Quantises `count` panels, beginning with panel number `first`, and stores the result in `data` and `parameters`.
   // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
     quantise_panels<Simd, P, Packs, Features, Bits, Rotated>(
         panels + first * Features * T.width(), count, data + first * stride,
-        tokens + first * token_numbers<Element> * T.width(), stride);
+        parameters + first * parameters_per_token<Element> * T.width(), stride);
     return view(panels);
   }
-  LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept { return {data, tokens, stride}; }
+  LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept {
+    return {data, parameters, stride};
+  }
 };
 
 // Converts the first `active` tokens of `panels` [panels][Features][width] into `input`, but only the panels that

@@ -114,6 +114,13 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   return phase == 0 && keys > queries ? keys : queries;
 }
 
+// Returns the range of the active tokens in `count` panels of the layout T, from panel `first` on. `active` is the
+// number of active tokens in all panels.
+template <PanelLayout T>
+LADON_INLINE constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
+  return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
+}
+
 }  // namespace detail
 
 // Calls f.operator()<P, Packs>(first, count) for ranges of panels. A range has `count` panels, from panel `first` on.

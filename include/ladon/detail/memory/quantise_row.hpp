@@ -7,7 +7,7 @@
 #include <limits>
 
 #include <ladon/detail/compiler/compiler.hpp>
-#include <ladon/detail/memory/rotation.hpp>
+#include <ladon/detail/memory/hadamard.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -48,14 +48,14 @@ constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
 }
 
-// Rotates one block of a row of weights (rotation.hpp). `weights` points to the block's first weight, and the weights
+// Rotates one block of a row of weights (hadamard.hpp). `weights` points to the block's first weight, and the weights
 // are `stride` floats apart.
 constexpr void load_rotated_block(const float* weights, std::size_t stride, float (&block)[rotated_block]) noexcept {
   for (std::size_t j = 0; j < rotated_block; ++j) block[j] = weights[j * stride];
   rotate_block(block);
 }
 
-// Returns the largest magnitude in a row of rotated weights (rotation.hpp). Returns NaN if a weight is infinite or NaN,
+// Returns the largest magnitude in a row of rotated weights (hadamard.hpp). Returns NaN if a weight is infinite or NaN,
 // or if a sum in the rotation exceeds the range of floats.
 constexpr float largest_rotated_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
   float largest = 0;
@@ -69,7 +69,7 @@ constexpr float largest_rotated_magnitude(const float* weights, std::size_t size
   return largest;
 }
 
-// Quantises a rotated weight (rotation.hpp) to an int8 weight of the opposite sign, because the stored scale is
+// Quantises a rotated weight (hadamard.hpp) to an int8 weight of the opposite sign, because the stored scale is
 // negative (rotated_scale).
 constexpr std::int8_t rotated_weight(float rotated, float scale) noexcept {
   return static_cast<std::int8_t>(-quantised_weight(rotated, scale));
@@ -77,7 +77,7 @@ constexpr std::int8_t rotated_weight(float rotated, float scale) noexcept {
 // Returns the scale that is stored for a row of rotated weights. `scale` is the result of row_scale.
 constexpr float rotated_scale(float scale) noexcept { return scale * (-1.0f / rotated_block); }
 
-// Like quantise_row, but rotates the weights first (rotation.hpp).
+// Like quantise_row, but rotates the weights first (hadamard.hpp).
 constexpr float quantise_rotated_row(const float* weights, std::size_t size, std::size_t stride,
                                      std::int8_t* to) noexcept {
   const float scale = row_scale(largest_rotated_magnitude(weights, size, stride));
@@ -109,10 +109,10 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
 // 8.5 KB instead of 2 KB (g++ 12, x86-64, -O3).
 
 // Returns whether all `count` weights are finite.
-LADON_NOINLINE constexpr bool all_finite(const float* weights, std::size_t count) noexcept {
+LADON_NOINLINE constexpr bool all_weights_finite(const float* weights, std::size_t count) noexcept {
   return largest_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
 }
-LADON_NOINLINE constexpr bool all_finite_if_rotated(const float* weights, std::size_t count) noexcept {
+LADON_NOINLINE constexpr bool all_rotated_weights_finite(const float* weights, std::size_t count) noexcept {
   return largest_rotated_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
 }
 
@@ -125,7 +125,7 @@ LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows,
     row_sum[r] = sum_of_row(weight, columns);
   }
 }
-// Like quantise_rows, but rotates the weights first (rotation.hpp).
+// Like quantise_rows, but rotates the weights first (hadamard.hpp).
 LADON_NOINLINE constexpr void quantise_rotated_rows(const float* from, std::size_t rows, std::size_t columns,
                                                     std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
   for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {

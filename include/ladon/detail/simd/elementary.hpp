@@ -24,16 +24,18 @@
 #pragma once
 
 #include <cstddef>
+#include <numbers>
 #include <type_traits>
 
 #include <ladon/detail/compiler/compiler.hpp>
 #include <ladon/detail/simd/exp2_table.hpp>
+#include <ladon/detail/simd/rounding.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
 // The constant is 1.5 * 2^23 + 127. Adding the constant to a float rounds the float to the nearest integer n, without a
 // rounding instruction. The low byte of the sum is n + 127, which is the biased exponent of 2^n.
-inline constexpr float rounding_magic = 0x1.8p23f + 127;
+inline constexpr float rounding_magic = round_to_low_bits + 127;
 
 // Calls f(0), f(1) ... f(N - 1), in a completely unrolled loop.
 template <std::size_t N, class F>
@@ -199,7 +201,7 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
 
 // log2(e), and ln 2 as a sum of two parts. The first part of ln 2 has 15 significant bits, and the integer n has at
 // most 8 bits. The product n * ln2_first is therefore exact, with and without fma.
-inline constexpr float log2_e = 0x1.715476p0f;
+inline constexpr float log2_e = std::numbers::log2e_v<float>;
 inline constexpr float ln2_first = 0x1.62e4p-1f;
 inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
 

@@ -224,14 +224,14 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
 
 // Quantises the first Packs tokens of a panel [Features][Width]. A pack has one lane, so a pack is one token. The
 // floats of the other tokens may have any values, because the products ignore these tokens.
-template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
+template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;
 #if LADON_CORTEX_M_FPU
   [[maybe_unused]] dsp::Quantisation quantisation{};
 #endif
   for (std::size_t t = 0; t < Packs; ++t) {
-    const auto token = scale_of_token<Features, ActivationBits>(panel + t, Width);
+    const auto token = scale_of_token<Features, FeatureBits>(panel + t, Width);
     const auto most = static_cast<std::int32_t>(token.most.lane[0]);
     const float reciprocal = token.reciprocal.lane[0];
     scales[t] = token.scale.lane[0];

@@ -6,14 +6,14 @@
 // VMLADAVA multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z instead of the quantised
 // feature q. s fits into a signed byte. z depends on `zero`, the zero point of the token
 // (detail/memory/int8_panels.hpp):
-//     8 bits of activations   z = zero - 128
-//     7 bits of activations   z = zero
+//     8 bits of a feature   z = zero - 128
+//     7 bits of a feature   z = zero
 //
 // The arrays of a quantised panel:
-//     data     [packs][features / 16][4 tokens][16]   all packs of a panel have equally many bytes
-//     tokens   [2][width]                             scale as a float; z as an integer of 32 bits
+//     data         [packs][features / 16][4 tokens][16]   all packs of a panel have equally many bytes
+//     parameters   [2][width]                             scale as a float; z as an integer of 32 bits
 //
-// For a single token, `data` is [features], and `tokens` is [2].
+// For a single token, `data` is [features], and `parameters` is [2].
 //
 // The bytes after the last feature may have any values, because the loops multiply them by weights of 0. In constant
 // evaluation, panels hold q + zero in the order of tuple_dot.hpp.
@@ -45,8 +45,8 @@ inline constexpr bool uses_helium = false;
 namespace helium {
 
 // The difference between the number z of this file and the zero point of int8_panels.hpp: z = zero + offset.
-template <int ActivationBits>
-inline constexpr std::int32_t offset = ActivationBits == 8 ? -128 : 0;
+template <int FeatureBits>
+inline constexpr std::int32_t offset = FeatureBits == 8 ? -128 : 0;
 
 LADON_INLINE HeliumPack pack_of(int32x4_t bits) noexcept { return {vreinterpretq_f32_s32(bits)}; }
 LADON_INLINE int32x4_t load_integers(const void* from) noexcept {
@@ -95,17 +95,17 @@ struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
 };
-// Computes the scale and z of four tokens, and writes them to `scales`, `zeros` and `how`. If the function were
+// Computes the scale and z of four tokens, and writes them to `scales`, `zero_points` and `how`. If the function were
 // inlined, g++ 12 would spill the constants of this computation for each pack.
-template <int ActivationBits>
-LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zeros, Quantisation& how) noexcept {
+template <int FeatureBits>
+LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zero_points, Quantisation& how) noexcept {
   const HeliumPack high = pack_of(range.high), low = pack_of(vreinterpretq_s32_u32(range.low));
   const HeliumPack none = HeliumPack::broadcast(0.0f);
-  const auto token = scale_of_range<ActivationBits>(low, high, (high - high == none) & (low - low == none));
-  const int32x4_t zero = vsubq_s32(vdupq_n_s32(offset<ActivationBits>), vcvtq_s32_f32(token.least.vector));
+  const auto token = scale_of_range<FeatureBits>(low, high, (high - high == none) & (low - low == none));
+  const int32x4_t zero = vsubq_s32(vdupq_n_s32(offset<FeatureBits>), vcvtq_s32_f32(token.least.vector));
   token.scale.store(scales);
   token.reciprocal.store(how.reciprocal);
-  store_integers(zero, zeros);
+  store_integers(zero, zero_points);
   store_integers(vsliq_n_s32(vandq_s32(zero, vdupq_n_s32(0xffff)), zero, 16), how.zero);
 }
 
@@ -167,22 +167,22 @@ LADON_NOINLINE void quantise_rest(const float* panel, const Quantisation& how, s
 }
 
 // Quantises four tokens of a panel [Features][Width].
-template <std::size_t Features, std::size_t Width, int ActivationBits>
-LADON_INLINE void quantise_pack(const float* panel, std::uint8_t* to, float* tokens) noexcept {
+template <std::size_t Features, std::size_t Width, int FeatureBits>
+LADON_INLINE void quantise_pack(const float* panel, std::uint8_t* to, float* parameters) noexcept {
   Range range;
   constexpr std::size_t eights = Features / 8;
   if constexpr (eights > 0) range.add_eights<Width>(panel, eights);
   for (std::size_t i = 8 * eights; i < Features; ++i) range.add(load_integers(panel + i * Width));
   Quantisation how;
-  quantisation_of<ActivationBits>(range, tokens, tokens + Width, how);
+  quantisation_of<FeatureBits>(range, parameters, parameters + Width, how);
   constexpr std::size_t whole = Features / 16 * 16;
   if constexpr (whole > 0) quantise_blocks<Width>(panel, Features / 16, how, to);
   if constexpr (whole < Features) quantise_rest<Features - whole, Width>(panel + whole * Width, how, to + 4 * whole);
 }
 
 // Quantises a single token.
-template <std::size_t Features, int ActivationBits>
-LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* tokens) noexcept {
+template <std::size_t Features, int FeatureBits>
+LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* parameters) noexcept {
   constexpr std::size_t whole = Features / 4 * 4;
   Range range;
   for (std::size_t i = 0; i < whole; i += 4) range.add(load_integers(from + i));
@@ -191,10 +191,10 @@ LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* to
   const auto high = ladon::bit_cast<float>(vmaxvq_s32(0, range.high));
   const auto low = ladon::bit_cast<float>(vmaxvq_u32(0, range.low));
   const bool finite = high - high == 0 && low - low == 0;
-  const auto token = scale_of_range<ActivationBits>(ArrayPack<1>{low}, ArrayPack<1>{high}, ArrayPack<1>::Mask{finite});
-  const std::int32_t zero = offset<ActivationBits> - static_cast<std::int32_t>(token.least.lane[0]);
-  tokens[0] = token.scale.lane[0];
-  tokens[1] = ladon::bit_cast<float>(zero);
+  const auto token = scale_of_range<FeatureBits>(ArrayPack<1>{low}, ArrayPack<1>{high}, ArrayPack<1>::Mask{finite});
+  const std::int32_t zero = offset<FeatureBits> - static_cast<std::int32_t>(token.least.lane[0]);
+  parameters[0] = token.scale.lane[0];
+  parameters[1] = ladon::bit_cast<float>(zero);
   const HeliumPack reciprocal = HeliumPack::broadcast(token.reciprocal.lane[0]);
   const auto store = [&](const HeliumPack& x, std::size_t i) LADON_INLINE_LAMBDA {
     const int32x4_t q = vcvtnq_s32_f32((x * reciprocal).vector);
@@ -371,14 +371,15 @@ LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* fe
 
 // Quantises the first Packs packs of a panel [Features][Width]. A pack has four tokens. If Width is 1, the panel has a
 // single token.
-template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
-LADON_NOINLINE void quantise_panel(const float* panel, std::uint8_t* to, float* tokens, std::size_t stride) noexcept {
+template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
+LADON_NOINLINE void quantise_panel(const float* panel, std::uint8_t* to, float* parameters,
+                                   std::size_t stride) noexcept {
   if constexpr (Width == 1) {
-    helium::quantise_single<Features, ActivationBits>(panel, to, tokens);
+    helium::quantise_single<Features, FeatureBits>(panel, to, parameters);
   } else {
     for (std::size_t v = 0; v < Packs; ++v) {
-      helium::quantise_pack<Features, Width, ActivationBits>(panel + 4 * v, to + v * (stride / (Width / 4)),
-                                                             tokens + 4 * v);
+      helium::quantise_pack<Features, Width, FeatureBits>(panel + 4 * v, to + v * (stride / (Width / 4)),
+                                                          parameters + 4 * v);
     }
   }
 }

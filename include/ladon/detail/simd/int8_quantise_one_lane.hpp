@@ -20,10 +20,10 @@ inline constexpr bool uses_one_lane = !LADON_DSP && std::is_same_v<Element, std:
 
 #if !LADON_DSP
 // Quantises the first Packs tokens of a panel [Features][Width]. A pack has one lane, so a pack holds one token.
-template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
+template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   for (std::size_t t = 0; t < Packs; ++t) {
-    const auto token = scale_of_token<Features, ActivationBits>(panel + t, Width);
+    const auto token = scale_of_token<Features, FeatureBits>(panel + t, Width);
     const auto most = static_cast<std::int32_t>(token.most.lane[0]);
     const float reciprocal = token.reciprocal.lane[0];
     scales[t] = token.scale.lane[0];

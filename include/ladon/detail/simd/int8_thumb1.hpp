@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/simd/integer_products.hpp>
 #include <ladon/detail/simd/soft_float.hpp>
+#include <ladon/detail/simd/thumb1_products.hpp>
 #include <ladon/detail/simd/token_scale.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
@@ -66,10 +66,10 @@ LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how,
 }  // namespace thumb1
 
 // Quantises the first Packs tokens of a panel [Features][Width]: on this target, a pack has one token.
-template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
+template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int32_t* to, float* scales, std::size_t) noexcept {
   for (std::size_t t = 0; t < Packs; ++t) {
-    const auto token = scale_of_token<Features, ActivationBits>(panel + t, Width);
+    const auto token = scale_of_token<Features, FeatureBits>(panel + t, Width);
     const auto most = static_cast<std::int32_t>(token.most.lane[0]);
     const float reciprocal = token.reciprocal.lane[0];
     scales[t] = token.scale.lane[0];

@@ -75,8 +75,8 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
     bytes = vsliq_n_s32(bytes, rounded(features[1]), 8);
     bytes = vsliq_n_s32(bytes, rounded(features[2]), 16);
     bytes = vsliq_n_s32(bytes, rounded(features[3]), 24);
-    const int32x4_t zeros = vmulq_n_s32(vandq_s32(vcvtq_s32_f32(zero.batch), vdupq_n_s32(0xff)), 0x01010101);
-    vst1q_s8(panel, vaddq_s8(vreinterpretq_s8_s32(bytes), vreinterpretq_s8_s32(zeros)));
+    const int32x4_t zero_points = vmulq_n_s32(vandq_s32(vcvtq_s32_f32(zero.batch), vdupq_n_s32(0xff)), 0x01010101);
+    vst1q_s8(panel, vaddq_s8(vreinterpretq_s8_s32(bytes), vreinterpretq_s8_s32(zero_points)));
   }
 };
 #endif

@@ -89,8 +89,8 @@ struct TupleDot<std::uint8_t, XsimdPack<4>> {
     const __m128i even = merged(rounded(features[0]), rounded(features[2])),
                   odd = merged(rounded(features[1]), rounded(features[3]));
     const __m128i bytes = _mm_or_si128(_mm_and_si128(even, _mm_set1_epi16(0xff)), _mm_slli_epi16(odd, 8));
-    const __m128i zeros = _mm_mullo_epi32(_mm_cvtps_epi32(zero.batch), _mm_set1_epi32(0x01010101));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(panel), _mm_add_epi8(bytes, zeros));
+    const __m128i zero_points = _mm_mullo_epi32(_mm_cvtps_epi32(zero.batch), _mm_set1_epi32(0x01010101));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(panel), _mm_add_epi8(bytes, zero_points));
   }
 
  private:
@@ -126,8 +126,8 @@ struct TupleDot<std::uint8_t, XsimdPack<8>> {
     const __m256i even = merged(rounded(features[0]), rounded(features[2])),
                   odd = merged(rounded(features[1]), rounded(features[3]));
     const __m256i bytes = _mm256_or_si256(_mm256_and_si256(even, _mm256_set1_epi16(0xff)), _mm256_slli_epi16(odd, 8));
-    const __m256i zeros = _mm256_mullo_epi32(_mm256_cvtps_epi32(zero.batch), _mm256_set1_epi32(0x01010101));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(panel), _mm256_add_epi8(bytes, zeros));
+    const __m256i zero_points = _mm256_mullo_epi32(_mm256_cvtps_epi32(zero.batch), _mm256_set1_epi32(0x01010101));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(panel), _mm256_add_epi8(bytes, zero_points));
   }
 
  private:
@@ -170,8 +170,8 @@ struct TupleDot<std::uint8_t, XsimdPack<16>> {
     const __m512i even = merged(rounded(features[0]), rounded(features[2])),
                   odd = merged(rounded(features[1]), rounded(features[3]));
     const __m512i bytes = _mm512_or_si512(_mm512_and_si512(even, _mm512_set1_epi16(0xff)), _mm512_slli_epi16(odd, 8));
-    const __m512i zeros = _mm512_mullo_epi32(_mm512_cvtps_epi32(zero.batch), _mm512_set1_epi32(0x01010101));
-    _mm512_storeu_si512(panel, _mm512_add_epi8(bytes, zeros));
+    const __m512i zero_points = _mm512_mullo_epi32(_mm512_cvtps_epi32(zero.batch), _mm512_set1_epi32(0x01010101));
+    _mm512_storeu_si512(panel, _mm512_add_epi8(bytes, zero_points));
   }
 };
 #endif

@@ -21,10 +21,10 @@ struct TokenScale {
 
 // Returns the TokenScale of tokens whose features lie between `low` <= 0 and `high` >= 0. `finite` says which tokens
 // have only finite features.
-template <int ActivationBits, class Pack>
+template <int FeatureBits, class Pack>
 LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
                                                        const typename Pack::Mask& finite) noexcept {
-  const Pack levels = Pack::broadcast(activation_levels<ActivationBits>());
+  const Pack levels = Pack::broadcast(feature_levels<FeatureBits>());
   const Pack zeros = Pack::broadcast(0.0f);
   // `high` and `low` are divided before the subtraction, because high - low may overflow.
   const Pack scale = high / levels - low / levels;
@@ -56,7 +56,7 @@ LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
 // Cortex-M0+ has no FPU. Among positive floats, read as signed integers, a larger float has a larger integer. Among
 // negative floats, read as unsigned integers, a larger magnitude has a larger integer. An infinity or a NaN has the
 // largest integer, so it ends up in `high` or `low`.
-template <std::size_t Features, int ActivationBits>
+template <std::size_t Features, int FeatureBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
   std::uint32_t low = 0x80000000u;  // -0
@@ -67,8 +67,8 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
     if (bits > low) low = bits;
   }
   const bool finite = high < 0x7f800000 && low < 0xff800000u;
-  return scale_of_range<ActivationBits>(ArrayPack<1>{ladon::bit_cast<float>(low)},
-                                        ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
+  return scale_of_range<FeatureBits>(ArrayPack<1>{ladon::bit_cast<float>(low)},
+                                     ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
 // Returns the integer q of the feature `x`: x * reciprocal is rounded, and limited to `most`, the largest q of the

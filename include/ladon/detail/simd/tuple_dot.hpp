@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// TupleDot computes one step of a product whose panels hold tuples. A tuple is a 32-bit lane with G consecutive
-// features of one token. A step adds the G products of a tuple to the sum in each lane:
-//     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][G - 1] * weight[G - 1]
+// TupleDot computes one step of a product whose panels hold tuples. A tuple is a 32-bit lane with tuple_size
+// consecutive features of one token. A step adds the products of a tuple to the sum in each lane:
+//     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][tuple_size - 1] * weight[tuple_size - 1]
 //
 // This file has the products of int8 weights, whose sums are integers. bfloat16_dot.hpp has the products of bfloat16
-// weights, whose sums are floats. For bfloat16 weights, G is 2.
+// weights, whose sums are floats. For bfloat16 weights, tuple_size is 2.
 //
 // With int8 weights, each feature is quantised to a signed integer q. Some instructions take features of 8 bits, which
 // hold q + zero. `zero` is the zero point of the token (detail/memory/int8_panels.hpp). The type of a quantised feature
-// determines G. The target chooses the type (Int8Element in detail/target):
-//     Element         G   a feature is   instructions
-//     std::int16_t    2   q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL (neon_dot.hpp);
-//                                        WebAssembly: i32x4.dot_i16x8_s (wasm_dot.hpp)
-//     std::uint8_t    4   q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp); WebAssembly with relaxed SIMD:
-//                                        i32x4.relaxed_dot_i8x16_i7x16_add_s (wasm_dot.hpp)
-//     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT, and SMMLA with I8MM (neon_dot.hpp)
+// determines tuple_size. The target chooses the type (Int8Element in detail/target):
+//     Element        tuple_size   a feature is   instructions
+//     std::int16_t   2            q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL
+//                                                (neon_dot.hpp); WebAssembly: i32x4.dot_i16x8_s (wasm_dot.hpp)
+//     std::uint8_t   4            q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp); WebAssembly with relaxed SIMD:
+//                                                i32x4.relaxed_dot_i8x16_i7x16_add_s (wasm_dot.hpp)
+//     std::int8_t    4            q + zero       64-bit Arm with dot product: SDOT, and SMMLA with I8MM (neon_dot.hpp)
 //
 // At run time, microcontrollers do not use TupleDot. Their loops, and the order of their features, are in int8_dsp.hpp
 // (SMLAD), int8_helium.hpp (VMLADAVA), int8_thumb1.hpp (Cortex-M0+) and int8_quantise_one_lane.hpp (plain integers).
@@ -30,8 +30,9 @@
 #include <type_traits>
 
 #include <ladon/bfloat16.hpp>
+#include <ladon/detail/simd/feature_levels.hpp>
 #include <ladon/detail/simd/integer_sums.hpp>
-#include <ladon/detail/simd/run_time_activations.hpp>
+#include <ladon/detail/simd/rounding.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
@@ -71,10 +72,6 @@ LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   }
   return tuple_of<TupleSize>(weight);
 }
-
-// Adding this constant to a float x with |x| < 2^21 rounds x to the nearest integer, ties to even. The low 16 bits of
-// the sum are the low 16 bits of this integer.
-inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
 // Returns `first` in the lower half and `second` in the upper half of 64 bits.
 LADON_INLINE constexpr std::int64_t two_tuples(std::int32_t first, std::int32_t second) noexcept {
@@ -156,16 +153,16 @@ struct TupleDot {
   // Precondition: q fits into 16 bits, and q + zero fits into Element.
   static LADON_INLINE constexpr void store_tuple(const Pack (&features)[tuple_size], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
-    float rounded[tuple_size][Pack::lanes], zeros[Pack::lanes];
+    float rounded[tuple_size][Pack::lanes], zero_points[Pack::lanes];
     for (std::size_t j = 0; j < tuple_size; ++j) {
       (features[j] + Pack::broadcast(round_to_low_bits)).store(rounded[j]);
     }
-    zero.store(zeros);
+    zero.store(zero_points);
     for (std::size_t i = 0; i < Pack::lanes; ++i) {
       for (std::size_t j = 0; j < tuple_size; ++j) {
         const auto q = static_cast<std::int16_t>(ladon::bit_cast<std::uint32_t>(rounded[j][i]) & 0xffffu);
         panel[tuple_size * i + j] =
-            static_cast<Element>(adds_zero<Element> ? q + static_cast<std::int32_t>(zeros[i]) : q);
+            static_cast<Element>(holds_zero_point<Element> ? q + static_cast<std::int32_t>(zero_points[i]) : q);
       }
     }
   }

@@ -59,7 +59,7 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 // The vectors of a target that computes with plain arrays: each pack is an array of at most Lanes floats.
 template <std::size_t Lanes>
-struct ArrayVectors : target::Plain<Lanes> {
+struct ArrayVectors : target::PlainArrays<Lanes> {
   static constexpr std::size_t lanes = Lanes;
   template <std::size_t N>
   static constexpr bool has = N <= Lanes;

@@ -15,7 +15,7 @@ namespace ladon::inline LADON_ABI::detail::simd {
 #if defined(__wasm_relaxed_simd__)
 // The relaxed dot product multiplies signed weights by features, and adds the four products of a lane to the sum.
 // Engines differ: a feature above 127 may count as negative, and the sum of two products may saturate. The zero points
-// and the number of levels of the features therefore depend on the engine (run_time_activations.hpp).
+// and the number of levels of the features therefore depend on the engine (feature_levels.hpp).
 template <>
 struct TupleDot<std::uint8_t, XsimdPack<4>> {
   static constexpr std::size_t tuple_size = 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for Cortex-M without Helium: M0+, M4, M7, M33. These processors have no vector registers, so a pack is a
-// single float. Caches play no role in the choice of the constants. plain.hpp chooses the tile.
+// single float. Caches play no role in the choice of the constants. plain_arrays.hpp chooses the tile.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,7 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct CortexM : Defaults {
-  // A tile converts only 64 features of each row of weights at a time. The converted weights lie on the stack, and
-  // microcontrollers have small stacks: 64 features of 8 rows take 2 KB.
-  static constexpr std::size_t widened_features = 64;
+  static constexpr std::size_t widened_features = widened_features_on_small_stack;
   // Only cores that compute int8 products in plain C++, such as M3, use int8_tile_sums. Cortex-M0+, M4, M7 and M33 have
   // other loops (detail/linear/cortex_m/int8_products.hpp).
   static constexpr std::size_t int8_tile_sums = 4;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>
-#include <ladon/detail/target/plain.hpp>
+#include <ladon/detail/target/plain_arrays.hpp>
 #include <ladon/detail/target/x86.hpp>
 
 // WebAssembly is tested first, because Emscripten can also define the macros of SSE.

@@ -142,6 +142,8 @@ struct Defaults {
   // How many features of each row of weights a tile converts to floats at a time (detail/linear/widened_rows.hpp). The
   // floats lie on the stack.
   static constexpr std::size_t widened_features = 2048;
+  // The value for microcontrollers, which have small stacks: 64 features of 8 rows take 2 KB.
+  static constexpr std::size_t widened_features_on_small_stack = 64;
   // Whether the target multiplies bfloat16 weights by bfloat16 features (detail/simd/bfloat16_dot.hpp). If true, the
   // inputs of products are rounded to bfloat16 (detail/memory/bfloat16_panels.hpp). If false, products convert the
   // weights to floats.

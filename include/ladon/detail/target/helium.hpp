@@ -18,9 +18,7 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Helium : Defaults {
-  // A tile converts only 64 features of each row of weights at a time. The converted weights lie on the stack, and
-  // microcontrollers have small stacks: 64 features of 8 rows take 2 KB.
-  static constexpr std::size_t widened_features = 64;
+  static constexpr std::size_t widened_features = widened_features_on_small_stack;
   static constexpr std::size_t registers = 8;
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel.
   // docs/performance.md, "On a microcontroller", counts the instructions.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for all other processors, such as RISC-V. A pack is a single float. Most constants were not measured on
-// these processors.
+// Constants for all other processors, such as RISC-V. A pack is an array of one float, and plain_arrays.hpp chooses the
+// tile. Most constants were not measured on these processors.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,7 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Other : Defaults {
-  // A tile converts only 64 features of each row of weights at a time. The converted weights lie on the stack, and
-  // microcontrollers have small stacks: 64 features of 8 rows take 2 KB.
-  static constexpr std::size_t widened_features = 64;
+  static constexpr std::size_t widened_features = widened_features_on_small_stack;
   // With more than 8 sums in a tile, g++ 12 spills sums on RISC-V.
   static constexpr std::size_t int8_tile_sums = 8;
 };

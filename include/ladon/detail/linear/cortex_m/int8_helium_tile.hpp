@@ -37,8 +37,8 @@ struct RowNumbers {
   float scale[Rows], bias[Rows];
 };
 
-// Converts the integer sums of two rows and `panels` panels to floats, and stores the floats. `tokens` holds the scales
-// and zero points of the tokens (detail/simd/int8_helium.hpp). Precondition: panels > 0.
+// Converts the integer sums of two rows and `panels` panels to floats, and stores the floats. `parameters` holds the
+// scales and zero points of the tokens (detail/simd/int8_helium.hpp). Precondition: panels > 0.
 //
 // Registers of the loop:
 //     q0, q1   the sums of the two rows
@@ -46,20 +46,20 @@ struct RowNumbers {
 //
 // The code of g++ 12 computes the address of each load and store, and takes 46 instructions for a panel of two packs.
 // The assembly takes 30.
-LADON_INLINE void store_results(const std::int32_t* sums, const float* tokens, const RowNumbers<2>& rows,
+LADON_INLINE void store_results(const std::int32_t* sums, const float* parameters, const RowNumbers<2>& rows,
                                 std::size_t panels, float* out, std::size_t panel_bytes) noexcept {
-#define LADON_HELIUM_RESULTS(offset, step)                                                             \
-  "vldrw.u32 q0, [%[sums]], #16\n\tvldrw.u32 q4, [%[tokens], #32]\n\tvldrw.u32 q1, [%[sums]], #16\n\t" \
-  "vldrw.u32 q5, [%[tokens]], #" step                                                                  \
-  "\n\t"                                                                                               \
-  "vmla.s32 q0, q4, %[sum0]\n\tvmla.s32 q1, q4, %[sum1]\n\t"                                           \
-  "vcvt.f32.s32 q0, q0\n\tvmul.f32 q4, q5, %[scale0]\n\tvcvt.f32.s32 q1, q1\n\t"                       \
-  "vmul.f32 q5, q5, %[scale1]\n\tvfmas.f32 q0, q4, %[bias0]\n\tvfmas.f32 q1, q5, %[bias1]\n\t"         \
+#define LADON_HELIUM_RESULTS(offset, step)                                                                 \
+  "vldrw.u32 q0, [%[sums]], #16\n\tvldrw.u32 q4, [%[parameters], #32]\n\tvldrw.u32 q1, [%[sums]], #16\n\t" \
+  "vldrw.u32 q5, [%[parameters]], #" step                                                                  \
+  "\n\t"                                                                                                   \
+  "vmla.s32 q0, q4, %[sum0]\n\tvmla.s32 q1, q4, %[sum1]\n\t"                                               \
+  "vcvt.f32.s32 q0, q0\n\tvmul.f32 q4, q5, %[scale0]\n\tvcvt.f32.s32 q1, q1\n\t"                           \
+  "vmul.f32 q5, q5, %[scale1]\n\tvfmas.f32 q0, q4, %[bias0]\n\tvfmas.f32 q1, q5, %[bias1]\n\t"             \
   "vstrw.32 q0, [%[out], #" offset "]\n\tvstrw.32 q1, [%[out], #32 + " offset "]\n\t"
   asm volatile(
       "dls lr, %[panels]\n1:\n\t" LADON_HELIUM_RESULTS("0", "16")
           LADON_HELIUM_RESULTS("16", "48") "add %[out], %[stride]\n\tle lr, 1b"
-      : [sums] "+r"(sums), [tokens] "+r"(tokens), [out] "+r"(out)
+      : [sums] "+r"(sums), [parameters] "+r"(parameters), [out] "+r"(out)
       : [panels] "r"(panels), [stride] "r"(panel_bytes), [sum0] "r"(rows.row_sum[0]), [sum1] "r"(rows.row_sum[1]),
         [scale0] "r"(rows.scale[0]), [scale1] "r"(rows.scale[1]), [bias0] "r"(rows.bias[0]), [bias1] "r"(rows.bias[1])
       : "q0", "q1", "q4", "q5", "lr", "memory");

@@ -106,7 +106,7 @@ struct TileRows {
 };
 
 // Converts `count` weights of each row of a tile to 32-bit words. `weight` points to the first weight of the first row.
-// Three rows are packed into two words for each feature (detail/simd/integer_products.hpp). A single row has one word
+// Three rows are packed into two words for each feature (detail/simd/thumb1_products.hpp). A single row has one word
 // for each feature.
 LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
                                    std::size_t count, std::int32_t* words) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for packs that are plain arrays of Lanes floats, on any machine. Microcontrollers without vectors, RISC-V
-// and scalar WebAssembly use one lane. Tests use several lanes to run the code for targets with vectors on any machine.
+// Constants for packs that are plain arrays of Lanes floats. Every target without vectors uses arrays of one float:
+// cortex_m.hpp, other.hpp and scalar WebAssembly. Tests use several lanes to run the code for targets with vectors on
+// any machine.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 template <std::size_t Lanes>
-struct Plain : Defaults {
+struct PlainArrays : Defaults {
   static constexpr std::size_t registers = Lanes == 1 ? 32 : 8;
   // With one lane, a tile has 4 packs x 4 rows: 16 sums and 8 operands fit into the 32 scalar registers of a Cortex-M's
   // FPU. docs/performance.md, "On a microcontroller", counts the instructions. Only tests use several lanes. With

@@ -18,8 +18,8 @@ namespace ladon::inline LADON_ABI::detail {
 
 // Rotates the first `tokens` tokens of a panel. The token in lane t has the position `data.offset` + `position` + t.
 template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
-constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
-                      float* panel) noexcept {
+constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
+                            float* panel) noexcept {
   static_assert(Position::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
   LADON_EXPECTS(data.table != nullptr, "ladon: position::Rotary needs a table: options.position.table",
                 caller_of(data));
@@ -55,13 +55,13 @@ constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t positi
 // Rotates the first `active` keys of one head. `keys` is K^T [panels][head width][T.width()]. Key j has the position
 // `data.offset` + j.
 template <class Position, class Pack, PanelLayout T, std::size_t Keys, std::size_t HeadWidth>
-constexpr void rotate_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
+constexpr void apply_rotary_to_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
   for_panels<T, T, Keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
     for (std::size_t p = first; p < first + count; ++p) {
       const std::size_t begin = p * T.width();
       const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();
-      rotate<Position, Pack, Packs, T.width(), HeadWidth>(data, static_cast<std::ptrdiff_t>(begin), tokens,
-                                                          keys + begin * HeadWidth);
+      apply_rotary<Position, Pack, Packs, T.width(), HeadWidth>(data, static_cast<std::ptrdiff_t>(begin), tokens,
+                                                                keys + begin * HeadWidth);
     }
   });
 }

@@ -3,7 +3,7 @@
 // smallest integer of a quantised feature.
 //
 // Both numbers are constants, except in WebAssembly. A module can run on every engine, but the relaxed dot product of
-// WebAssembly differs between engines. A module with 8-bit activations therefore reads both numbers at run time. The
+// WebAssembly differs between engines. A module with 8-bit features therefore reads both numbers at run time. The
 // program that loads the module tests the engine, and then calls `set_activations` (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace ladon::inline LADON_ABI::detail::simd {
 
 #if defined(__wasm__)
-// The two numbers for a module whose kernel has 8-bit activations: the number of levels, and `least`, the smallest
+// The two numbers for a module whose kernel has 8-bit features: the number of levels, and `least`, the smallest
 // integer. The numbers depend on the dot product of the engine:
 //     engine's dot product      levels   least   bits
 //     unsigned (x86 with VNNI)  255      0       8
@@ -27,40 +27,40 @@ namespace ladon::inline LADON_ABI::detail::simd {
 // With the numbers of the last row (saturating), products are exact on every engine. They are therefore the initial
 // values in modules with relaxed SIMD. Modules without relaxed SIMD do not use the relaxed dot product, and start with
 // 255 levels.
-struct RunTimeActivations {
+struct RunTimeLevels {
   float levels, least;
 };
 #if defined(__wasm_relaxed_simd__)
-inline RunTimeActivations run_time_activations{127, 0};
+inline RunTimeLevels run_time_levels{127, 0};
 #else
-inline RunTimeActivations run_time_activations{255, 0};
+inline RunTimeLevels run_time_levels{255, 0};
 #endif
 #endif
 
-// Returns the difference between the largest and the smallest integer of an activation: 255 with 8 bits, and 127 with 7
-// bits.
-template <int ActivationBits>
-LADON_INLINE constexpr float activation_levels() noexcept {
+// Returns the difference between the largest and the smallest integer of a quantised feature: 255 with 8 bits, and 127
+// with 7 bits.
+template <int FeatureBits>
+LADON_INLINE constexpr float feature_levels() noexcept {
 #if defined(__wasm__)
-  if constexpr (ActivationBits == 8) {
-    if (!std::is_constant_evaluated()) return run_time_activations.levels;
+  if constexpr (FeatureBits == 8) {
+    if (!std::is_constant_evaluated()) return run_time_levels.levels;
   }
 #endif
-  return static_cast<float>((1 << ActivationBits) - 1);
+  return static_cast<float>((1 << FeatureBits) - 1);
 }
 
 // Whether quantised features are q + zero (detail/memory/int8_panels.hpp). Otherwise, quantised features are q.
 template <class Element>
-inline constexpr bool adds_zero = sizeof(Element) == 1;
+inline constexpr bool holds_zero_point = sizeof(Element) == 1;
 
 // Returns the smallest possible feature q + zero: -128 if features are signed bytes, 0 if they are unsigned bytes. The
 // zero point of a signed feature is therefore 128 less than the zero point of an unsigned feature.
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)
-  if (adds_zero<Element> && !std::is_constant_evaluated()) return run_time_activations.least;
+  if (holds_zero_point<Element> && !std::is_constant_evaluated()) return run_time_levels.least;
 #endif
-  return adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
+  return holds_zero_point<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
 }
 
 // Returns the value of a feature as an integer. With relaxed SIMD, the feature is read as a signed byte if the engine's
@@ -68,8 +68,8 @@ LADON_INLINE constexpr float least_feature() noexcept {
 template <class Element>
 LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
 #if defined(__wasm_relaxed_simd__)
-  if constexpr (adds_zero<Element>) {
-    if (!std::is_constant_evaluated() && run_time_activations.least < 0) return static_cast<std::int8_t>(x);
+  if constexpr (holds_zero_point<Element>) {
+    if (!std::is_constant_evaluated() && run_time_levels.least < 0) return static_cast<std::int8_t>(x);
   }
 #endif
   return x;

@@ -40,9 +40,9 @@ inline void print_number(std::ptrdiff_t number) noexcept {
 
 // Prints a broken precondition to stderr and aborts. The text begins with the place of the call in the user's source
 // code, or, if `caller` is unknown, with the place of the check (`file` and `line`).
-[[noreturn]] LADON_NOINLINE inline void broken_promise(const char* file, unsigned line, const char* message,
-                                                       Caller caller = {},
-                                                       std::initializer_list<Value> values = {}) noexcept {
+[[noreturn]] LADON_NOINLINE inline void broken_precondition(const char* file, unsigned line, const char* message,
+                                                            Caller caller = {},
+                                                            std::initializer_list<Value> values = {}) noexcept {
   const auto print_place = [](const char* before, const char* name, unsigned number, const char* after) {
     print(before);
     print(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workspace of encoder layers and of stacks of encoder layers (EncoderWorkspace). All threads of a call use the
-// part EncoderShared, and each thread has an EncoderScratch. Decoder layers use LayerPanels and EncoderScratch, too.
+// The workspace of encoder layers and of stacks of encoder layers (EncoderWorkspace). All threads of a call use one
+// EncoderShared, and each thread has an EncoderScratch. Decoder layers use LayerPanels and EncoderScratch, too.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct LayerPanels {
   }
 };
 
-// The part of an encoder's workspace that each thread has for itself: the scratch memory of attention, and the hidden
+// The arrays of an encoder's workspace that each thread has for itself: the scratch memory of attention, and the hidden
 // features of the feed-forward network. The feed-forward network takes at most `panels` panels at a time. It computes
 // `plan.chunk` hidden features of each panel at a time (feed_forward.hpp).
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32,
@@ -103,19 +103,19 @@ inline constexpr bool has_first_token = [] {
 // The additional memory that the steps for token 0 need: token 0's rows of x, heads and norm(x), and the converted
 // inputs of products.
 template <Shape S, LayerConfig Config, class Target, class Precision>
-struct FirstToken {
+struct FirstTokenMemory {
   static constexpr Shape one = one_query<S>();
   static constexpr detail::PanelLayout row = detail::ShapeLayout<one, Target>::queries;
   LayerPanels<one, Config, Target, Precision> shared;
   [[no_unique_address]] detail::LinearInput<Precision, Target, 1, Config.feed_forward, row> hidden_input;
 };
 
-// The part of an encoder's workspace that all threads share. Only a stack of layers uses `first`. A single layer has
+// The arrays of an encoder's workspace that all threads share. Only a stack of layers uses `first`. A single layer has
 // the same workspace type, so that one workspace can serve a stack and its layers.
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct EncoderShared : LayerPanels<S, Config, Target, Precision> {
   struct NoFirst {};
-  using First = FirstToken<S, Config, Target, Precision>;
+  using First = FirstTokenMemory<S, Config, Target, Precision>;
   [[no_unique_address]] std::conditional_t<has_first_token<S, Target>, First, NoFirst> first;
 };
 

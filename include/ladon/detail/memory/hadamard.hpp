@@ -42,7 +42,7 @@ LADON_INLINE constexpr void rotate_block(Number* block) noexcept {
 
 // Computes H x. The `size` numbers of `x` and of the result `to` are `stride` floats apart. Precondition: `size` is a
 // multiple of rotated_block. `to` may be equal to `x`.
-constexpr void rotate(const float* x, std::size_t size, std::size_t stride, float* to) noexcept {
+constexpr void rotate_blocks(const float* x, std::size_t size, std::size_t stride, float* to) noexcept {
   for (std::size_t i = 0; i < size; i += rotated_block) {
     float block[rotated_block]{};
     for (std::size_t j = 0; j < rotated_block; ++j) block[j] = x[(i + j) * stride];
