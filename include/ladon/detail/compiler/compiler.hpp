@@ -140,6 +140,13 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
 }
+// Reads the byte at `address` and ignores it. When a later step needs the cache line of this byte, the line is in the
+// L1 cache. WebAssembly has no prefetch instruction, so this read takes its place. Unlike a prefetch, the read needs a
+// valid address. Engines do not remove the read, because a read at an invalid address would have to trap.
+LADON_INLINE void read_ahead(const void* address) noexcept {
+  static_cast<void>(*static_cast<const volatile char*>(address));
+}
+
 // Prefetches the first lines of some pages into the L2 cache. These are the pages that begin in the `bytes` bytes from
 // `data` + `ahead` on. `data` is the address that a stream reads now (detail/linear/matrix_vector.hpp). Processors
 // prefetch the other lines of a page by themselves, but not the first lines. The function takes any address, valid or

@@ -249,11 +249,13 @@ LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t 
   }
 }
 
-// Computes one tile of rows for all panels.
+// Computes one tile of rows for all panels. `next` points to the weights of the next tile, or is null. While the tile
+// computes its last panel, it reads ahead in these weights.
 template <class Tuples, class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
           class Epilogue>
 LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, std::size_t first_row,
-                                      Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue) noexcept {
+                                      Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue,
+                                      [[maybe_unused]] const std::int8_t* next) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   using Dot = simd::TupleDot<Element, Pack>;
   using Sums = typename Dot::Sums;
@@ -275,9 +277,17 @@ LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, st
       add_three_quarters<Simd>(tuples, panel, sum);
     } else {
       start_sums<Pack, width>(in, p, w, first_row, sum);
-      const std::size_t k = steps_with_prefetch<Rows, 1>(tuples, [&](std::size_t i) LADON_INLINE_LAMBDA {
+      std::size_t k = steps_with_prefetch<Rows, 1>(tuples, [&](std::size_t i) LADON_INLINE_LAMBDA {
         tuple_step<false, Dot, T.lanes>(tuples, i, panel + Dot::tuple_size * i * width, sum);
       });
+      if constexpr (target::Current::read_ahead_int8 != target::unlimited) {
+        if (!std::is_constant_evaluated() && p + 1 == panels && next != nullptr) {
+          for (; k < Tuples::whole; ++k) {
+            read_ahead(next + Rows * Dot::tuple_size * k);
+            tuple_step<false, Dot, T.lanes>(tuples, k, panel + Dot::tuple_size * k * width, sum);
+          }
+        }
+      }
       accumulate_tuples<Dot, T.lanes, width>(tuples, panel, sum, k);
     }
     finish_sums<Pack, width>(in, p, w, first_row, sum, epilogue);
@@ -308,13 +318,15 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGU
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
       if (!std::is_constant_evaluated()) {
         const TuplesIn16Bits<R, Inner, RowStride> tuples(rows);
-        return int8_tile<TuplesIn16Bits<R, Inner, RowStride>, Simd, T, Packs, R>(tuples, w, first, in, panels,
-                                                                                 epilogue);
+        return int8_tile<TuplesIn16Bits<R, Inner, RowStride>, Simd, T, Packs, R>(tuples, w, first, in, panels, epilogue,
+                                                                                 nullptr);
       }
     }
     using Tuples = TuplesInPlace<std::int8_t, simd::tuple_features<Element>, Inner, RowStride>;
     const Tuples tuples(rows);
-    int8_tile<Tuples, Simd, T, Packs, R>(tuples, w, first, in, panels, epilogue);
+    const bool reads_ahead = Inner >= target::Current::read_ahead_int8 && first + 2 * R <= Rows;
+    int8_tile<Tuples, Simd, T, Packs, R>(tuples, w, first, in, panels, epilogue,
+                                         reads_ahead ? rows + R * RowStride : nullptr);
   });
 }
 

@@ -114,6 +114,16 @@ struct MicroKernel {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
   }
 
+  // Like `accumulate`, but each step also reads ahead (read_ahead) in the weights of the next tile. `next` has at least
+  // Rows rows, and the rows of `next` are contiguous.
+  template <std::size_t Width, class Matrix>
+  LADON_INLINE void accumulate_and_read_ahead(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
+    for (std::size_t k = 0; k < inner; ++k, ++a.data, panel += Width, next.data += Rows) {
+      read_ahead(next.data);
+      add<Matrix::row_stride, Matrix::inner_stride, Width>(0, a.data, panel);
+    }
+  }
+
   // Like `accumulate`, but calls before_step(k) before step k. before_step(k) may still write row k of the panel and
   // later rows.
   template <std::size_t Width, class Matrix, class BeforeStep>
