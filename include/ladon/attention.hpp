@@ -52,8 +52,7 @@ struct Attention {
 
   // How many phases run_phase has: one, which computes the attention of all heads.
   static constexpr std::size_t phases = 1;
-  // Returns the number of parts of a phase: one part for each query head (threads.hpp). Threads divide the parts among
-  // themselves. With more threads than parts, some threads have no work.
+  // Returns the number of parts of a phase (threads.hpp): one part for each query head.
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
   // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query in a head, the query's row of `out`
@@ -97,7 +96,7 @@ struct Attention {
   LADON_REJECT_CALL(run, "q, k, v, out, workspace, options, map");
 
  private:
-  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share (threads.hpp).
+  // `share` says what to compute: the whole run, or one thread's share (threads.hpp).
   template <class CallShare, class MapType>
   static constexpr void compute(CallShare share, Queries q, Keys k, Values v, Output out, Scratch& scratch,
                                 const Options& options, MapType& map) noexcept {

@@ -54,8 +54,7 @@ struct Decoder {
   // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Then four phases compute each layer,
   // like phases 1 to 4 of DecoderLayer: layer i has the phases 4i + 1 to 4i + 4. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 4 * Layers;
-  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
-  // than parts, some threads have no work in this phase.
+  // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
@@ -173,8 +172,7 @@ struct Decoder {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
   }
 
-  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share of one phase
-  // (threads.hpp).
+  // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
   template <class CallShare, class CapturesOf>
   static constexpr void compute(CallShare share, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
@@ -201,8 +199,6 @@ struct Decoder {
     });
   }
 
-  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
-  // phase (threads.hpp).
   template <class CallShare, class CapturesOf>
   static constexpr void compute_extend(CallShare share, Input x, Caches& caches, const MemoryCaches& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,

@@ -150,8 +150,7 @@ struct DecoderLayer {
   //     phase 3   attention of all heads to the memory
   //     phase 4   the remaining steps; writes `y`
   static constexpr std::size_t phases = 5;
-  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
-  // than parts, some threads have no work in this phase.
+  // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Target>(phase);
   }
@@ -321,8 +320,7 @@ struct DecoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, memory, weights, y, workspace, options, maps");
 
  private:
-  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share of one phase
-  // (threads.hpp).
+  // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
   template <class CallShare, class Captured>
   static constexpr void compute(CallShare share, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
@@ -341,8 +339,6 @@ struct DecoderLayer {
     });
   }
 
-  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
-  // phase (threads.hpp).
   template <class CallShare, class Captured>
   static constexpr void compute_extend(CallShare share, Input x, Cache& cache, const MemoryCache& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,

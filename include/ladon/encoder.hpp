@@ -63,8 +63,7 @@ struct Encoder {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 + 2i computes the attention of layer i,
   // and phase 2 + 2i computes the remaining steps of layer i. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 2 * Layers;
-  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
-  // than parts, some threads have no work in this phase.
+  // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model]. EncoderLayer::run describes lengths, aliasing, workspace
@@ -72,8 +71,9 @@ struct Encoder {
   //
   // Only the last layer skips inactive queries. All earlier layers compute every active token, because the next layer
   // needs these tokens as keys. Often only token 0 is a query, for example the class token of a classifier. On AVX2 and
-  // AVX-512, the last layer then uses the kernels for a single token, unless the shape has thousands of keys
-  // (detail/layer/first_token.hpp).
+  // AVX-512, the last layer then uses the kernels for a single token (detail/layer/first_token.hpp). A deterministic
+  // build and a shape with thousands of keys are exceptions: has_first_token in detail/layer/layer_workspace.hpp has
+  // all conditions.
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, no_capture);
@@ -170,8 +170,7 @@ struct Encoder {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };
   }
 
-  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
-  // phase (threads.hpp).
+  // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
   template <class CallShare, class WithCapture>
   static constexpr void compute_extend(CallShare share, Input x, Caches& caches, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
@@ -202,8 +201,6 @@ struct Encoder {
     });
   }
 
-  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share of one phase
-  // (threads.hpp).
   template <class CallShare, class WithCapture>
   static constexpr void compute(CallShare share, Input x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, WithCapture with_capture) noexcept {

@@ -90,14 +90,20 @@ struct EncoderLayer {
   // How many phases run_phase has. Phase 0 converts `x` and computes the input of attention. Phase 1 computes the
   // attention of all heads. Phase 2 computes the steps after attention and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
-  // than parts, some threads have no work in this phase.
+  // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
 
-  // Computes `y` [queries][model] from `x` [queries][model]. MultiHeadAttention describes lengths, aliasing, workspace,
-  // errors and `map`.
+  // Computes `y` [queries][model] from `x` [queries][model].
+  // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). The call neither reads
+  //   inactive tokens nor writes the rows of `y` for inactive queries.
+  // - Aliasing: `y` may be the same array as `x`. Apart from this case, an array that the call writes must not overlap
+  //   with any other argument.
+  // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces.
+  // - Errors: a length must not exceed the length in the shape. Otherwise, the call breaks a precondition (checks.hpp).
+  // - Capture: `map` receives an additional output [heads][queries][keys]. If `map` is a Map, the output is the
+  //   attention weights. If `map` is a Capture<G>, the output is the result of stage G (attention_map.hpp).
   template <class MapType = detail::NoCapture>
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, MapType&& map = {}) noexcept {
@@ -115,7 +121,7 @@ struct EncoderLayer {
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. Appends the keys and values of
   // these tokens to `cache`. The cache has room for shape.keys tokens, and a call takes at most shape.queries tokens.
-  // MultiHeadAttention::extend describes positions, options and errors, and MultiHeadAttention describes `map`.
+  // MultiHeadAttention::extend describes positions, options and errors, and `run` describes `map`.
   template <class MapType = detail::NoCapture>
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, MapType&& map = {}) noexcept {
@@ -138,8 +144,7 @@ struct EncoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
-  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
-  // phase (threads.hpp).
+  // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
   template <class CallShare, class MapType>
   static constexpr void compute_extend(CallShare share, Input x, Cache& cache, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
@@ -165,8 +170,6 @@ struct EncoderLayer {
     });
   }
 
-  // Implements `run` and `run_phase`. `share` says what to compute: the whole run, or one thread's share of one phase
-  // (threads.hpp).
   template <class CallShare, class MapType>
   static constexpr void compute(CallShare share, Input x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, MapType& map) noexcept {

@@ -98,8 +98,7 @@ struct MultiHeadAttention {
   // How many phases run_phase has. Phase 0 converts tokens into panels. Phase 1 computes the attention of all heads.
   // Phase 2 computes the output projection and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns the number of parts of a phase. Threads divide the parts among themselves (threads.hpp). With more threads
-  // than parts, some threads have no work in this phase.
+  // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -238,8 +237,7 @@ struct MultiHeadAttention {
   LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
-  // Implements `extend` and `extend_phase`. `share` says what to compute: the whole call, or one thread's share of one
-  // phase (threads.hpp).
+  // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
   template <class CallShare, class MapType>
   static constexpr void compute_extend(CallShare share, Queries x, Cache& cache, const Weights& weights, Output y,
                                        ExtendShared& shared, ExtendScratch& scratch, const Options& options,
@@ -273,9 +271,8 @@ struct MultiHeadAttention {
     return {array.data, count * Columns};
   }
 
-  // Implements `run` and `run_phase` of self-attention. `share` says what to compute: the whole call, or one thread's
-  // share of one phase (threads.hpp). Queries, keys and values are all projected from the same panels of `x`. Queries
-  // and keys have the same layout in panels, because shape.queries equals shape.keys.
+  // Self-attention: queries, keys and values are all projected from the same panels of `x`. Queries and keys have the
+  // same layout in panels, because shape.queries equals shape.keys.
   template <class CallShare, class MapType>
   static constexpr void compute(CallShare share, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, MapType& map) noexcept {
@@ -300,8 +297,7 @@ struct MultiHeadAttention {
     });
   }
 
-  // Implements `run` and `run_phase` of attention to a context. `share` says what to compute: the whole call, or one
-  // thread's share of one phase (threads.hpp).
+  // Attention to a context.
   template <class CallShare, class MapType>
   static constexpr void compute(CallShare share, Queries x, Context context, const Weights& weights, Output y,
                                 CrossShared& shared, Scratch& scratch, const Options& options, MapType& map) noexcept {

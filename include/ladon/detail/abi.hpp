@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every build setting that
-// changes the generated code.
+// Defines the build settings, such as LADON_CHECKED, and macros for the instructions of the target, such as LADON_VNNI.
+// Also defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every build setting
+// that changes the generated code.
 //
 // Without the namespace LADON_ABI, functions compiled with different settings would have the same name, and the linker
 // would keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could

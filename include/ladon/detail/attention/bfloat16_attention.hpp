@@ -21,7 +21,7 @@
 // error is 0. Adding the rounded weights also takes fewer instructions: one product with a pair of ones adds two
 // weights.
 //
-// detail/memory/panels.hpp defines panels and packs.
+// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@
 // two words of a token also holds four bits of the token's exponent:
 //     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
 //
-// detail/memory/panels.hpp defines panels. A panel holds four tokens: [features][4].
+// A panel (detail/memory/panels.hpp) holds four tokens: [features][4].
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,6 @@
 //     bind_behind     returns the mask of a call
 //     scatter         writes new keys and values into the cache
 //     stored_finite   checks whether new values are finite
-// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>

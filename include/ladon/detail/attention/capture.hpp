@@ -111,8 +111,7 @@ struct CaptureMap {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
   }
 };
-// Converts the caller's last argument into a function object: NoCapture or CaptureMap. The caller's argument is a
-// NoCapture, a Capture<Stage> or an AttentionMap.
+// Converts the caller's last argument into a NoCapture or a CaptureMap.
 template <Shape S>
 constexpr NoCapture capture(NoCapture) noexcept {
   return {};

@@ -6,7 +6,7 @@
 // If a query sees no key, its maximum stays -inf. The kernels then subtract 0 instead of the maximum, so that every
 // weight is 2^-inf = 0. The sum of the weights is then 0, and is replaced by 1 before the division.
 //
-// detail/memory/panels.hpp defines packs, tiles and key blocks.
+// detail/memory/panels.hpp defines key blocks.
 #pragma once
 
 #include <cstddef>

@@ -93,7 +93,6 @@ LADON_INLINE constexpr Pack activate_hidden(const Pack& x) noexcept {
   }
 }
 
-// Replaces each x by activate_hidden<F, Rounded>(x).
 template <Activation F, bool Rounded, class Pack, std::size_t N>
 LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
   if constexpr (Rounded && uses_gelu_table<F>) {

@@ -46,7 +46,8 @@ struct FeedForwardPlan {
 
 // How many panels a layer computes at a time, and how many hidden features a chunk has. The layer reads each weight
 // once for all panels that it computes at a time. If W1 and W2 together exceed target::Current::second_cache_bytes, the
-// plan has up to feed_forward_panels panels (four). detail/target/defaults.hpp has the measurements.
+// plan has up to feed_forward_panels panels (four). detail/target/defaults.hpp has the measurements. Each weight counts
+// as 4 bytes, even if the weights are bfloat16. Wg is not counted.
 //
 // In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
 // - The weights are int8. The hidden features of a token are quantised together, so all hidden features must be in one

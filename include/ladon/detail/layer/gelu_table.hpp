@@ -17,8 +17,6 @@
 //     tokens                8      11     24     32     128
 //     rotated int8 weights  0.95   0.93   0.93   0.95   0.96
 //     bfloat16 weights      0.98                 0.98   0.98
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,6 @@
 // All loops are in one function, normalize_panel. An always-inline function for each loop was tried and rejected. It
 // changed the inlining decisions of g++ 12 in the whole layer: for seven encoder layers on AVX-512, the machine code of
 // 24 of 45 functions changed. The speed was not measured.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

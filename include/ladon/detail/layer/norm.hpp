@@ -8,8 +8,6 @@
 //
 // Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). If the features of a single
 // token do not fill whole packs, norm_single_token.hpp handles the last features.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

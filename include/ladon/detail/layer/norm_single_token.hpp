@@ -9,7 +9,7 @@
 // and for_features read the last features with a partial load. for_features writes these features with a partial
 // store. Memory beyond the last feature is neither read nor written.
 //
-// detail/memory/panels.hpp defines packs.
+// detail/simd/pack_array.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,6 @@
 // fewer tokens. Lanes without a token are computed and ignored.
 //
 // All loops are in one function, normalize_panel. layer_norm.hpp gives the reason.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An epilogue is the last step of a matrix product. For each finished sum, the epilogue sets out = combine(out,
 // transform(sum)). For example, `transform` applies an activation, and `combine` adds the result to a residual.
-// detail/memory/panels.hpp defines packs.
+// detail/simd/pack_array.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -60,9 +60,10 @@ struct Epilogue {
   }
 };
 
-// Splits an epilogue into a factor and an epilogue without this factor. The kernels for int8 weights multiply the scale
-// and the bias of each row by the factor, which is cheaper than multiplying each result. Deterministic builds do not
-// split the epilogue, because the order of the multiplications changes the rounding.
+// Splits an epilogue into a factor and an epilogue without this factor. Only two kernels for int8 weights split the
+// epilogue: the product of several tokens on Helium, and the product on Cortex-M0+ (detail/linear/cortex_m). These
+// kernels multiply the scale and the bias of each row by the factor, which is cheaper than multiplying each result.
+// Deterministic builds do not split the epilogue, because the order of the multiplications changes the rounding.
 template <class Epilogue>
 struct SplitEpilogue {
   Epilogue epilogue;

@@ -2,8 +2,7 @@
 // The product of int8 weights and quantised panels with packs of one lane (detail/simd/int8_quantise_one_lane.hpp).
 // `w`, `in`, `panels` and `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). The loop reads
 // each weight and each feature as an integer. TupleDot (detail/simd/tuple_dot.hpp) would be slower, because TupleDot
-// joins two weights into one integer, and separates the two weights again for each token. detail/memory/panels.hpp
-// defines packs and tiles.
+// joins two weights into one integer, and separates the two weights again for each token.
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,10 @@
 // the result of this row for token i of this pack, including the bias.
 //
 // The arguments of the product:
-//     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases
-//     in        the panels: a PanelsView [panels][inner][width], or a BFloat16PanelsView
+//     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases. For int8
+//               weights, Int8Rows takes the place of WeightRows
+//     in        the panels: a PanelsView [panels][inner][width], a BFloat16PanelsView, or an Int8PanelsView
+//               (detail/memory/linear_input.hpp)
 //     epilogue  stores the sums (detail/linear/epilogue.hpp)
 //
 // The outer loop runs over tiles of a few rows of W, and the inner loop over panels. The rows of a tile
@@ -73,7 +75,7 @@ inline constexpr std::size_t panels_at_a_time = [] {
 }();
 
 // How many steps of the inner index share a register. If the number is greater than 1, the product is called folded
-// (linear/micro_kernel_folded.hpp). A product is folded only under the following conditions:
+// (detail/linear/micro_kernel_folded.hpp). A product is folded only under the following conditions:
 // - A pack of the panel is narrower than a register.
 // - The rows of the weights are contiguous, or the panel has three packs.
 // - A sum has at least target::Current::shortest_folded_sum steps. A step has one feature, or two features in a
@@ -121,7 +123,7 @@ struct Accumulate {
 };
 
 // Computes the product of a single panel that is narrower than a register, or one and a half registers wide. Folding
-// puts several steps into each register, so that no lanes are idle (linear/micro_kernel_folded.hpp).
+// puts several steps into each register, so that no lanes are idle (detail/linear/micro_kernel_folded.hpp).
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class In, class Epilogue, class Start>
 LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, In in, Epilogue epilogue, Start start) noexcept {

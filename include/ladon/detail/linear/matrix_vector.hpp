@@ -12,7 +12,7 @@
 // A stream is a contiguous part of W. A core reads more bytes per second if it reads several streams at the same time
 // (target::Current::streams). A matrix that is too large for the L1 cache is read in several streams.
 //
-// detail/memory/panels.hpp defines packs.
+// detail/simd/pack_array.hpp defines packs.
 #pragma once
 
 #include <cstddef>

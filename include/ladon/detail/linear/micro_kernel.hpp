@@ -13,7 +13,7 @@
 // The operation of a step is a template argument. MultiplyAdd multiplies floats, as above. PairProducts multiplies
 // pairs of bfloat16 numbers (detail/simd/bfloat16_pairs.hpp). One step then handles two values of k.
 //
-// detail/memory/panels.hpp defines panels and packs.
+// detail/memory/panels.hpp defines panels, and detail/simd/pack_array.hpp packs.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,8 @@
 // The weights are read in place. If the rows of `a` are contiguous, one load reads the weights of a row for Steps
 // steps. The panel's rows for these steps are loaded, and the lanes are reordered (detail/simd/fold.hpp).
 //
-// detail/memory/panels.hpp defines panels and packs.
+// detail/memory/panels.hpp defines panels, detail/target/panel_layout.hpp tiles, and detail/linear/micro_kernel.hpp
+// steps.
 #pragma once
 
 #include <cstddef>

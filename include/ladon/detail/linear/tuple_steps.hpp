@@ -6,7 +6,7 @@
 // A step is the work for one tuple of features. A step adds the products of these features to all sums of a tile:
 //     sum[r][v] += products of the weights of row r and the features of pack v
 //
-// detail/memory/panels.hpp defines packs and tiles.
+// detail/target/panel_layout.hpp defines tiles.
 #pragma once
 
 #include <cstddef>

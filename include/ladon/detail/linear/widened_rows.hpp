@@ -9,7 +9,7 @@
 // (widened_features + cache_line_words) bytes of the stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on
 // AVX2.
 //
-// detail/memory/panels.hpp defines panels and tiles.
+// detail/target/panel_layout.hpp defines tiles.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,6 @@
 // log2(e) (score.hpp). Only -inf hides a key, so a finite number must stay finite after the multiplication. Otherwise,
 // the lowest finite float, which Hugging Face uses instead of -inf, would become -inf and hide the key. If all numbers
 // of a query are the lowest float, the output of the query is the mean of the value vectors.
-//
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The base class of masks that depend only on the positions of query and key, and add nothing to scores.
-// detail/memory/panels.hpp defines packs.
+// detail/simd/pack_array.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 // panel of queries for this key. Squares of bits are therefore transposed. Each key then has one word, with a bit for
 // each query of the panel.
 //
-// detail/memory/panels.hpp defines panels, packs and key blocks.
+// detail/memory/panels.hpp defines panels and key blocks.
 #pragma once
 
 #include <cstddef>

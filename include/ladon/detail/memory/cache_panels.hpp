@@ -111,8 +111,8 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
   constexpr bool finite(std::size_t slot) const noexcept { return scale[slot] * 0.0f == 0.0f; }
 };
 
-// `elements` returns the address of the first number of a view. `skip` returns a view that begins `tokens` tokens
-// later, at the first token of a panel.
+// `skip` returns a view that begins `tokens` tokens later, at the first token of a panel. `elements` returns the
+// address of the first number of a view.
 template <std::size_t Features, class Element>
 LADON_INLINE constexpr const Element* skip(const Element* view, std::size_t tokens) noexcept {
   return view + tokens * Features;

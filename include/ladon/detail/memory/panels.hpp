@@ -17,7 +17,8 @@
 //
 // Terms of the kernels:
 //     pack          a vector of floats, usually one vector register; an element is a lane (detail/simd/pack_array.hpp)
-//     tile          the part of a product that a kernel computes at a time, in registers (target/panel_layout.hpp)
+//     tile          the part of a product that a kernel computes at a time, in registers
+//                   (detail/target/panel_layout.hpp)
 //     step          the work for one value of the inner index of a product
 //     query block   the queries of one panel
 //     key block     consecutive keys that the attention kernels process at a time (`key_block` below)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of the caller's weights and biases for matrix products: WeightRows for float32 and bfloat16, Int8Rows for int8.
-// The views refer to the caller's tensors and copy nothing. detail/memory/panels.hpp defines panels and tiles.
+// The views refer to the caller's tensors and copy nothing.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +75,7 @@ struct WeightRows {
 inline constexpr std::size_t most_int8_features = 65536;
 
 // Some rows of int8 weights. Each row has a scale, a bias and the sum of its weights (`row_sum`). Products read
-// `row_sum` only if features have 8 bits.
+// `row_sum` only if the quantised features are q + zero (detail/memory/int8_panels.hpp), with 8 or with 7 bits.
 template <std::size_t RowStride, class Biases>
 struct Int8Rows {
   WeightMatrix<std::int8_t, RowStride, 1> weight;

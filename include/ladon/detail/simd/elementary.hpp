@@ -20,7 +20,7 @@
 //
 // If the argument is NaN, the result is NaN.
 //
-// detail/memory/panels.hpp defines tiles.
+// detail/target/panel_layout.hpp defines tiles.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of powers of two that fits into one vector register. The table is for targets with an instruction that looks
-// up one entry for every lane of a pack. detail/memory/panels.hpp defines tiles.
+// up one entry for every lane of a pack. detail/target/panel_layout.hpp defines tiles.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of folded tiles (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A step is the work for one
-// value of the inner index of a product. A folded pack is a register that holds lanes / Steps tokens, with the features
-// of `Steps` consecutive steps for each token. Lane i * Steps + j holds step j of token i.
+// The operations of folded tiles (detail/linear/micro_kernel_folded.hpp, detail/linear/matmul_int8.hpp). A step is the
+// work for one value of the inner index of a product. A folded pack is a register that holds lanes / Steps tokens, with
+// the features of `Steps` consecutive steps for each token. Lane i * Steps + j holds step j of token i.
 //
 // The result of add_steps needs a narrower register. Fold therefore exists only for AVX, AVX2 and AVX-512, which have
 // registers of several widths. Fold also requires __builtin_shufflevector, because shuffles would otherwise go through
 // memory.
 //
-// detail/memory/panels.hpp defines panels and tiles.
+// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>

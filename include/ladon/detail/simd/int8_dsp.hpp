@@ -10,8 +10,6 @@
 //     rest    [pairs][width][2]             features in order; 0 if a feature is missing
 //
 // In constant evaluation, panels have the order of tuple_dot.hpp.
-//
-// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <bit>

@@ -17,8 +17,6 @@
 //
 // The bytes after the last feature may have any values, because the loops multiply them by weights of 0. In constant
 // evaluation, panels hold q + zero in the order of tuple_dot.hpp.
-//
-// detail/memory/panels.hpp defines panels and tiles.
 #pragma once
 
 #include <cstddef>

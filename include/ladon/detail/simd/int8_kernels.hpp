@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Includes all files about int8 products in this folder: the step of a product (tuple_dot.hpp) for each instruction
-// set, and the loops and the quantisation of microcontrollers. detail/memory/panels.hpp defines panels.
+// set, and the loops and the quantisation of microcontrollers.
 #pragma once
 
 #include <ladon/detail/simd/int8_dsp.hpp>

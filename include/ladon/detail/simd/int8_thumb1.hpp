@@ -4,8 +4,6 @@
 //
 // A quantised panel holds q (detail/memory/int8_panels.hpp) in 32 bits: [features][width]. The processor multiplies
 // only whole registers, so with 16 bits, each multiply-add would need an additional instruction.
-//
-// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>

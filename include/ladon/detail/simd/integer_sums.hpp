@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums of an int8 product: a pack of 32-bit integers. tuple_dot.hpp adds products to the sums. Each lane belongs to
 // the corresponding lane of a Pack of floats. A sum does not overflow, because most_int8_features
-// (detail/memory/weight_rows.hpp) limits the number of features. detail/memory/panels.hpp defines packs.
+// (detail/memory/weight_rows.hpp) limits the number of features. detail/simd/pack_array.hpp defines packs.
 #pragma once
 
 #include <cstddef>

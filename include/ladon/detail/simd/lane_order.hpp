@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shuffles: functions that reorder the lanes of one or two XsimdPacks. xsimd has only some of these shuffles, and
 // versions of xsimd differ. This file therefore calls the compiler's builtin, which finds the instructions for any
-// shuffle. detail/memory/panels.hpp defines packs.
+// shuffle.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads float32, bfloat16 or int8 numbers as a pack of floats. detail/memory/panels.hpp defines packs.
+// Loads float32, bfloat16 or int8 numbers as a pack of floats. detail/simd/pack_array.hpp defines packs.
 #pragma once
 
 #include <cstddef>

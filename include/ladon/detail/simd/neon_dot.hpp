@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes one step of an int8 product on 64-bit Arm, with SDOT or SMLAL. Both instructions multiply features by one
 // lane of a register of weights, so one register holds the weights of several steps (`add_by_lane`). tuple_dot.hpp
-// documents the interface. detail/memory/panels.hpp defines packs.
+// documents the interface.
 //
 // With the extension I8MM, SMMLA multiplies eight weights of each of two rows by eight features of each of two tokens.
 // A tile interleaves the features of two steps when it loads them, so panels have the same layout with and without

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pack in one vector register, based on xsimd 8.1 to 14. pack_array.hpp documents the interface. No other file
 // includes xsimd. If xsimd lacks an instruction of the target, or uses several instructions instead, this file or
-// fold.hpp calls the intrinsic. detail/memory/panels.hpp defines tiles.
+// fold.hpp calls the intrinsic. detail/target/panel_layout.hpp defines tiles.
 #pragma once
 
 #include <cstddef>

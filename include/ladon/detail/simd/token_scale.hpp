@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scale and the zero point of a quantised token. detail/memory/int8_panels.hpp defines both.
-// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

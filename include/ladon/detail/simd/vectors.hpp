@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. A pack is a vector of
 // floats, usually one vector register (pack_array.hpp). A struct such as XsimdVectors describes the chosen packs. The
-// kernels get this struct as a template argument, usually named Simd or Target. The struct has these members:
+// kernels get this struct as the template argument Target. Another template argument, Simd, is Target at run time, and
+// ConstantPacks in constant evaluation (with_packs). The struct has these members:
 //     lanes        how many floats the widest register has
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
 //
-// Most of these structs also have the members of Defaults (detail/target/defaults.hpp), for example the function
-// panel_layout(tokens, lanes). Only ConstantPacks, for constant evaluation, lacks these members.
+// The struct also has the members of Defaults (detail/target/defaults.hpp), for example the function
+// panel_layout(tokens, lanes). ConstantPacks has only the members `lanes`, Pack<N> and widens_int8.
 //
-// detail/memory/panels.hpp defines panels and tiles.
+// detail/memory/panels.hpp defines panels, and detail/target/panel_layout.hpp tiles.
 #pragma once
 
 #include <cstddef>
@@ -138,8 +139,8 @@ namespace ladon::inline LADON_ABI::detail {
 // width of a token in the products with weights, or 0 if there are no such products. If `tokens` tokens fill one and a
 // half registers and `model` is at least Target::narrowest_model_of_half_packs, a panel has three packs of half a
 // register. For a single token, a panel has the width 1: in products, the lanes then hold different features or keys
-// instead of different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). Sums across lanes depend on the
-// number of lanes, so a deterministic build treats a single token like several tokens.
+// instead of different tokens (detail/linear/matrix_vector.hpp, detail/attention/single_query.hpp). Sums across lanes
+// depend on the number of lanes, so a deterministic build treats a single token like several tokens.
 template <class Target>
 constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
@@ -151,7 +152,7 @@ constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t model = 0) no
 
 // Returns the layout of the last panel of `tokens` tokens. All other panels have the layout panel_layout(tokens,
 // model). The last panel has the layout that its tokens would have as a separate sequence, so few tokens use narrow
-// packs and folded products (linear/micro_kernel_folded.hpp). There are two exceptions:
+// packs and folded products (detail/linear/micro_kernel_folded.hpp). There are two exceptions:
 // - A single token in the last panel has the layout of two tokens, because the kernels for a single token compute only
 //   whole sequences.
 // - With one lane, there are no narrower packs. The last panel then has the layout of the other panels.

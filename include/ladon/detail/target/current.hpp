@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Includes the file of this folder for the instruction set that the translation unit is compiled for. The included file
-// defines two names:
+// defines these names:
 //     target::Current   the constants of the instruction set
 //     LADON_KERNEL      the attribute of kernels: LADON_NOINLINE (each kernel is a separate function), or empty
+//     LADON_SMALL       only in some code for size (cortex_m.hpp and helium.hpp)
+//     further macros    only if the defaults in detail/compiler/compiler.hpp do not suit the target (wasm.hpp and
+//                       cortex_m.hpp)
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>

@@ -10,10 +10,14 @@
 // detail/target/panel_layout.hpp explains tiles. A step of a product is the work for one value of the inner index: one
 // multiply-add for each accumulator of a tile.
 //
-// Tests also compile kernels for numbers of lanes that the machine does not have. Constants that depend on the
-// registers are therefore members of the kernels' template argument `Target` (detail/simd/vectors.hpp): panel_layout,
-// single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs, softmax_chains, exponentials_beside_values and
-// attends_in_pairs. Kernels read all other constants from target::Current.
+// Tests also compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the following
+// constants through their template arguments Target and Simd (detail/simd/vectors.hpp):
+//     panels and tiles   panel_layout, single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs
+//     attention          softmax_chains, exponentials_beside_values, attends_in_pairs, uses_block_floats
+//     precisions         multiplies_bfloat16, Int8Element, int8_block, widens_int8
+//     stacks of layers   takes_first_token
+//
+// Kernels read all other constants from target::Current.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,6 @@
 // g++ 12 loads weights one by one, and sometimes through the registers of the FPU. In attention of 64 tokens with 128
 // features in 4 heads, the code of g++ 12 takes 0.60 instructions per multiply-add of the matrix products. With the
 // loop in this file, this attention takes 0.43.
-//
-// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,6 @@
 // The code of g++ 12 loads each weight and each float of the panel separately: 16 multiply-adds take 8 loads. In this
 // file, 32 multiply-adds take 2 to 5 loads, because each load instruction fills two to eight registers. A load of
 // several registers takes one cycle for every one or two registers, so the loop saves fewer cycles than instructions.
-//
-// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>
