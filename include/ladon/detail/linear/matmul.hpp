@@ -41,10 +41,11 @@ inline constexpr bool is_bfloat16 = std::is_same_v<typename Matrix::Element, BFl
 template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
-// Whether a tile reads ahead in the weights of the next tile while it computes its last panel.
-template <class Matrix>
+// Whether a tile reads ahead in the weights of the next tile while it computes its last panel. The tile reads ahead
+// only if the weights of the next tile are contiguous in memory.
+template <class Matrix, std::size_t Inner>
 inline constexpr bool reads_rows_ahead =
-    Matrix::inner_stride == 1 && Matrix::row_stride >= target::Current::read_ahead_floats;
+    Matrix::inner_stride == 1 && Matrix::row_stride == Inner && Inner >= target::Current::read_ahead_floats;
 
 // How many rows of weights a tile has: the number that the layout of the panel gives, with two exceptions:
 // - If rows are a multiple of aliasing_bytes apart, the elements of one column compete for the same set of the L1
@@ -200,7 +201,7 @@ LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, 
           } else {
             tile.template accumulate<T.width()>(Inner, rows, panel);
           }
-        } else if constexpr (reads_rows_ahead<Matrix>) {
+        } else if constexpr (reads_rows_ahead<Matrix, Inner>) {
           const bool has_next = first + 2 * R <= Rows;  // the next tile has at most R rows
           if (!std::is_constant_evaluated() && reading == Reading::first && p + 1 == panels && has_next) {
             tile.template accumulate_and_read_ahead<T.width()>(Inner, rows, panel, rows.rows_from(R));

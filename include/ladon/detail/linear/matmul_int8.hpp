@@ -249,8 +249,8 @@ LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t 
   }
 }
 
-// Computes one tile of rows for all panels. `next` points to the weights of the next tile, or is null. While the tile
-// computes its last panel, it reads ahead in these weights.
+// Computes one tile of rows for all panels. `next` points to the weights of the next tile, which are contiguous, or is
+// null. While the tile computes its last panel, it reads ahead in these weights.
 template <class Tuples, class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
           class Epilogue>
 LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, std::size_t first_row,
@@ -324,7 +324,7 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGU
     }
     using Tuples = TuplesInPlace<std::int8_t, simd::tuple_features<Element>, Inner, RowStride>;
     const Tuples tuples(rows);
-    const bool reads_ahead = Inner >= target::Current::read_ahead_int8 && first + 2 * R <= Rows;
+    const bool reads_ahead = RowStride == Inner && Inner >= target::Current::read_ahead_int8 && first + 2 * R <= Rows;
     int8_tile<Tuples, Simd, T, Packs, R>(tuples, w, first, in, panels, epilogue,
                                          reads_ahead ? rows + R * RowStride : nullptr);
   });

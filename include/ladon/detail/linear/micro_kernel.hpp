@@ -115,7 +115,7 @@ struct MicroKernel {
   }
 
   // Like `accumulate`, but each step also reads ahead (read_ahead) in the weights of the next tile. `next` has at least
-  // Rows rows, and the rows of `next` are contiguous.
+  // Rows rows of `inner` weights, which are contiguous in memory.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_read_ahead(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     for (std::size_t k = 0; k < inner; ++k, ++a.data, panel += Width, next.data += Rows) {

@@ -84,9 +84,9 @@ struct Wasm : Defaults {
   // the L2 cache. The wait is longest with few tokens, because a tile then uses its weights only a few times. Time of
   // MiniLM without reading ahead, divided by the time with reading ahead (V8 of Node 26, Zen 4, interleaved runs):
   //   weights                    8 tokens   16 tokens   32 tokens   128 tokens
-  //   float32, SIMD              1.42       1.13        1.03        1.04
-  //   float32, relaxed SIMD      1.00       0.93        0.99        0.99
-  //   int8, relaxed SIMD         1.28       1.16        1.06        0.99
+  //   float32, SIMD              1.39       1.15        1.08        1.05
+  //   float32, relaxed SIMD      1.06       0.99        0.99        0.99
+  //   int8, relaxed SIMD         1.31       1.15        1.06        0.99
   //
   // Int8 products with SIMD convert the weights of a tile in advance (TuplesIn16Bits). They would be 1 to 5% slower.
   // With rows of 256 features, the modules of KWT-1 would be 4 to 5% larger.
