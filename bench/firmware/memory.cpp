@@ -1,5 +1,5 @@
 // Prints how many instructions and how much workspace attention takes, for one size of key blocks (LADON_KEY_BLOCK).
-// The shape "firmware_memory" of shapes.json has so many keys that the size of a block matters.
+// The shape is "firmware_memory" of shapes.json. This shape has enough keys for several blocks of keys.
 #include <cstddef>
 #include <cstdint>
 

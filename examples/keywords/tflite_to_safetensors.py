@@ -22,10 +22,10 @@ ONCE = {
     "head.weight": ((12, 64), ["sequential_12/dense_73/MatMul"]),
     "head.bias": ((12,), ["sequential_12/dense_73/bias"]),
 }
-# The same kind of map as ONCE, but for the tensors of each encoder layer. The names on the left follow "layers.I." for
-# layer I, and the names on the right follow the name of the layer's block. Keras numbers the dense maps through the
-# whole model from 0, and omits the 0: `dense` is the embedding, dense_1 to dense_6 belong to encoder layer 0, and
-# dense_7 to dense_12 belong to encoder layer 1.
+# Maps the tensors of each encoder layer, in the form of ONCE. The names on the left follow "layers.I." for layer I, and
+# the names on the right follow the name of the layer's block. Keras numbers the dense maps through the whole model from
+# 0, and omits the 0: `dense` is the embedding, dense_1 to dense_6 belong to encoder layer 0, and dense_7 to dense_12
+# belong to encoder layer 1.
 EACH_LAYER = {
     "self_attn.in_proj_weight": ((192, 64), ["{attention}/{dense1}/Tensordot/MatMul",    # queries
                                              "{attention}/{dense2}/Tensordot/MatMul",    # keys

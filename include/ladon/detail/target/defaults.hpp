@@ -110,7 +110,7 @@ struct Defaults {
   static constexpr std::size_t prefetched_row_floats = unlimited;
   // A target without a prefetch instruction can read ahead in the weights of the next tile (read_ahead in
   // detail/compiler/compiler.hpp). It reads ahead if rows of float32 weights have at least read_ahead_floats features,
-  // or if rows of int8 weights have at least read_ahead_int8 features.
+  // or if rows of int8 weights have at least read_ahead_int8 features. The weights of a tile must be contiguous.
   static constexpr std::size_t read_ahead_floats = unlimited, read_ahead_int8 = unlimited;
   // Tiles of one pack and folded tiles prefetch their own rows of weights twice. The first prefetch, into the L2 cache,
   // is prefetch_distance_floats floats ahead of the step that uses the weights. The second prefetch, into the L1 cache,
