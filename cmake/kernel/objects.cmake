@@ -115,6 +115,7 @@ macro(ladon_kernel_code)
     ladon_kernel_put(dispatch.cpp ${folder}/${NAME}.cpp)
     list(GET isas 0 every_machine) # every machine supports the first instruction set
     ladon_kernel_add_object(${NAME} ${every_machine})
+    set_target_properties(${NAME}_code PROPERTIES LADON_INCLUDES_LADON FALSE) # for ladon_precompile_kernels
   endif()
 endmacro()
 
