@@ -11,7 +11,7 @@
 
 namespace ladon_test {
 
-// Returns the tensors in the order of the members of c_float32_keywords_weights.
+// Returns the tensors in the order of the members of c_keywords_weights.
 inline std::vector<NamedTensor> small_keywords() {
   constexpr std::size_t model = 12, hidden = 20;
   Random random(17);

@@ -157,7 +157,7 @@ void check_decoding(Text& text) {
 
 // Sets the pointers of the C++ weights `to` to the tensors of the C weights `from`.
 void copy_pointers(const c_decoding_int8_attention_weights& from, auto& to) {
-  to.in_proj = {from.in_proj_weight, from.in_proj_weight_scale, from.in_proj_weight_row_sum, from.in_proj_bias};
+  to.in_proj = {from.in_proj_weight, from.in_proj_weight_scale, from.in_proj_weight_row_sum, {}};
   to.out_proj = {from.out_proj_weight, from.out_proj_weight_scale, from.out_proj_weight_row_sum, from.out_proj_bias};
 }
 void copy_pointers(const c_decoding_int8_layer_weights& from, auto& to) {
@@ -176,7 +176,7 @@ const ladon::BFloat16* bfloat16(const std::uint16_t* numbers) {
   return reinterpret_cast<const ladon::BFloat16*>(numbers);
 }
 void copy_pointers(const c_decoding_bfloat16_attention_weights& from, auto& to) {
-  to.in_proj = {bfloat16(from.in_proj_weight), from.in_proj_bias};
+  to.in_proj = {bfloat16(from.in_proj_weight), {}};
   to.out_proj = {bfloat16(from.out_proj_weight), from.out_proj_bias};
 }
 void copy_pointers(const c_decoding_bfloat16_weights& from, auto& to) {
@@ -207,6 +207,37 @@ TEST_CASE("a decoder of a growing text, every instruction set, in calls and in p
         check_decoding(text);
       });
       text.options.isa = LADON_ISA_CHOSEN;
+    }
+  };
+  with(text.options);
+}
+
+TEST_CASE("caches that another instruction set of the same kernel filled") {
+  static Text text;
+  const auto with = [&](auto options) {
+    if constexpr (requires { options.isa; }) {
+#if defined(__aarch64__)
+      constexpr ladon_isa least = LADON_ISA_NEON, other = LADON_ISA_AVX2;  // a library for Arm lacks AVX2
+#else
+      constexpr ladon_isa least = LADON_ISA_SSE2, other = LADON_ISA_AVX2;
+#endif
+      Floats y(queries * model);
+      const auto status_of = [&](ladon_isa isa) {
+        options.tokens = 1;
+        options.isa = isa;
+        return extend(text, text.problem.x.data(), y.data(), options);
+      };
+      const auto refuses = [&] {
+        const ladon_status status = status_of(other);
+        return status == LADON_CACHE_NOT_CLEARED || status == LADON_UNSUPPORTED_ISA;
+      };
+      REQUIRE(c_decoding_cache_clear(text.cache.bytes) == LADON_OK);
+      text.options.isa = least;
+      REQUIRE(text.project() == LADON_OK);
+      CHECK(refuses());  // `least` filled the cache of the memory
+      CHECK(status_of(least) == LADON_OK);
+      text.options.isa = other;
+      if (text.project() == LADON_OK) CHECK(refuses());  // `least` filled the cache of the text
     }
   };
   with(text.options);
@@ -269,12 +300,14 @@ TEST_CASE("a decoder of a growing text returns a status for wrong arguments") {
 TEST_CASE("a decoder of a growing text with int8 weights that were quantised on the device") {
   constexpr S shape{.queries = 3, .keys = 11, .model = 16, .heads = 4, .kv_heads = 2};
   using Decoder =
-      ladon::Decoder<2, shape, 9, ladon::LayerConfig{.feed_forward = 21, .gated = true}, ladon::mask::Causal,
-                     ladon::mask::Boolean, ladon::FinalNorm::with, ladon::layout::Int8<ladon::layout::InProj>>;
+      ladon::Decoder<2, shape, 9,
+                     ladon::LayerConfig{.feed_forward = 21, .activation = ladon::Activation::gelu_tanh, .gated = true},
+                     ladon::mask::Causal, ladon::mask::Boolean, ladon::FinalNorm::with,
+                     ladon::layout::Int8<ladon::layout::WithoutProjectionBias<ladon::layout::InProj>>>;
   Random random(5);
   std::vector<Floats> tensors;
-  const std::vector<std::size_t> sizes{32 * 16, 32, 16 * 16, 16, 32 * 16, 32, 16 * 16, 16, 21 * 16, 21,
-                                       21 * 16, 21, 16 * 21, 16, 16,      16, 16,      16, 16,      16};
+  const std::vector<std::size_t> sizes{32 * 16, 16 * 16, 16, 32 * 16, 16 * 16, 16, 21 * 16, 21, 21 * 16,
+                                       21,      16 * 21, 16, 16,      16,      16, 16,      16, 16};
   for (int layer = 0; layer < 2; ++layer) {
     for (const std::size_t size : sizes) tensors.push_back(random.normals(size, 0.3));
   }
@@ -288,7 +321,7 @@ TEST_CASE("a decoder of a growing text with int8 weights that were quantised on 
   c_decoding_int8_weights weights;
   REQUIRE(c_decoding_int8_quantise(&floats, &weights, quantised.bytes) == LADON_OK);
   const auto* const cross_sums = weights.layers[1].cross_attention.out_proj_weight_row_sum;
-  CHECK(weights.layers[1].cross_attention.in_proj_bias == floats.layers[1].cross_attention.in_proj_bias);
+  CHECK(weights.layers[1].cross_attention.out_proj_bias == floats.layers[1].cross_attention.out_proj_bias);
   CHECK(reinterpret_cast<const unsigned char*>(cross_sums) < quantised.bytes + C_DECODING_INT8_QUANTISED_BYTES);
   const auto* const last = weights.layers[1].linear2_weight_row_sum;
   CHECK(reinterpret_cast<const unsigned char*>(last + 16) == quantised.bytes + C_DECODING_INT8_QUANTISED_BYTES);
@@ -330,10 +363,12 @@ TEST_CASE("a decoder of a growing text with int8 weights that were quantised on 
 #if !LADON_DETERMINISTIC
 TEST_CASE("a decoder layer of a text without end, with bfloat16 weights, rotary embedding, sinks and masked scores") {
   constexpr S shape{.queries = 3, .keys = 8, .model = 14, .heads = 2};
-  using Layer =
-      ladon::DecoderLayer<shape, 6, ladon::LayerConfig{.feed_forward = 15, .norm = ladon::NormOrder::pre},
-                          ladon::mask::Window<5, 0>, ladon::mask::None, ladon::layout::BFloat16<ladon::layout::InProj>,
-                          WithSinks, ladon::position::Rotary<ladon::Pairing::halves, 4, 40>>;
+  using Layer = ladon::DecoderLayer<
+      shape, 6,
+      ladon::LayerConfig{.feed_forward = 15, .activation = ladon::Activation::gelu_tanh, .norm = ladon::NormOrder::pre},
+      ladon::mask::Window<5, 0>, ladon::mask::None,
+      ladon::layout::BFloat16<ladon::layout::WithoutProjectionBias<ladon::layout::InProj>>, WithSinks,
+      ladon::position::Rotary<ladon::Pairing::halves, 4, 40>>;
   Random random(6);
   std::vector<std::vector<std::uint16_t>> matrices;
   std::vector<Floats> vectors;
@@ -351,7 +386,7 @@ TEST_CASE("a decoder layer of a text without end, with bfloat16 weights, rotary 
     return vectors.back().data();
   };
   const auto attention = [&] {
-    return c_decoding_bfloat16_attention_weights{matrix(42 * 14), vector(42), matrix(14 * 14), vector(14)};
+    return c_decoding_bfloat16_attention_weights{matrix(42 * 14), matrix(14 * 14), vector(14)};
   };
   c_decoding_bfloat16_weights weights;
   weights.self_attention = attention();

@@ -10,7 +10,6 @@
 #include "c_keywords.h"
 #include "c_layer.h"
 #include "c_masked.h"
-#include "c_shared.h"
 #include "c_stack.h"
 #include "c_subject.hpp"
 #include "c_wide.h"
@@ -33,10 +32,13 @@ TEST_CASE("attention, causal with an offset at run time, and padding") {
   check_self(subject);
 }
 
-TEST_CASE("a matrix for each head, one key head for three query heads, sinks, a scale, ALiBi") {
+// In C++, the data of a padding mask and the data of a boolean mask both have a member `may_see`. The data of a boolean
+// mask and the data of an additive mask both have a member `keys`. In C, each mask must therefore have separate
+// options.
+TEST_CASE("a matrix for each head, one key head for three query heads, sinks, a scale, ALiBi and three other masks") {
   constexpr S shape{.queries = 18, .model = 15, .heads = 3, .kv_heads = 1, .head_width = 5, .value_width = 7};
   Subject subject = c_subject<shape, C_HEADS_WORKSPACE_BYTES, c_heads_weights, c_heads_options, c_heads_run_with>();
-  subject.mask = {.boolean = true, .alibi = true};
+  subject.mask = {.padding = true, .boolean = true, .additive = true, .alibi = true};
   subject.layout = WeightLayout::per_head;
   subject.score = {.scale = 0.25, .sinks = true};
   check_self(subject);
@@ -50,16 +52,6 @@ TEST_CASE("attention to a context, (in, out), bits, an addend for each head, a s
   subject.layout = WeightLayout::in_out;
   subject.score = {.softcap = 3};
   check_cross(subject);
-}
-
-// In C++, the data of a padding mask and the data of a boolean mask both have a member `may_see`. The data of a boolean
-// mask and the data of an additive mask both have a member `keys`. In C, each mask must therefore have separate
-// options.
-TEST_CASE("three masks whose C++ data share names of members") {
-  constexpr S shape{.queries = C_SHARED_QUERIES, .model = C_SHARED_MODEL, .heads = C_SHARED_HEADS};
-  Subject subject = c_subject<shape, C_SHARED_WORKSPACE_BYTES, c_shared_weights, c_shared_options, c_shared_run_with>();
-  subject.mask = {.padding = true, .boolean = true, .additive = true};
-  check_self(subject);
 }
 
 TEST_CASE("every instruction set: grouped heads, a window and a bias, separate projections") {
@@ -89,7 +81,7 @@ TEST_CASE("a stack of the Keyword Transformer's layers, a bias only in attention
       c_subject<shape, C_KEYWORDS_WORKSPACE_BYTES, c_keywords_weights, c_keywords_options, c_keywords_run_with>(
           C_KEYWORDS_LAYERS);
   check_encoder(subject, {.layers = C_KEYWORDS_LAYERS,
-                          .layer = {.feed_forward = 30, .activation = ladon::Activation::gelu_tanh},
+                          .layer = {.feed_forward = 20, .activation = ladon::Activation::gelu_tanh},
                           .projections = ladon::Bias::without,
                           .epsilon = 1e-6f});
 }

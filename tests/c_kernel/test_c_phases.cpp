@@ -191,9 +191,10 @@ TEST_CASE("a growing text in phases: a stack that captures the scores of each la
   check_growing<GrownStack>({}, {1, 3, 1});
 }
 
-TEST_CASE("the scores that a stack captures while its text grows are those of the C++ type") {
-  using Stack = ladon::Encoder<C_GROWN_STACK_LAYERS, S{.queries = 3, .keys = 10, .model = 8, .heads = 2},
-                               ladon::LayerConfig{.feed_forward = 12}, ladon::mask::Causal>;
+TEST_CASE("a stack with an int8 cache: the scores that it captures while its text grows are those of the C++ type") {
+  constexpr S shape{.queries = 3, .keys = 10, .model = 8, .heads = 2, .cache_precision = ladon::CachePrecision::int8};
+  using Stack =
+      ladon::Encoder<C_GROWN_STACK_LAYERS, shape, ladon::LayerConfig{.feed_forward = 12}, ladon::mask::Causal>;
   Random random(8);
   const Weights<c_grown_stack_weights> weights(random, GrownStack::largest);
   std::vector<const float*> pointers;
@@ -205,6 +206,7 @@ TEST_CASE("the scores that a stack captures while its text grows are those of th
   const std::vector<std::size_t> pieces{3, 1, 3, 3};
   const auto results = grow<GrownStack, 0>(weights.weights, {}, x, pieces);
   const auto caches = std::make_unique<Stack::Caches>();
+  CHECK(C_GROWN_STACK_CACHE_BYTES <= sizeof(*caches) + 64);
   const auto workspace = std::make_unique<Stack::CachedWorkspace>();
   std::size_t past = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {

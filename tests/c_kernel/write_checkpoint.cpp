@@ -1,10 +1,12 @@
 // ladon_write_checkpoint bert|keywords|CASES FILE: writes FILE in the format safetensors. FILE consists of the length
 // of a JSON header in 8 bytes, the header, and the data. `bert` writes the tensors of small_bert(), and `keywords`
 // writes the tensors of small_keywords(). CASES is a JSON file that tests/conformance/make_decoding_cases.py has
-// written. If CASES is given, the program writes the weights of the last case, which are a state dict of PyTorch.
+// written. If CASES is given, the program writes the weights of the last case, which are a state dict of PyTorch, and
+// the tensors `target`, `memory` and `expected` of this case.
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,11 +17,15 @@
 
 namespace {
 
-std::vector<ladon_test::NamedTensor> state_dict(const std::string& file) {
+// Returns the tensors of the last case in a JSON file. The options of the case must be those of the kernels that
+// CMakeLists.txt makes with these tensors.
+std::vector<ladon_test::NamedTensor> last_case(const std::string& file) {
   std::vector<ladon_test::NamedTensor> tensors;
   std::ifstream stream(file);
   const nlohmann::json document = nlohmann::json::parse(stream);
-  const nlohmann::json& weights = document.at("cases").back().at("weights");
+  const nlohmann::json& test = document.at("cases").back();
+  const nlohmann::json& weights = test.at("weights");
+  if (test.at("activation") != "gelu" || test.at("norm_first") != true) throw std::runtime_error("another case");
   for (const auto& [name, values] : weights.items()) {
     ladon_test::NamedTensor tensor{name, {}, {}};
     ladon_test::add_numbers(values, tensor.data);
@@ -33,12 +39,19 @@ std::vector<ladon_test::NamedTensor> state_dict(const std::string& file) {
     if (rows < size) tensor.shape.push_back(size / rows);
     tensors.push_back(tensor);
   }
+  for (const std::string name : {"target", "memory", "expected"}) {
+    ladon_test::NamedTensor tensor{name, {}, {}};
+    ladon_test::add_numbers(test.at(name), tensor.data);
+    const std::size_t rows = test.at(name).size();
+    tensor.shape = {rows, tensor.data.size() / rows};
+    tensors.push_back(tensor);
+  }
   return tensors;
 }
 
 std::vector<ladon_test::NamedTensor> tensors_of(const std::string& name) {
   if (name == "bert") return ladon_test::small_bert();
-  return name == "keywords" ? ladon_test::small_keywords() : state_dict(name);
+  return name == "keywords" ? ladon_test::small_keywords() : last_case(name);
 }
 
 }  // namespace
