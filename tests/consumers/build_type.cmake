@@ -7,9 +7,9 @@ list(FILTER SETTINGS EXCLUDE REGEX "^-DCMAKE_CXX_FLAGS=")
 unset(ENV{CMAKE_BUILD_TYPE})
 
 # expect_warnings(<count> <settings>...): configures the project with <settings>. CMake must print exactly <count>
-# warnings.
+# warnings. All calls use one build folder, because CMake then examines the compiler only once. So a setting stays set
+# in the next calls.
 function(expect_warnings expected)
-  file(REMOVE_RECURSE ${FOLDER}/build)
   run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/build ${SETTINGS} ${ARGN})
   string(REGEX MATCHALL "CMAKE_BUILD_TYPE[ \r\n]+is[ \r\n]+empty" warnings "${said}")
   list(LENGTH warnings count)
@@ -21,4 +21,5 @@ expect_warnings(1)
 expect_warnings(1 "-DCMAKE_CXX_FLAGS=-g -DNAME=x-O2")
 expect_warnings(0 "-DCMAKE_CXX_FLAGS=-g -O2")
 expect_warnings(0 -DCMAKE_CXX_FLAGS=-O1)
-expect_warnings(0 -DCMAKE_BUILD_TYPE=Debug)
+expect_warnings(1 -DCMAKE_CXX_FLAGS=-O0)
+expect_warnings(0 -DCMAKE_CXX_FLAGS= -DCMAKE_BUILD_TYPE=Debug)

@@ -1,7 +1,9 @@
-# -DFOUND=<0 or 1>
+# -DFOUND=<0 or 1> [-DSAYS=<regex>]
 # Tests that programs that link ladon::native are compiled with the flags of LADON_ARCH, and all other programs without
 # these flags. In the test project, `app` links ladon::native, and `plain` links ladon::ladon. By default, LADON_ARCH
-# stands for the flags of this machine. In a cross build, the default is no flags.
+# stands for the flags of this machine. In a cross build, the default is no flags. With FOUND, also runs `plain`, whose
+# output must match SAYS. Without FOUND, also runs `app`, and tests that the project, which contains Ladon's sources,
+# installs nothing.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
@@ -27,10 +29,20 @@ function(expect_flag build regex)
 endfunction()
 
 expect_flag(native "-m(arch|cpu)=native")
-run(said ${CMAKE_COMMAND} --build ${FOLDER}/native --target app)
-run(said ${FOLDER}/native/app)
+if(FOUND)
+  run(said ${CMAKE_COMMAND} --build ${FOLDER}/native --target plain)
+  run(said ${FOLDER}/native/plain)
+  expect("${said}" "${SAYS}")
+else()
+  run(said ${CMAKE_COMMAND} --build ${FOLDER}/native --target app)
+  run(said ${FOLDER}/native/app)
+  run(said ${CMAKE_COMMAND} --install ${FOLDER}/native --prefix ${FOLDER}/prefix)
+  if(EXISTS ${FOLDER}/prefix)
+    message(FATAL_ERROR "a guest installs:\n${said}")
+  endif()
+endif()
 message(STATUS "${said}")
-expect_flag(avx2 "-march=x86-64-v3" -DLADON_ARCH=avx2)
+expect_flag(native "-march=x86-64-v3" -DLADON_ARCH=avx2)
 
 # With CMAKE_SYSTEM_NAME, CMake treats the build as a cross build. `app` must then be compiled without -march and -mcpu.
 run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/cross ${SETTINGS} -DFOUND=${FOUND}
