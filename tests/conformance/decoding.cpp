@@ -82,9 +82,10 @@ Weights weights_of(Tensors& tensors) {
   return weights;
 }
 
-// Decodes the whole input, with `Tokens` tokens in each call of `extend`, and compares the outputs with PyTorch's.
+// Decodes the whole input by calls of `extend` with `at_a_time` tokens, and compares the outputs with PyTorch's. The
+// shape of the decoder has room for `Tokens` tokens in each call.
 template <std::size_t Tokens, ladon::Activation A, ladon::NormOrder O>
-void decode(const json& test, Outcome& outcome) {
+void decode(const json& test, std::size_t at_a_time, Outcome& outcome) {
   using Stack = Decoder<Tokens, A, O>;
   Tensors tensors(test.at("weights"));
   const auto weights = weights_of<typename Stack::Weights>(tensors);
@@ -98,20 +99,20 @@ void decode(const json& test, Outcome& outcome) {
   const auto workspace = std::make_unique<typename Stack::CachedWorkspace>();
   Stack::project_memory(memory.data(), weights, *projected, *memory_workspace);
   std::vector<float> y(x.size(), NAN);
-  for (std::size_t t = 0; t < target; t += Tokens) {
-    const std::size_t count = target - t < Tokens ? target - t : Tokens;
+  for (std::size_t t = 0; t < target; t += at_a_time) {
+    const std::size_t count = target - t < at_a_time ? target - t : at_a_time;
     Stack::extend(x.data() + t * model, *caches, *projected, weights, y.data() + t * model, *workspace,
                   {.self = {.tokens = count}, .memory = {}});
   }
-  compare(std::to_string(Tokens) + " at a time", y, expected, tolerance, outcome);
+  compare(std::to_string(at_a_time) + " at a time", y, expected, tolerance, outcome);
 }
 
 template <ladon::Activation A, ladon::NormOrder O>
 Outcome run(const json& test) {
   Outcome outcome;
-  decode<1, A, O>(test, outcome);
-  decode<3, A, O>(test, outcome);
-  decode<target, A, O>(test, outcome);
+  decode<1, A, O>(test, 1, outcome);
+  decode<target, A, O>(test, 3, outcome);
+  decode<target, A, O>(test, target, outcome);
   return outcome;
 }
 

@@ -25,12 +25,13 @@ using Run = void (*)(const float*, const void*, float*, void*, const void*);
 extern const Run runs[];
 const Run runs[] = {
     run<ladon::MultiHeadAttention<wide>>,
-    run<ladon::MultiHeadAttention<usual, ladon::mask::Causal>>,
+    run<ladon::MultiHeadAttention<usual, ladon::mask::Causal, ladon::layout::InProj, Capped>>,
 #if !defined(LADON_TEST_SET_USUAL)
     run<ladon::MultiHeadAttention<wide, ladon::mask::Causal>>,
     run<ladon::MultiHeadAttention<usual>>,
-#endif
+    run<ladon::MultiHeadAttention<usual, ladon::mask::Causal>>,
     run<ladon::MultiHeadAttention<usual, ladon::mask::None, ladon::layout::InProj, Capped>>,
+#endif
     run<ladon::EncoderLayer<usual, ladon::LayerConfig{.feed_forward = 1536}>>,
     run<ladon::MultiHeadAttention<half_packs>>,
 };
