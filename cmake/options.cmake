@@ -84,6 +84,8 @@ if(LADON_TEST_SET MATCHES "^(quick|usual)$")
 endif()
 string(TOUPPER ${LADON_TEST_SET} test_set)
 target_compile_definitions(ladon_options INTERFACE LADON_TEST_SET_${test_set}=1)
+# LADON_TEST_WIDE selects the cases of a test that only combine what other cases test separately: a second precision
+# under the same mask, or a further shape with the same remainders. `./dev test --all` compiles these cases.
 if(LADON_TEST_SET MATCHES "^(wide|slow)$") # the slow set has everything that the wide set has
   target_compile_definitions(ladon_options INTERFACE LADON_TEST_WIDE=1)
 endif()

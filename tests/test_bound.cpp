@@ -39,14 +39,14 @@ Ran run_right(const Subject& subject, const Variation& variation) {
 
 std::vector<Ran> runs() {
 #if defined(LADON_TEST_SET_QUICK)
-  return {run_right(attention_subject<S{.queries = 17, .model = 16, .heads = 2}, ladon::mask::Causal>(), {})};
+  return {run_right(self_subject<S{.queries = 17, .model = 16, .heads = 2}, ladon::mask::Causal>(), {})};
 #else
   Variation holes;
   holes.may_see.assign(33, 1);
   holes.may_see[5] = holes.may_see[20] = 0;
-  return {run_right(attention_subject<S{.queries = 8, .model = 8, .heads = 2}, ladon::mask::None>(), {}),
-          run_right(attention_subject<S{.queries = 17, .model = 16, .heads = 2}, ladon::mask::Causal>(), {}),
-          run_right(attention_subject<S{.queries = 33, .model = 64, .heads = 4}, CausalAndPadding>(), holes)};
+  return {run_right(self_subject<S{.queries = 8, .model = 8, .heads = 2}, ladon::mask::None>(), {}),
+          run_right(self_subject<S{.queries = 17, .model = 16, .heads = 2}, ladon::mask::Causal>(), {}),
+          run_right(self_subject<S{.queries = 33, .model = 64, .heads = 4}, CausalAndPadding>(), holes)};
 #endif
 }
 

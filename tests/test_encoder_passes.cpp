@@ -46,14 +46,16 @@ TEST_CASE("layer: 1024 hidden features") {
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("layer: several passes over the weights, pre-LN, a gate") {
-  check_layer<S{.queries = 70, .model = 128, .heads = 1},
-              LayerConfig{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
-}
-
 TEST_CASE("layer: several panels, concatenated heads too narrow for the sums of the feed-forward") {
   check_layer<S{.queries = 70, .model = 128, .heads = 2, .value_width = 3}, LayerConfig{.feed_forward = 515},
               ladon::mask::None, ladon::layout::SeparateQKV>();
+}
+#endif
+
+#if defined(LADON_TEST_WIDE)
+TEST_CASE("layer: several passes over the weights, pre-LN, a gate") {
+  check_layer<S{.queries = 70, .model = 128, .heads = 1},
+              LayerConfig{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
 }
 #endif
 

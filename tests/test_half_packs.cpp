@@ -36,20 +36,18 @@ struct CappedWithSinks : ladon::score::Scaled {
 }  // namespace
 
 TEST_CASE("half packs: causal and padding") {
-  check_attention(attention_subject<S{.queries = 19, .model = model, .heads = 2, .head_width = 9},
-                                    decltype(Causal{} & Padding{})>());
+  check_self(
+      self_subject<S{.queries = 19, .model = model, .heads = 2, .head_width = 9}, decltype(Causal{} & Padding{})>());
 }
 
 TEST_CASE("half packs: int8") {
-  check_attention(
-      attention_subject<S{.queries = 23, .model = 131, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
+  check_self(self_subject<S{.queries = 23, .model = 131, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
 }
 
 // With AVX-512 VNNI, products of 9 to 12 tokens skip the last 4 of 16 lanes. In these shapes, rows of weights are long
 // enough to be prefetched (at least 256 weights), and end with an incomplete tuple of four weights.
 TEST_CASE("int8: 9, 11 and 44 tokens, prefetched rows") {
-  check_attention(
-      attention_subject<S{.queries = 11, .model = 267, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
+  check_self(self_subject<S{.queries = 11, .model = 267, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
   check_cross(attention_subject<S{.queries = 9, .keys = 44, .model = 261, .head_width = 5}, None,
                                 ladon::layout::Int8<InProj>>());
 }

@@ -46,6 +46,9 @@ void check_layer() {
                  .activation_bits = activation_bits<typename Layout::Precision>});
 }
 
+// Several cases use these shapes, so they share most instantiations.
+constexpr S several{.queries = 18, .model = 12, .heads = 3}, one{.queries = 1, .model = 37};
+
 }  // namespace
 
 TEST_CASE("int8: attention, odd widths, grouped heads, values of another width") {
@@ -64,26 +67,23 @@ TEST_CASE("int8: a single token") {
       attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None, Int8<InProj>>());
 }
 
-TEST_CASE("int8: encoder layer, post-LN") {
-  check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
-}
+TEST_CASE("int8: encoder layer, post-LN") { check_layer<several, LayerConfig{.feed_forward = 21}, Causal>(); }
 
 // On Cortex-M, several panels (groups of tokens) share one pass over the weights of the feed-forward network. The
 // hidden features of the panels are stored in the memory of the keys, which is free after attention. With 23 tokens,
-// the last pass has fewer panels than the others.
+// the last pass has fewer panels than the others. Only the output projection of attention has a bias.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
-  check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
-              None>();
+  check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 30, .activation = Activation::gelu_tanh}, None,
+              Int8<WithoutProjectionBias<InProj>>>();
 }
 
-TEST_CASE("rotated int8: attention, encoder layer, cache") {
+TEST_CASE("rotated int8: attention, encoder layer with a gate") {
   check_attention(
       attention_subject<S{.queries = 19, .model = 24, .heads = 4, .kv_heads = 2, .head_width = 6, .value_width = 10},
                         Causal, RotatedInt8<SeparateQKV>>());
-  check_layer<S{.queries = 17, .model = 16, .heads = 2}, LayerConfig{.feed_forward = 40}, None, RotatedInt8<InProj>>();
-  check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 8, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::None, RotatedInt8<InProj>>(),
-               {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
+  check_layer<S{.queries = 18, .model = 16, .heads = 4, .kv_heads = 2},
+              LayerConfig{.feed_forward = 24, .activation = Activation::silu, .norm = NormOrder::pre, .gated = true},
+              Causal, RotatedInt8<WithoutBias<SeparateQKV>>>();
 }
 
 TEST_CASE("int8: cache, several tokens and one") {
@@ -93,29 +93,25 @@ TEST_CASE("int8: cache, several tokens and one") {
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("int8: attention, whole panels") {
-  check_attention(attention_subject<S{.queries = 32, .model = 24, .heads = 3}, None, Int8<InProj>>());
-}
-
 TEST_CASE("int8: keys and values projected in advance, from tokens of two widths") {
   check_cross(projected_subject<S{.queries = 9, .keys = 21, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
                                 None, Int8<SeparateQKV>>());
 }
 
-TEST_CASE("int8: encoder layer, only the output projection of attention has a bias") {
-  constexpr LayerConfig config{.feed_forward = 30, .activation = Activation::gelu_tanh};
-  check_layer<S{.queries = 19, .model = 16}, config, None, Int8<WithoutProjectionBias<InProj>>>();
-  check_layer<S{.queries = 1, .model = 16, .heads = 2}, config, None, Int8<WithoutProjectionBias<SeparateQKV>>>();
-}
-
-TEST_CASE("int8: encoder layer of a single token") {
-  check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None>();
+TEST_CASE("int8: encoder layer of a single token, with biases and with one bias in attention") {
+  check_layer<one, LayerConfig{.feed_forward = 70}, None>();
+  check_layer<one, LayerConfig{.feed_forward = 70, .activation = Activation::gelu_tanh}, None,
+              Int8<WithoutProjectionBias<SeparateQKV>>>();
 }
 
 // Some targets convert a row of int8 weights to 16 bits in a buffer on the stack (TuplesIn16Bits in
 // detail/linear/matmul_int8.hpp). The buffer must have room for the 517 features of a row of linear2.
 TEST_CASE("int8: encoder layer with long rows") {
   check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();
+}
+
+TEST_CASE("int8: attention, whole panels") {
+  check_self(self_subject<S{.queries = 32, .model = 24, .heads = 3}, None, Int8<InProj>>());
 }
 
 TEST_CASE("int8: encoder layer, 7 bits") {
@@ -133,8 +129,9 @@ TEST_CASE("int8: cache of a single token, wide rows") {
 // `quantise` writes weights from -127 to 127, but checkpoints of other programs contain -128, too.
 TEST_CASE("int8: the weight -128") {
   for (const Subject& subject :
-       {attention_subject<S{.queries = 5, .model = 9, .heads = 3}, None, Int8<InProj>>(),
-        attention_subject<S{.queries = 1, .keys = 5, .model = 67, .head_width = 16}, None, Int8<InProj>>()}) {
+       {self_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>(),
+        attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None,
+                          Int8<InProj>>()}) {
     AttentionProblem problem = random_problem(subject, subject.shape.queries == 1, 11);
     for (oracle::Linear* linear :
          {&problem.weights.query, &problem.weights.key, &problem.weights.value, &problem.weights.output}) {
@@ -156,60 +153,38 @@ TEST_CASE("int8: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
               Causal, Int8<WithoutBias<SeparateQKV>>>();
 }
 
-TEST_CASE("int8: decoder layers, post-LN and pre-LN") {
-  constexpr S shape{.queries = 18, .model = 12, .heads = 3};
-  constexpr LayerConfig post{.feed_forward = 20},
-      pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre};
-  check_decoder(decoder_layer_subject<shape, 21, post, Causal, None, Int8<InProj>>(),
-                {.layer = post, .self_causal = true, .activation_bits = 8});
-  check_decoder(decoder_layer_subject<shape, 33, pre, Causal, None, Int8<SeparateQKV>>(),
-                {.layer = pre, .self_causal = true, .activation_bits = 8});
-  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12}, 21, post, Causal, None, Int8<InProj>>(),
+TEST_CASE("int8: decoder layer, post-LN") {
+  constexpr LayerConfig post{.feed_forward = 20};
+  check_decoder(decoder_layer_subject<several, 33, post, Causal, None, Int8<InProj>>(),
                 {.layer = post, .self_causal = true, .activation_bits = 8});
 }
 
-TEST_CASE("rotated int8: a single token, 7 bits, a gate, a decoder layer") {
+TEST_CASE("rotated int8: a single token, a decoder layer") {
   check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 40, .heads = 3, .head_width = 8}, None,
                                     RotatedInt8<InProj>>());
-  check_layer<S{.queries = 9, .model = 16, .heads = 2}, LayerConfig{.feed_forward = 24}, None,
-              RotatedInt8<InProj, 7>>();
-  check_layer<S{.queries = 18, .model = 16, .heads = 4, .kv_heads = 2},
-              LayerConfig{.feed_forward = 24, .activation = Activation::silu, .norm = NormOrder::pre, .gated = true},
-              Causal, RotatedInt8<WithoutBias<SeparateQKV>>>();
-  constexpr S shape{.queries = 18, .model = 16, .heads = 2};
   constexpr LayerConfig post{.feed_forward = 24};
-  check_decoder(decoder_layer_subject<shape, 21, post, Causal, None, RotatedInt8<InProj>>(),
-                {.layer = post, .self_causal = true, .activation_bits = 8 + rotated});
+  check_decoder(
+      decoder_layer_subject<S{.queries = 18, .model = 16, .heads = 2}, 21, post, Causal, None, RotatedInt8<InProj>>(),
+      {.layer = post, .self_causal = true, .activation_bits = 8 + rotated});
 }
 
-TEST_CASE("rotated int8: targets agree to the last bit") {
-  using ladon::detail::simd::NativeVectors;
-  constexpr S shape{.queries = 37, .model = 24, .heads = 3};
-  const Subject native = attention_subject<shape, Causal, RotatedInt8<InProj>, NativeVectors>();
+namespace {
+
+template <S Shape, class Layout>
+void check_targets() {
+  const Subject native = self_subject<Shape, Causal, Layout>();
   const Task task = task_of(native, random_problem(native, false, 23), {});
   const Outcome expected = run_guarded(native, task);
-  for (const Subject& subject : {attention_subject<shape, Causal, RotatedInt8<InProj>, ArraysLikeNative<1>>(),
-                                 attention_subject<shape, Causal, RotatedInt8<InProj>, ArraysLikeNative<4>>()}) {
+  for (const Subject& subject : {self_subject<Shape, Causal, Layout, ArraysLikeNative<1>>(),
+                                 self_subject<Shape, Causal, Layout, ArraysLikeNative<4>>()}) {
     CHECK(same_bits(run_guarded(subject, task).y, expected.y));
   }
 }
 
-TEST_CASE("int8: a ring buffer of the latest keys") {
-  check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Window<7>, ladon::score::Scaled,
-                              ladon::position::None, Int8<InProj>>(),
-               {{{5, 1, 1, 1, 5, 3, 1, 1, 1, 1, 1, 5, 2}}});
-}
+}  // namespace
 
 TEST_CASE("int8: targets agree to the last bit") {
-  using ladon::detail::simd::NativeVectors;
-  constexpr S shape{.queries = 37, .model = 18, .heads = 3};
-  const Subject native = attention_subject<shape, Causal, Int8<InProj>, NativeVectors>();
-  const Task task = task_of(native, random_problem(native, false, 23), {});
-  const Outcome expected = run_guarded(native, task);
-  for (const Subject& subject : {attention_subject<shape, Causal, Int8<InProj>, ArraysLikeNative<1>>(),
-                                 attention_subject<shape, Causal, Int8<InProj>, ArraysLikeNative<4>>()}) {
-    CHECK(same_bits(run_guarded(subject, task).y, expected.y));
-  }
+  check_targets<S{.queries = 37, .model = 18, .heads = 3}, Int8<InProj>>();
 }
 
 // A target of plain arrays whose quantised features have the type `Element`. With this target, any machine can test
@@ -227,37 +202,69 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
       CHECK(same_bits(run_guarded(with_8_bits, task).y, run_guarded(with_16_bits, task).y));
     }
   };
-  // Products take tuples of four features, and the last tuple may be incomplete. The first two shapes are named after
-  // the number of features in incomplete tuples. In one_and_three, the last tuple of a token has one feature, and the
-  // last tuple of the concatenated heads has three.
-  constexpr S one_and_three{.queries = 9, .model = 21, .heads = 3, .value_width = 5},
-      two_and_none{.queries = 9, .keys = 5, .model = 6, .heads = 2, .value_width = 4},
-      token{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7};
+  // Products take tuples of four features, and the last tuple may be incomplete. In the first shape, the last tuple of
+  // x has one feature, the last tuple of the context has two, and the last tuple of the concatenated heads has three.
+  // In the second shape, the tuples of x are complete.
+  constexpr S several_tokens{
+      .queries = 9, .keys = 5, .model = 21, .heads = 3, .value_width = 5, .key_model = 6, .value_model = 6},
+      token{.queries = 1, .keys = 9, .model = 36, .heads = 3, .head_width = 7};
   const auto each = [&]<S Shape, class Layout>() {
     const Subject with_16_bits = attention_subject<Shape, None, Layout, Arrays<4, std::int16_t>>();
     check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::uint8_t>>());
     check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::int8_t>>());
   };
-  each.template operator()<one_and_three, Int8<InProj>>();
-  each.template operator()<two_and_none, Int8<SeparateQKV, 7>>();
-  each.template operator()<token, Int8<InProj>>();
+  each.template operator()<several_tokens, Int8<SeparateQKV>>();
+  each.template operator()<token, Int8<InProj, 7>>();
 }
 
-TEST_CASE("int8: in phases, the bits of one run") {
-  constexpr S shape{.queries = 41, .model = 12, .heads = 3};
+TEST_CASE("int8: attention in phases, the bits of one run") {
+  constexpr S shape{.queries = 41, .keys = 23, .model = 12, .heads = 3};
   using Attention = ladon::MultiHeadAttention<shape, None, Int8<InProj>>;
   const Subject whole = attention_subject<shape, None, Int8<InProj>>();
   const Subject parts = subject_of_attention<AttentionInPhases<Attention, InTurn<3>>, None, Int8<InProj>>();
-  const Task task = task_of(whole, random_problem(whole, false, 5), {});
+  const Task task = task_of(whole, random_problem(whole, true, 5), {});
   CHECK(same_bits(run_guarded(parts, task).y, run_guarded(whole, task).y));
+}
 
+#endif
+
+#if defined(LADON_TEST_WIDE)
+TEST_CASE("int8: a ring buffer of the latest keys") {
+  check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Window<7>, ladon::score::Scaled,
+                              ladon::position::None, Int8<InProj>>(),
+               {{{5, 1, 1, 1, 5, 3, 1, 1, 1, 1, 1, 5, 2}}});
+}
+
+TEST_CASE("int8: decoder layers, pre-LN or one head") {
+  constexpr LayerConfig pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre},
+      post{.feed_forward = 20};
+  check_decoder(decoder_layer_subject<several, 33, pre, Causal, None, Int8<SeparateQKV>>(),
+                {.layer = pre, .self_causal = true, .activation_bits = 8});
+  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12}, 21, post, Causal, None, Int8<InProj>>(),
+                {.layer = post, .self_causal = true, .activation_bits = 8});
+}
+
+TEST_CASE("rotated int8: encoder layers without gates, a cache") {
+  check_layer<S{.queries = 17, .model = 16, .heads = 2}, LayerConfig{.feed_forward = 40}, None, RotatedInt8<InProj>>();
+  check_layer<S{.queries = 9, .model = 16, .heads = 2}, LayerConfig{.feed_forward = 24}, None,
+              RotatedInt8<InProj, 7>>();
+  check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 8, .heads = 2}, Causal, ladon::score::Scaled,
+                              ladon::position::None, RotatedInt8<InProj>>(),
+               {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
+}
+
+TEST_CASE("rotated int8: targets agree to the last bit") {
+  check_targets<S{.queries = 37, .model = 24, .heads = 3}, RotatedInt8<InProj>>();
+}
+
+TEST_CASE("int8: encoder layer in phases, the bits of one run") {
   constexpr LayerConfig config{.feed_forward = 20, .norm = NormOrder::pre};
-  using Layer = ladon::EncoderLayer<shape, config, None, Int8<InProj>>;
+  using Layer = ladon::EncoderLayer<S{.queries = 41, .model = 12, .heads = 3}, config, None, Int8<InProj>>;
   const Subject layer = subject_of_layer<Layer, None, Int8<InProj>>();
   const EncoderProblem problem = random_encoder(layer.shape, {.layer = config, .activation_bits = 8}, 6);
-  const Task layer_task = task_of(layer, problem, {});
+  const Task task = task_of(layer, problem, {});
   const Subject in_phases = subject_of_layer<InPhases<Layer, InTurn<3>>, None, Int8<InProj>>();
-  CHECK(same_bits(run_guarded(in_phases, layer_task).y, run_guarded(layer, layer_task).y));
+  CHECK(same_bits(run_guarded(in_phases, task).y, run_guarded(layer, task).y));
 }
 #endif
 
@@ -265,8 +272,7 @@ TEST_CASE("int8: in phases, the bits of one run") {
 // 1 may change only row 1 of the output.
 TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const Subject subject =
-      attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
+  const Subject subject = self_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
   AttentionProblem problem = random_problem(subject, false, 3);
   const Variation hide_token_1{.may_see = {1, 0, 1, 1, 1}};
   const auto row = [&](const Floats& y, std::size_t token) { return std::span(y).subspan(12 * token, 12); };
@@ -293,8 +299,7 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
 // rounds it to 127. For token 2, the zero point 101.5 is rounded to 102. The highest feature of token 2 has x / unit =
 // 153.5, which is rounded to 154, and must then be limited to 255 - 102 = 153.
 TEST_CASE("int8: tokens whose extremes lie halfway between two integers") {
-  const Subject subject =
-      attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
+  const Subject subject = self_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     CAPTURE(seed);
     AttentionProblem problem = random_problem(subject, false, seed);

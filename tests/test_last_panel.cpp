@@ -53,13 +53,13 @@ TEST_CASE("last panel: attention, causal and padding") {
 }
 
 TEST_CASE("last panel: attention, int8 and bfloat16") {
-  check_attention(attention_subject<S{.queries = 33, .model = 19, .head_width = 7}, Padding, Int8<InProj>>());
-  check_attention(attention_subject<S{.queries = 37, .model = 21, .head_width = 6}, None, BFloat16<SeparateQKV>>());
+  check_self(self_subject<S{.queries = 33, .model = 19, .head_width = 7}, Padding, Int8<InProj>>());
+  check_self(self_subject<S{.queries = 37, .model = 21, .head_width = 6}, None, BFloat16<SeparateQKV>>());
 }
 
 TEST_CASE("last panel: encoder layer of three tokens more than whole panels") {
   constexpr LayerConfig config{.feed_forward = 37, .activation = Activation::gelu_tanh};
-  check_layer<S{.queries = 35, .model = 20, .heads = 2}, config, None>();
+  check_layer<S{.queries = 35, .model = 20, .heads = 2}, config, Padding>();
   check_layer<S{.queries = 35, .model = 20, .heads = 2}, config, Padding, Int8<InProj>>();
 }
 
@@ -71,12 +71,15 @@ TEST_CASE("last panel: at most four queries without a mask, every captured stage
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("last panel: attention to a context, every captured stage") {
+TEST_CASE("last panel: attention to a context") {
+#if defined(LADON_TEST_WIDE)
+  constexpr Captures captures = Captures::every_stage;
+#else
+  constexpr Captures captures = Captures::weights;  // test_half_packs.cpp captures every stage under the same masks
+#endif
   check_cross(attention_subject<S{.queries = 49, .keys = 99, .model = 17, .heads = 2, .head_width = 3},
                                 decltype(Bits{} & AdditivePerHead{}), ladon::layout::InOut, Wide, CappedWithSinks,
-                                ladon::position::None, Captures::every_stage>());
-  check_cross(attention_subject<S{.queries = 99, .keys = 35, .model = 18, .heads = 2, .head_width = 5},
-                                decltype(Window<9, 3>{} & Alibi{}), BFloat16<InProj>>());
+                                ladon::position::None, captures>());
 }
 
 TEST_CASE("last panel: several blocks of keys, int8") {
@@ -85,16 +88,13 @@ TEST_CASE("last panel: several blocks of keys, int8") {
 }
 
 TEST_CASE("last panel: three packs of half a register") {
-  check_attention(attention_subject<S{.queries = 51, .model = 131, .head_width = 17}, Causal>());
-  check_attention(attention_subject<S{.queries = 51, .model = 131, .head_width = 17}, None, Int8<InProj>>());
+  check_self(self_subject<S{.queries = 51, .model = 131, .head_width = 17}, Causal>());
+  check_self(self_subject<S{.queries = 51, .model = 131, .head_width = 17}, None, Int8<InProj>>());
 }
 
 TEST_CASE("last panel: a cache") {
   check_cached(cached_subject<S{.queries = 35, .keys = 70, .model = 18, .heads = 2, .head_width = 4}, Causal>(),
                {{{35, 33, 1, 1}}, {{34, 35, 1}, false}});
-  check_cached(cached_subject<S{.queries = 33, .keys = 40, .model = 18, .heads = 2, .head_width = 4}, Causal,
-                              ladon::score::Scaled, ladon::position::None, Int8<InProj>>(),
-               {{{33, 1, 6}}});
 }
 
 // The weights of linear1 and linear2 together exceed second_cache_bytes. So the kernel divides the hidden features of
@@ -105,15 +105,30 @@ TEST_CASE("last panel: encoder layer with chunks of hidden features") {
   const std::vector<Variation> variations{{}, {.lengths = {.tokens = 34}}, {.lengths = {.queries = 18}}};
   check_encoder(layer_subject<S{.queries = 35, .model = 132, .heads = 1}, config, None>(), {.layer = config},
                 variations);
+#if defined(LADON_TEST_WIDE)
   using Rounded = BFloat16<InProj>;
   check_encoder(layer_subject<S{.queries = 40, .model = 132, .heads = 1}, config, None, Rounded>(),
                 {.layer = config, .activation_bits = activation_bits<Rounded::Precision>}, variations);
+#endif
 }
 
 TEST_CASE("last panel: gated encoder layer, bfloat16") {
   constexpr LayerConfig config{
       .feed_forward = 29, .activation = Activation::silu, .gated = true, .norm_kind = ladon::NormKind::rms};
   check_layer<S{.queries = 99, .model = 22, .heads = 1}, config, Causal, BFloat16<InProj>>();
+}
+#endif
+
+#if defined(LADON_TEST_WIDE)
+TEST_CASE("last panel: attention to a context, bfloat16") {
+  check_cross(attention_subject<S{.queries = 99, .keys = 35, .model = 18, .heads = 2, .head_width = 5},
+                                decltype(Window<9, 3>{} & Alibi{}), BFloat16<InProj>>());
+}
+
+TEST_CASE("last panel: a cache, int8") {
+  check_cached(cached_subject<S{.queries = 33, .keys = 40, .model = 18, .heads = 2, .head_width = 4}, Causal,
+                              ladon::score::Scaled, ladon::position::None, Int8<InProj>>(),
+               {{{33, 1, 6}}});
 }
 #endif
 

@@ -13,15 +13,14 @@ TEST_CASE("padding") {
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("padding, more shapes") {
   sweep<ladon::mask::Padding, S{.queries = 2, .model = 1, .heads = 4, .head_width = 1},
-        S{.queries = 16, .model = 12, .heads = 3, .kv_heads = 1, .head_width = 32},
-        S{.queries = 100, .keys = 1, .model = 5, .heads = 3, .kv_heads = 1, .head_width = 4},
-        S{.queries = 8, .keys = 100, .model = 1, .heads = 3, .kv_heads = 1, .head_width = 80}>();
+        S{.queries = 100, .keys = 1, .model = 5, .heads = 3, .kv_heads = 1, .head_width = 4}>();
 }
 #endif
 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("padding, the other shapes of the wide set") {
-  sweep<ladon::mask::Padding,
+  sweep<ladon::mask::Padding, S{.queries = 16, .model = 12, .heads = 3, .kv_heads = 1, .head_width = 32},
+        S{.queries = 8, .keys = 100, .model = 1, .heads = 3, .kv_heads = 1, .head_width = 80},
         S{.queries = 3, .keys = 8, .model = 1, .heads = 2, .kv_heads = 1, .head_width = 20, .value_width = 8},
         S{.queries = 31, .model = 17, .heads = 2, .kv_heads = 1, .head_width = 64},
         S{.queries = 7, .model = 17, .heads = 1, .head_width = 4, .value_width = 20},

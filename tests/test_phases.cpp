@@ -19,103 +19,100 @@ namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
 // This number of shares exceeds the numbers of panels and heads of every shape below, so that some shares are empty. A
-// shape has at most 69 queries, and thus at most 69 panels.
-constexpr std::size_t too_many = 70;
+// shape has at most 70 queries or keys, and thus at most 70 panels.
+constexpr std::size_t too_many = 71;
+using Team = InTurn<too_many>;
 
-void check_same(const Outcome& expected, const Subject& parts, const Task& task) {
-  const Outcome actual = run_guarded(parts, task);
-  CHECK(same_bits(actual.y, expected.y));
-  for (std::size_t i = 0; i < expected.maps.size(); ++i) CHECK(same_bits(actual.maps[i], expected.maps[i]));
+// Checks that `parts`, which runs with Team, gives the bits of `whole` for several numbers of shares.
+void check_same(const Subject& whole, const Subject& parts, const Task& task) {
+  const Outcome expected = run_guarded(whole, task);
+  for (const std::size_t shares : {std::size_t(1), std::size_t(2), std::size_t(5), too_many}) {
+    CAPTURE(shares);
+    Team::shares = shares;
+    const Outcome actual = run_guarded(parts, task);
+    CHECK(same_bits(actual.y, expected.y));
+    for (std::size_t i = 0; i < expected.maps.size(); ++i) CHECK(same_bits(actual.maps[i], expected.maps[i]));
+  }
 }
 
+// Checks self-attention if the shape has as many queries as keys. Otherwise, checks attention to a context.
 template <S Shape, class Mask, class Layout = layout::InProj>
-void check_attention_in_phases(bool cross) {
+void check_attention_in_phases() {
   using Attention = ladon::MultiHeadAttention<Shape, Mask, Layout>;
-  const Subject whole = attention_subject<Shape, Mask, Layout>();
+  constexpr bool cross = !Attention::as_many_keys;
+  const auto subject_of = []<class Block>() {
+    return subject_of_attention<Block, Mask, Layout, ladon::score::Scaled, ladon::position::None, Captures::weights,
+                                ladon::detail::simd::NativeVectors, cross ? Calls::any : Calls::self>();
+  };
+  const Subject whole = subject_of.template operator()<Attention>(),
+                parts = subject_of.template operator()<AttentionInPhases<Attention, Team>>();
   for (const Variation& variation : variations(whole)) {
     CAPTURE(to_string(whole, variation));
-    const Task task = task_of(whole, random_problem(whole.shape, cross, 5), variation);
-    const Outcome expected = run_guarded(whole, task);
-    const auto in = [&]<std::size_t Shares>(std::integral_constant<std::size_t, Shares>) {
-      CAPTURE(Shares);
-      check_same(expected, subject_of_attention<AttentionInPhases<Attention, InTurn<Shares>>, Mask, Layout>(), task);
-    };
-    in(std::integral_constant<std::size_t, 1>{});
-    in(std::integral_constant<std::size_t, 2>{});
-    in(std::integral_constant<std::size_t, 3>{});
-    in(std::integral_constant<std::size_t, 5>{});
-    in(std::integral_constant<std::size_t, too_many>{});
+    check_same(whole, parts, task_of(whole, random_problem(whole.shape, cross, 5), variation));
   }
 }
 
 // Checks attention without projections. Its threads need no shared memory.
-template <S Shape, class Mask, std::size_t... Shares>
+template <S Shape, class Mask>
 void check_given_in_phases() {
   using Attention = ladon::Attention<Shape, Mask>;
+  using Workspace = typename Attention::template TeamWorkspace<Team::size>;
   const Subject whole = given_subject<Shape, Mask>();
-  const auto parts_of = [&]<std::size_t Count>(std::integral_constant<std::size_t, Count>) {
-    using Workspace = typename Attention::template TeamWorkspace<Count>;
-    Subject parts = whole;
-    parts.workspace_bytes = parts.cross_workspace_bytes = sizeof(Workspace);
-    parts.run = [](const Call& call) {
-      auto& workspace = *static_cast<Workspace*>(call.workspace);
-      run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
-        InTurn<Count>::drive(Attention::phases, [&](std::size_t phase, Share share) {
-          auto& scratch = workspace.scratch[share.index];
-          spoil(scratch, poison());
-          Attention::run_phase(phase, share, call.x, call.context, call.weights[0], call.y, scratch,
-                               options_of<Attention, Mask>(call), where...);
-        });
+  Subject parts = whole;
+  parts.workspace_bytes = parts.cross_workspace_bytes = sizeof(Workspace);
+  parts.run = [](const Call& call) {
+    auto& workspace = *static_cast<Workspace*>(call.workspace);
+    run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
+      Team::drive(Attention::phases, [&](std::size_t phase, Share share) {
+        auto& scratch = workspace.scratch[share.index];
+        spoil(scratch, poison());
+        Attention::run_phase(phase, share, call.x, call.context, call.weights[0], call.y, scratch,
+                             options_of<Attention, Mask>(call), where...);
       });
-    };
-    return parts;
+    });
   };
   for (const Variation& variation : variations(whole)) {
     CAPTURE(to_string(whole, variation));
-    const Task task = task_of(whole, random_given(whole.shape, 5), variation);
-    const Outcome expected = run_guarded(whole, task);
-    (check_same(expected, parts_of(std::integral_constant<std::size_t, Shares>{}), task), ...);
+    check_same(whole, parts, task_of(whole, random_given(whole.shape, 5), variation));
   }
 }
 
 // Checks an encoder layer or a stack. `subject_of` returns the description of a kernel that the tests call (Subject in
 // subject.hpp).
-template <class Layer, std::size_t... Shares, class SubjectOf>
+template <class Layer, class SubjectOf>
 void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
-  const Subject whole = subject_of.template operator()<Layer>();
+  const Subject whole = subject_of.template operator()<Layer>(),
+                parts = subject_of.template operator()<InPhases<Layer, Team>>();
   const EncoderProblem problem = random_encoder(whole.shape, form, 6);
   for (const Variation& variation : variations(whole)) {
     CAPTURE(to_string(whole, variation));
-    const Task task = task_of(whole, problem, variation);
-    const Outcome expected = run_guarded(whole, task);
-    (check_same(expected, subject_of.template operator()<InPhases<Layer, InTurn<Shares>>>(), task), ...);
+    check_same(whole, parts, task_of(whole, problem, variation));
   }
 }
 template <S Shape, LayerConfig Config, class Mask>
 void check_layer_in_phases() {
   const auto subject_of = []<class Layer>() { return subject_of_layer<Layer, Mask>(); };
-  check_in_phases<ladon::EncoderLayer<Shape, Config, Mask>, 2, 5, too_many>({.layer = Config}, subject_of);
+  check_in_phases<ladon::EncoderLayer<Shape, Config, Mask>>({.layer = Config}, subject_of);
 }
 template <std::size_t Layers, S Shape, LayerConfig Config, class Mask, FinalNorm Final>
 void check_stack_in_phases() {
   const auto subject_of = []<class Encoder>() { return subject_of_encoder<Encoder, Mask>(); };
-  check_in_phases<ladon::Encoder<Layers, Shape, Config, Mask, Final>, 1, 3, too_many>(
+  check_in_phases<ladon::Encoder<Layers, Shape, Config, Mask, Final>>(
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
 // Checks a decoder layer or a stack, with all attention maps. The memory (the output of an encoder) must have at least
 // as many tokens as the text, because all buffers for maps are as wide as the memory (decoder_check.hpp).
-template <class Decoder, std::size_t... Shares, class SubjectOf>
+template <class Decoder, class SubjectOf>
 void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
-  const Subject whole = subject_of.template operator()<Decoder>();
+  const Subject whole = subject_of.template operator()<Decoder>(),
+                parts = subject_of.template operator()<InPhases<Decoder, Team>>();
   const DecoderProblem problem = random_decoder(whole.shape, form, 6);
   const std::size_t tokens = whole.shape.queries, memory = whole.shape.keys;
   for (const Lengths& lengths :
        {Lengths{}, Lengths{.tokens = tokens * 2 / 3, .queries = tokens / 2, .keys = memory - 1},
         Lengths{.tokens = 1, .queries = 1, .keys = 1}}) {
-    const Task task = task_of(whole, problem, lengths, {});
-    const Outcome expected = run_guarded(whole, task);
-    (check_same(expected, subject_of.template operator()<InPhases<Decoder, InTurn<Shares>>>(), task), ...);
+    check_same(whole, parts, task_of(whole, problem, lengths, {}));
   }
 }
 
@@ -136,6 +133,9 @@ constexpr bool shares_evenly(std::size_t parts, std::size_t count) {
 }
 static_assert(shares_evenly(12, 1) && shares_evenly(12, 2) && shares_evenly(12, 5) && shares_evenly(12, 12));
 static_assert(shares_evenly(12, 13) && shares_evenly(1, 70) && shares_evenly(0, 3) && shares_evenly(7, 3));
+
+// Several cases use this shape, so they share most instantiations. Its last panel has few tokens.
+constexpr S square{.queries = 34, .model = 9, .heads = 3};
 
 constexpr S grouped{.queries = 3, .keys = 300, .model = 8, .heads = 4, .kv_heads = 2};
 using Cross = ladon::MultiHeadAttention<grouped>;
@@ -158,28 +158,24 @@ static_assert(sizeof(Stack::TeamWorkspace<3>) == sizeof(Stack::Workspace) + 2 * 
 }  // namespace
 
 TEST_CASE("self-attention: panels that are not full, causal and padding") {
-  check_attention_in_phases<S{.queries = 69, .model = 15, .heads = 3}, CausalAndPadding>(false);
+  check_attention_in_phases<S{.queries = 69, .model = 15, .heads = 3}, CausalAndPadding>();
 }
 TEST_CASE("keys from a context, grouped heads, values of another width, separate weight tensors") {
   check_attention_in_phases<S{.queries = 17, .keys = 70, .model = 12, .heads = 6, .kv_heads = 3, .value_width = 5},
-                            mask::Padding, layout::SeparateQKV>(true);
+                            mask::Padding, layout::SeparateQKV>();
 }
 TEST_CASE("one query and many keys") {
-  check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::None>(true);
+  check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::None>();
 }
 TEST_CASE("given q, k, v: grouped heads, causal") {
   check_given_in_phases<S{.queries = 19, .keys = 40, .model = 1, .heads = 6, .kv_heads = 2, .head_width = 5},
-                        mask::Causal, 1, 2, 4, 7>();
-}
-TEST_CASE("layer: post-LN, causal") {
-  check_layer_in_phases<S{.queries = 66, .model = 12, .heads = 4, .kv_heads = 2}, LayerConfig{.feed_forward = 20},
                         mask::Causal>();
 }
+TEST_CASE("layer: post-LN, causal") { check_layer_in_phases<square, LayerConfig{.feed_forward = 20}, mask::Causal>(); }
 TEST_CASE("layer: pre-LN, gated") {
-  check_layer_in_phases<S{.queries = 35, .model = 10, .heads = 5},
-                        LayerConfig{
-                            .feed_forward = 9, .activation = Activation::gelu, .norm = NormOrder::pre, .gated = true},
-                        mask::None>();
+  check_layer_in_phases<
+      square, LayerConfig{.feed_forward = 9, .activation = Activation::gelu, .norm = NormOrder::pre, .gated = true},
+      mask::Causal>();
 }
 TEST_CASE("layer: a single token") {
   check_layer_in_phases<S{.queries = 1, .model = 6, .heads = 2}, LayerConfig{.feed_forward = 5, .norm = NormOrder::pre},
@@ -190,8 +186,8 @@ TEST_CASE("stack: pre-LN with a final norm, padding") {
                         LayerConfig{.feed_forward = 16, .norm = NormOrder::pre}, mask::Padding, FinalNorm::with>();
 }
 TEST_CASE("stack: post-LN, RMSNorm") {
-  check_stack_in_phases<2, S{.queries = 34, .model = 9, .heads = 3},
-                        LayerConfig{.feed_forward = 7, .norm_kind = NormKind::rms}, mask::Causal, FinalNorm::without>();
+  check_stack_in_phases<2, square, LayerConfig{.feed_forward = 7, .norm_kind = NormKind::rms}, mask::Causal,
+                        FinalNorm::without>();
 }
 TEST_CASE("decoder layer: post-LN, a memory longer than the text, int8") {
   using Layout = layout::Int8<layout::InProj>;
@@ -201,14 +197,13 @@ TEST_CASE("decoder layer: post-LN, a memory longer than the text, int8") {
   constexpr LayerConfig config{.feed_forward = 9};
   using Layer = ladon::DecoderLayer<S{.queries = 35, .model = 12, .heads = 4, .kv_heads = 2}, 69, config, mask::Causal,
                                     mask::Padding, Layout>;
-  check_decoder_in_phases<Layer, 1, 2, 3, too_many>({.layer = config, .activation_bits = 8}, subject_of);
+  check_decoder_in_phases<Layer>({.layer = config, .activation_bits = 8}, subject_of);
 }
 TEST_CASE("decoder stack: pre-LN with a final norm") {
   const auto subject_of = []<class Stacked>() { return subject_of_decoder<Stacked, mask::Causal, mask::None>(); };
   constexpr LayerConfig config{.feed_forward = 9, .norm = NormOrder::pre};
-  using DecoderStack = ladon::Decoder<2, S{.queries = 34, .model = 9, .heads = 3}, 37, config, mask::Causal, mask::None,
-                                      FinalNorm::with>;
-  check_decoder_in_phases<DecoderStack, 1, 2, 5>({.layers = 2, .layer = config, .final_norm = true}, subject_of);
+  using DecoderStack = ladon::Decoder<2, square, 37, config, mask::Causal, mask::None, FinalNorm::with>;
+  check_decoder_in_phases<DecoderStack>({.layers = 2, .layer = config, .final_norm = true}, subject_of);
 }
 
 }  // namespace ladon_test

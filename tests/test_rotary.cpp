@@ -58,16 +58,12 @@ TEST_CASE("rotary embedding of a part of a head, with other bases and scalings")
   check_given(
       given_subject<S{.queries = 3, .keys = 33, .model = 5}, None, Scaled, ScaledRotary<Pairing::halves, 2, 33>>());
   check_given(given_subject<S{.queries = 1, .keys = 33, .model = 9}, None, Scaled, RotaryOf<Pairing::halves, 8, 50>>());
-  check_given(
-      given_subject<S{.queries = 1, .keys = 600, .model = 9}, Causal, Scaled, RotaryOf<Pairing::neighbours, 8, 600>>());
 }
 
 TEST_CASE("rotary embedding with projections, grouped heads and a cap") {
   using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
-  check_attention(attention_subject<S{.queries = 37, .model = 24, .heads = 4, .kv_heads = 2}, Causal, InProj,
-                                    NativeVectors, Capped, RotaryOf<Pairing::halves, 6, 60>>());
-  check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, None, InProj, NativeVectors,
-                                Scaled, RotaryOf<Pairing::neighbours, 6, 30>>());
+  check_self(self_subject<S{.queries = 37, .model = 24, .heads = 4, .kv_heads = 2}, Causal, InProj, NativeVectors,
+                          Capped, RotaryOf<Pairing::halves, 6, 60>>());
 }
 #endif
 
@@ -98,5 +94,15 @@ TEST_CASE("the token at position 0 is not rotated, and each parameter of the rot
   CHECK(!same(turned, later));
   for (std::size_t i = 0; i < later.y.size(); ++i) CHECK(std::abs(turned.y[i] - later.y[i]) < 1e-5f);
 }
+
+#if defined(LADON_TEST_WIDE)
+TEST_CASE("rotary embedding: several blocks of keys, keys from a context") {
+  check_given(
+      given_subject<S{.queries = 1, .keys = 600, .model = 9}, Causal, Scaled, RotaryOf<Pairing::neighbours, 8, 600>>());
+  using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
+  check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, None, InProj, NativeVectors,
+                                Scaled, RotaryOf<Pairing::neighbours, 6, 30>>());
+}
+#endif
 
 }  // namespace ladon_test

@@ -25,7 +25,8 @@ namespace mask = ladon::mask;
 using Floats = std::vector<float>;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr std::size_t rounds = 100;
+constexpr std::size_t rounds = 30, most_threads = 5;
+using Threads = OnThreads<most_threads>;
 
 bool same(const Floats& a, const Floats& b) {
   return std::ranges::equal(a, b, {}, std::bit_cast<std::uint32_t, float>, std::bit_cast<std::uint32_t, float>);
@@ -48,17 +49,18 @@ using Decoder = ladon::Decoder<2, square, 29, LayerConfig{.feed_forward = 14, .n
                                mask::None, FinalNorm::with>;
 using Cross = ladon::MultiHeadAttention<oblong>;
 using One = ladon::MultiHeadAttention<S{.queries = 1, .keys = 40, .model = 12, .heads = 3}>;
-using Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}>;
-using Int8Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}, mask::None,
+using Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}, mask::Causal>;
+using Int8Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}, mask::Causal,
                                       ladon::layout::Int8<ladon::layout::InProj>>;
 using Stack =
     ladon::Encoder<2, square, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
 
-// Computes y from x several times, with `Threads` threads on one workspace. Then computes once more in place, with y =
+// Computes y from x several times, with `threads` threads on one workspace. Then computes once more in place, with y =
 // x. Every result must have the bits of a call with one thread.
-template <class Block, std::size_t Threads>
-void check_team(const typename Block::Options& options = {}) {
-  using Team = InPhases<Block, OnThreads<Threads>>;
+template <class Block>
+void check_team(std::size_t threads, const typename Block::Options& options = {}) {
+  using Team = InPhases<Block, Threads>;
+  Threads::shares = threads;
   const RandomWeights<typename Block::Weights> random;
   const Floats x = Random(4).normals(numbers);
   const auto alone = std::make_unique<typename Block::Workspace>();
@@ -78,7 +80,8 @@ void check_team(const typename Block::Options& options = {}) {
 template <class Block>
 void check_cross_team() {
   constexpr S shape = Block::shape;
-  using Team = InPhases<Block, OnThreads<3>>;
+  using Team = InPhases<Block, Threads>;
+  Threads::shares = 3;
   const RandomWeights<typename Block::Weights> random;
   const Floats x = Random(4).normals(shape.queries * shape.model),
                context = Random(5).normals(shape.keys * shape.model);
@@ -134,7 +137,7 @@ void check_reuse() {
   }
   const auto workspace = std::make_unique<typename Block::Workspace>();
   Random order(6);
-  for (std::size_t round = 0; round < 3 * rounds; ++round) {
+  for (std::size_t round = 0; round < 100; ++round) {
     const std::size_t which = order.next() % 15;
     const Floats y = run(which, *workspace);
     CAPTURE(which);
@@ -147,22 +150,23 @@ void check_reuse() {
 }  // namespace
 
 TEST_CASE("one attention by several threads") {
-  check_team<Attention, 2>();
-  check_team<Attention, 3>({.tokens = 37});
-  check_team<Attention, 5>({.queries = 11, .keys = 40});
+  check_team<Attention>(2);
+  check_team<Attention>(3, {.tokens = 37});
+  check_team<Attention>(5, {.queries = 11, .keys = 40});
 }
 TEST_CASE("one encoder layer by several threads") {
-  check_team<Layer, 2>();
-  check_team<Layer, 3>({.queries = 20});
-  check_team<Int8Layer, 3>();
+  check_team<Layer>(2);
+  check_team<Layer>(3, {.queries = 20});
+  check_team<Int8Layer>(3);
 }
 TEST_CASE("one stack by several threads") {
-  check_team<Stack, 2>();
-  check_team<Stack, 4>({.queries = 18, .keys = 41});
+  check_team<Stack>(2);
+  check_team<Stack>(4, {.queries = 18, .keys = 41});
 }
 
 TEST_CASE("one decoder by several threads") {
-  using Team = InPhases<Decoder, OnThreads<3>>;
+  using Team = InPhases<Decoder, Threads>;
+  Threads::shares = 3;
   const RandomWeights<Decoder::Weights> random;
   const Floats x = Random(4).normals(numbers), memory = Random(5).normals(29 * 12);
   const auto alone = std::make_unique<Decoder::Workspace>();
@@ -178,11 +182,12 @@ TEST_CASE("one decoder by several threads") {
 TEST_CASE("a growing text, by several threads") {
   using Growing = ladon::Encoder<2, S{.queries = 18, .keys = 41, .model = 12, .heads = 3},
                                  LayerConfig{.feed_forward = 14}, mask::Causal, FinalNorm::with>;
-  constexpr std::size_t threads = 3, size = 18 * 12;
+  constexpr std::size_t size = 18 * 12;
+  Threads::shares = 3;
   const RandomWeights<Growing::Weights> random;
   const Floats x = Random(4).normals(size);
   const auto alone = std::make_unique<Growing::CachedWorkspace>();
-  const auto workspace = std::make_unique<Growing::CachedTeamWorkspace<threads>>();
+  const auto workspace = std::make_unique<Growing::CachedTeamWorkspace<most_threads>>();
   const auto caches = std::make_unique<Growing::Caches>(), team_caches = std::make_unique<Growing::Caches>();
   for (std::size_t round = 0; round < rounds; ++round) {
     if (round % 2 == 0) {
@@ -193,7 +198,7 @@ TEST_CASE("a growing text, by several threads") {
     const Floats expected =
         output_of(size, [&](float* y) { Growing::extend(x.data(), *caches, random.weights, y, *alone); });
     const auto run = [&](float* y) {
-      OnThreads<threads>::drive(Growing::phases, [&](std::size_t phase, ladon::Share share) {
+      Threads::drive(Growing::phases, [&](std::size_t phase, ladon::Share share) {
         Growing::extend_phase(phase, share, x.data(), *team_caches, random.weights, y, workspace->shared,
                               workspace->scratch[share.index]);
       });

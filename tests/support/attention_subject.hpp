@@ -76,11 +76,15 @@ void run_capturing(const Call& call, Run run) {
   }
 }
 
+// Selects the calls that a subject can make. A shape with as many queries as keys has two functions, for
+// self-attention and for attention to a context. A subject with Calls::self does not instantiate the second function.
+enum class Calls { any, self };
+
 // Returns the Subject that runs `Attention`. `Attention` is a MultiHeadAttention, or a type of team.hpp that runs a
 // MultiHeadAttention in phases.
 template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights,
-          class Target = ladon::detail::simd::NativeVectors>
+          class Target = ladon::detail::simd::NativeVectors, Calls K = Calls::any>
 Subject subject_of_attention() {
   const auto run = [](const Call& call) {
     typename Attention::Weights weights;
@@ -89,10 +93,12 @@ Subject subject_of_attention() {
     auto options = options_of<Attention, Mask>(call);
     set_position<Position>(options, call);
     if (call.context != nullptr) {
-      auto& workspace = *static_cast<typename Attention::CrossWorkspace*>(call.workspace);
-      run_capturing<Attention, C>(call, [&](auto... where) {
-        Attention::run(call.x, call.context, weights, call.y, workspace, options, where...);
-      });
+      if constexpr (K == Calls::any) {
+        auto& workspace = *static_cast<typename Attention::CrossWorkspace*>(call.workspace);
+        run_capturing<Attention, C>(call, [&](auto... where) {
+          Attention::run(call.x, call.context, weights, call.y, workspace, options, where...);
+        });
+      }
     } else if constexpr (Attention::as_many_keys) {
       auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
       run_capturing<Attention, C>(
@@ -118,6 +124,15 @@ template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
 Subject attention_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Target>, Mask, Layout, Score,
                               Position, C, Target>();
+}
+
+// Like attention_subject, but for check_self and other tests that never pass a context.
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
+          class Target = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
+          class Position = ladon::position::None, Captures C = Captures::weights>
+Subject self_subject() {
+  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Target>, Mask, Layout, Score,
+                              Position, C, Target, Calls::self>();
 }
 
 // Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may be

@@ -35,7 +35,7 @@ oracle::MaySee memory_mask(const DecoderForm& form, std::size_t memory, const st
   };
 }
 
-std::vector<Lengths> lengths_to_try(const ladon::Shape& shape) {
+std::vector<Lengths> decoder_lengths(const ladon::Shape& shape) {
   const std::size_t tokens = shape.queries, memory = shape.keys;
   return {{},
           {.tokens = tokens * 2 / 3, .queries = tokens * 2 / 3, .keys = (memory + 1) / 2},
@@ -159,7 +159,7 @@ ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& p
 void check_decoder(const Subject& subject, const DecoderForm& form) {
   REQUIRE(subject.shape.keys >= subject.shape.queries);
   std::size_t index = 0;
-  for (const Lengths& lengths : lengths_to_try(subject.shape)) check_lengths(subject, form, lengths, index++);
+  for (const Lengths& lengths : decoder_lengths(subject.shape)) check_lengths(subject, form, lengths, index++);
 }
 
 }  // namespace ladon_test

@@ -11,14 +11,16 @@
 namespace ladon_test {
 
 // A team that computes all shares of a phase on one thread, the last share first. No share may depend on an earlier
-// share.
+// share. The workspace has room for `Size` shares. A test can set `shares` to a smaller number, so that one
+// instantiation tests several numbers of shares.
 template <std::size_t Size>
 struct InTurn {
   static constexpr std::size_t size = Size;
+  inline static std::size_t shares = Size;
   template <class F>
   static void drive(std::size_t phases, F share_of_phase) {
     for (std::size_t phase = 0; phase < phases; ++phase) {
-      for (std::size_t i = Size; i-- > 0;) share_of_phase(phase, ladon::Share{i, Size});
+      for (std::size_t i = shares; i-- > 0;) share_of_phase(phase, ladon::Share{i, shares});
     }
   }
 };

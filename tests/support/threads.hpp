@@ -1,4 +1,5 @@
-// Calls run_phase with one thread for each share.
+// Calls run_phase with one thread for each share. Like InTurn (team.hpp), OnThreads has room for `Size` shares, and a
+// test can set `shares` to a smaller number.
 #pragma once
 
 #include <barrier>
@@ -13,17 +14,19 @@ namespace ladon_test {
 template <std::size_t Size>
 struct OnThreads {
   static constexpr std::size_t size = Size;
+  inline static std::size_t shares = Size;
   template <class F>
   static void drive(std::size_t phases, F share_of_phase) {
-    std::barrier barrier(static_cast<std::ptrdiff_t>(Size));
+    const std::size_t count = shares;
+    std::barrier barrier(static_cast<std::ptrdiff_t>(count));
     const auto work = [&](std::size_t index) {
       for (std::size_t phase = 0; phase < phases; ++phase) {
-        share_of_phase(phase, ladon::Share{index, Size});
+        share_of_phase(phase, ladon::Share{index, count});
         barrier.arrive_and_wait();
       }
     };
     std::vector<std::thread> others;
-    for (std::size_t i = 1; i < Size; ++i) others.emplace_back(work, i);
+    for (std::size_t i = 1; i < count; ++i) others.emplace_back(work, i);
     work(0);
     for (std::thread& other : others) other.join();
   }

@@ -12,9 +12,10 @@ using Stack =
     ladon::Encoder<2, shape,
                    ladon::LayerConfig{
                        .feed_forward = 40, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-                   ladon::mask::Padding, ladon::FinalNorm::with>;
+                   Mask, ladon::FinalNorm::with>;
 using TanhLayer =
-    ladon::EncoderLayer<shape, ladon::LayerConfig{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh}>;
+    ladon::EncoderLayer<shape, ladon::LayerConfig{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh},
+                        Mask>;
 
 constinit Attention::Workspace attention_workspace{};
 constinit Stack::Workspace stack_workspace{};
