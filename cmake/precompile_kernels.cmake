@@ -9,7 +9,7 @@
 # makes a precompiled header only for three or more object files.
 function(ladon_precompile_kernels)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
-  list(FILTER targets INCLUDE REGEX "_(code|int8|describe(_[a-z0-9_-]+)?)$")
+  list(FILTER targets INCLUDE REGEX "_(code|describe_[a-z0-9_-]+)$")
   list(FILTER targets EXCLUDE REGEX "_stored_code$") # targets of stored weights do not include Ladon
   set(keys "")
   foreach(target IN LISTS targets)
