@@ -6,8 +6,8 @@
 #   <name>.h      C11 and C++: sizes as constants, <name>_weights, <name>_run, <name>_run_with, ...
 #
 # Under Emscripten, also makes the target <name>_modules: <name>.relaxed.wasm, <name>.simd.wasm and <name>.scalar.wasm.
-# The modules are in the build folder, or in LADON_WASM_OUTPUT (kernel/wasm.cmake). LADON_WASM_MODULES=OFF makes only
-# the library.
+# The modules are in the build folder, or in LADON_WASM_OUTPUT (kernel/wasm.cmake). LADON_WASM_VARIANTS can name some of
+# the three modules. LADON_WASM_MODULES=OFF makes only the library.
 #
 # The computation
 #   QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL <n>
@@ -92,6 +92,7 @@ endforeach()
 if(EMSCRIPTEN)
   option(LADON_WASM_MODULES "Make WebAssembly modules of kernels, too" ON)
   set(LADON_WASM_OUTPUT "" CACHE PATH "Folder for the modules; empty: the build folder")
+  set(LADON_WASM_VARIANTS "" CACHE STRING "Which modules to make: some of relaxed, simd and scalar; empty: all of them")
 endif()
 
 function(ladon_add_kernel NAME)

@@ -18,7 +18,7 @@ function(ladon_precompile_kernels)
     get_property(more DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
     list(APPEND targets ${more})
   endforeach()
-  list(FILTER targets INCLUDE REGEX "_(code|int8|describe(_[a-z0-9_-]+)?)$")
+  list(FILTER targets INCLUDE REGEX "_(code|describe_[a-z0-9_-]+)$")
   list(FILTER targets EXCLUDE REGEX "_stored_code$") # targets of stored weights do not include Ladon
   set(keys "")
   foreach(target IN LISTS targets)

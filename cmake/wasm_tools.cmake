@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds the tools that make WebAssembly modules, in addition to the compiler em++: a linker, wasm-opt, and for relaxed
-# SIMD a clang that writes the final opcodes.
+# Finds the tools that make WebAssembly modules, in addition to the compiler em++: a linker, llvm-objcopy, wasm-opt, and
+# for relaxed SIMD a clang that writes the final opcodes.
 
 # ladon_wasm_tools(): searches for the tools, and sets the following variables in the cache. Later calls in the same run
 # of CMake do not search again.
 #   LADON_WASM_LD           wasm-ld of em++'s own LLVM
+#   LADON_WASM_OBJCOPY      llvm-objcopy of em++'s own LLVM
 #   LADON_WASM_OPT          wasm-opt of em++'s Binaryen, or NOTFOUND
 #   LADON_WASM_RELAXED      own: em++ can make relaxed modules; <folder>: em++ needs the LLVM in this folder; empty: no
 #                           tool can make relaxed modules. The user can set NONE to make no relaxed modules
@@ -19,13 +20,17 @@ function(ladon_wasm_tools)
   ladon_emscripten_setting(llvm LLVM_ROOT)
   ladon_emscripten_setting(binaryen BINARYEN_ROOT)
   ladon_emscripten_setting(version LLVM_ADD_VERSION) # the names of Debian's programs end in a version
-  set(names wasm-ld)
-  if(version)
-    list(PREPEND names wasm-ld-${version})
-  endif()
-  find_program(LADON_WASM_LD NAMES ${names} NAMES_PER_DIR HINTS ${llvm} NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+  foreach(tool wasm-ld llvm-objcopy)
+    set(names_${tool} ${tool})
+    if(version)
+      list(PREPEND names_${tool} ${tool}-${version})
+    endif()
+  endforeach()
+  find_program(LADON_WASM_LD NAMES ${names_wasm-ld} NAMES_PER_DIR HINTS ${llvm} NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+  find_program(LADON_WASM_OBJCOPY NAMES ${names_llvm-objcopy} NAMES_PER_DIR HINTS ${llvm}
+    NO_CMAKE_FIND_ROOT_PATH REQUIRED)
   find_program(LADON_WASM_OPT wasm-opt HINTS ${binaryen}/bin ${binaryen} NO_CMAKE_FIND_ROOT_PATH)
-  mark_as_advanced(LADON_EM_CONFIG LADON_WASM_LD LADON_WASM_OPT)
+  mark_as_advanced(LADON_EM_CONFIG LADON_WASM_LD LADON_WASM_OBJCOPY LADON_WASM_OPT)
   if(NOT LADON_WASM_RELAXED) # searched again in each run, because a tool may have been installed
     ladon_find_relaxed(relaxed)
     set(LADON_WASM_RELAXED "${relaxed}" CACHE STRING

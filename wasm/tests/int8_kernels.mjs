@@ -11,8 +11,9 @@ export const skipWithoutKernels = existsSync(new URL("int8_layer.scalar.wasm", f
 /** Returns the URL of a kernel of tests/kernels/CMakeLists.txt, to which `load` adds the variant. */
 export const testKernel = (name) => new URL(name, folder);
 
-/** The variants that this engine runs. */
-export const runnable = variants.filter((variant) => runs("minilm_int8", variant));
+/** The variants that this engine runs, or those among them that the environment variable LADON_VARIANTS names. */
+const chosen = process.env.LADON_VARIANTS?.split(",") ?? variants;
+export const runnable = chosen.filter((variant) => runs("minilm_int8", variant));
 
 /**
  * Loads the scalar variant of a shipped int8 kernel. The scalar variant supports activations of 8 bits on every engine.

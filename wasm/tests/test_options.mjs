@@ -21,7 +21,7 @@ const agree = (actual, wanted) => {
   rows.forEach((value, i) => assert.ok(Math.abs(actual[i] - value) < 1e-5, `[${i}] is ${actual[i]}, not ${value}`));
 };
 const prepared = async (name) => {
-  const kernel = await load(new URL(name, folder));
+  const kernel = await load(new URL(name, folder), { variant: "scalar" });
   const instance = kernel.create();
   const weights = weightsOf(kernel.description, random);
   return { kernel, instance, weights };

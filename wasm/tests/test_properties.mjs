@@ -271,7 +271,7 @@ test("run: arbitrary arguments", async () => {
 
 for (const name of oddNames) {
   test(`run: arbitrary arguments of ${name}`, { skip: skipOdd }, async () => {
-    const odd = await load(new URL(name, folder));
+    const odd = await load(new URL(name, folder), { variant: "scalar" });
     const { queries, keys, keyModel, model: columns, heads, context, options } = odd.description;
     const instance = odd.create();
     const withCount = ({ shape, count = 1, ...rest }) => ({ ...rest, shape: [count * shape[0], ...shape.slice(1)] });

@@ -54,15 +54,29 @@ export async function startPage(served = folder, flags = []) {
 }
 
 /**
- * Returns the problems that axe-core, a checker of accessibility, finds. The debugger injects axe-core into the page,
- * because the page's Content-Security-Policy does not restrict the debugger.
+ * Returns the problems that axe-core, a checker of accessibility, finds. With `rules`, axe-core checks only these of its
+ * rules. The debugger injects axe-core into the page, because the page's Content-Security-Policy does not restrict the
+ * debugger.
  */
-export async function accessibilityProblems(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
+export async function accessibilityProblems(page, rules) {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
+  const { violations } = await page.evaluate((runOnly) => globalThis.axe.run(runOnly ? { runOnly } : {}), rules);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
   );
+}
+
+/**
+ * Returns the problems of the page in the light and in the dark colour scheme. Only contrasts depend on the colours, so
+ * axe-core checks only contrasts in the dark scheme. Open the page with `reducedMotion: "reduce"`: otherwise, colours
+ * change in a transition, and axe-core would see colours between the schemes.
+ */
+export async function problemsOfBothSchemes(page) {
+  const light = await accessibilityProblems(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await accessibilityProblems(page, ["color-contrast"]);
+  await page.emulateMedia({ colorScheme: "light" });
+  return [...light, ...dark];
 }
 
 /** Returns the number of pixels by which the page is wider than the window. */

@@ -6,7 +6,7 @@
 // 1/8, and reads the power of this multiple from a table (exp2_table.hpp).
 //
 // The largest errors over all 2^32 floats, in units in the last place (tests/test_elementary.cpp measures these errors
-// if LADON_TEST_SLOW=1 is set):
+// if LADON_TEST_STEP=1 is set):
 //   function                                     allowed   with fma   without fma
 //   exp2                                         2         0.96       1.23
 //   exp2_of_nonpositive, if it reads no table    2         0.96       1.23
