@@ -5,23 +5,29 @@
 
 examples=(hello date_reader minilm stories keywords)
 
-# run_example NAME ARGS...: builds an example, downloads its model if necessary, and runs the example.
+# run_example NAME ARGS...: builds an example, downloads its model if necessary, and runs the example. All examples have
+# one build folder, so that their common libraries are compiled once. The file `names` in this folder lists the examples
+# that were built before.
 run_example() {
-  local name=$1 dir=$builds/$1 args=()
+  local name=$1 dir=$builds/examples names args=()
   shift
   [[ " ${examples[*]} " = *" $name "* ]] || die "no example is called '$name'; there are ${examples[*]}"
   need c++ cmake ninja xsimd/xsimd.hpp
   if [ "$name" != hello ]; then need CLI/CLI.hpp; fi
   case $name in
     minilm) need nlohmann/json.hpp utf8proc.h ;;
-    keywords) need nlohmann/json.hpp sndfile.h samplerate.h; args+=(-DLADON_KISSFFT_DIR="$(kissfft_folder)") ;;
+    keywords) need nlohmann/json.hpp sndfile.h samplerate.h ;;
   esac
+  mkdir -p "$dir"
+  names=$({ cat "$dir/names" 2>/dev/null || true; echo "$name"; } | sort -u)
   # A unity build of up to four source files as one takes three quarters of the processor time, because headers are read
   # less often. Larger unities would leave cores idle at the end of the build.
   args+=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=4)
-  configure "$dir" -DLADON_EXAMPLES="$name" -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_BENCH=OFF \
+  if [[ $names = *keywords* ]]; then args+=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
+  configure "$dir" -DLADON_EXAMPLES="${names//$'\n'/;}" -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_BENCH=OFF \
     -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}" "${args[@]}"
   build "$dir" "$name"
+  printf '%s\n' "$names" >"$dir/names"
   case $name in
     minilm) fetch_model "$@" ;;
     keywords) fetch_keywords "$@" ;;

@@ -46,6 +46,8 @@ test_preset() {
   # A unity build compiles several source files as one, so headers are read once for up to eight files. The tools, the
   # examples and the shared parts of tests compile faster in this way.
   args+=(-DCMAKE_UNITY_BUILD=ON)
+  # The quick set has only the tests of the library. The fuzzers run the examples' readers of files with sanitizers.
+  if [ "$2" = quick ]; then args+=(-DLADON_EXAMPLES=); fi
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
   [[ " ${presets[*]} " = *" $preset "* ]] || die "no preset is called '$preset'; there are ${presets[*]}"
@@ -56,13 +58,12 @@ test_preset() {
     debug) need clang++; need libclang-rt; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
     aarch64*)
       need aarch64-linux-gnu-g++ qemu-aarch64
-      if [[ $name = *-quick ]]; then args+=(-DLADON_EXAMPLES= -DLADON_BUILD_WEIGHTS_TOOL=OFF); fi ;;
+      if [[ $name = *-quick ]]; then args+=(-DLADON_BUILD_WEIGHTS_TOOL=OFF); fi ;;
     cortex-*) need arm-none-eabi-g++ qemu-system-arm ;;
     wasm-*)
       need em++ node
       if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
-      if [ "$preset" = wasm-relaxed ]; then need_relaxed; fi
-      if [[ $name = *-quick ]]; then args+=(-DLADON_EXAMPLES=); fi ;;
+      if [ "$preset" = wasm-relaxed ]; then need_relaxed; fi ;;
   esac
   if [ -n "$xsimd" ]; then args+=(-DFETCHCONTENT_SOURCE_DIR_XSIMD="$xsimd"); fi
   say "testing $name"

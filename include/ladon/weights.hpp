@@ -222,7 +222,7 @@ struct PackedInProj {
   struct Weights {
     static_assert(S.key_model == S.model && S.value_model == S.model,
                   "ladon: one in_proj takes queries, keys and values from tokens of one width; take SeparateQKV");
-    static constexpr bool heads_adjacent = true;  // the rows of head h + 1 directly follow the rows of head h
+    static constexpr bool heads_adjacent = true;
     using Precision = PrecisionGiven;
     Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections, Precision> in_proj;
     Linear<S.model, S.concat_width(), order, Output, Precision> out_proj;

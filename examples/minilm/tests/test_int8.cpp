@@ -46,20 +46,26 @@ struct Cosines {
   double mean, smallest;
 };
 
-// Compares `other` with the model that has float32 weights. For every MINILM_SENTENCE_STEP-th sentence, computes the
-// cosine of the embeddings of both models. Returns the mean and the smallest of these cosines.
-Cosines cosines_to_float32(SentenceEncoder other) {
-  SentenceEncoder float32(model_file());
+// Embeds every MINILM_SENTENCE_STEP-th sentence.
+std::vector<Embedding> embeddings(SentenceEncoder encoder) {
   const auto texts = sentences();
+  std::vector<Embedding> result;
+  for (std::size_t i = 0; i < texts.size(); i += MINILM_SENTENCE_STEP) result.push_back(encoder.embed(texts[i]));
+  return result;
+}
+
+// Compares `other` with the model that has float32 weights: returns the mean and the smallest cosine between the
+// embeddings of both models.
+Cosines cosines_to_float32(SentenceEncoder other) {
+  static const std::vector<Embedding> exact = embeddings(SentenceEncoder(model_file()));
+  const std::vector<Embedding> found = embeddings(std::move(other));
   double sum = 0, smallest = 1;
-  int compared = 0;
-  for (std::size_t i = 0; i < texts.size(); i += MINILM_SENTENCE_STEP) {
-    const auto cosine = static_cast<double>(similarity(float32.embed(texts[i]), other.embed(texts[i])));
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const auto cosine = static_cast<double>(similarity(exact[i], found[i]));
     sum += cosine;
     smallest = std::min(smallest, cosine);
-    ++compared;
   }
-  const Cosines cosines{sum / compared, smallest};
+  const Cosines cosines{sum / static_cast<double>(exact.size()), smallest};
   MESSAGE("mean cosine " << cosines.mean << ", smallest " << cosines.smallest);
   return cosines;
 }

@@ -6,8 +6,8 @@
 //
 // Rows of at most target::Current::widened_features features are converted once for all panels. Longer rows are
 // converted in pieces of widened_features features, again for each panel. The converted weights take at most 4 * Rows *
-// (widened_features + cache_line_words) bytes of the stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on
-// AVX2.
+// (widened_features + cache_line_words) bytes of the stack: 2 KB for 8 rows on a microcontroller, 132 KB for 16 rows on
+// 64-bit Arm.
 //
 // detail/target/panel_layout.hpp defines tiles.
 #pragma once
