@@ -250,8 +250,10 @@ TEST_CASE("the softmax's exp2: 0 below its range; in its range, exact at table e
   CHECK(at<Exp2OfNonpositive>(Limits::lowest()) == 0);
   CHECK(at<Exp2OfNonpositive>(-0.0f) == 1);
   CHECK(std::isnan(at<Exp2OfNonpositive>(Limits::quiet_NaN())));
+  // With scales_fraction, the last bit of results below 2^-101 may differ from exp2.
+  constexpr int last = ladon::detail::target::Current::scales_fraction ? 101 : 126;
   int different = 0;
-  for (int i = 0; i <= 126 * 64; ++i) {
+  for (int i = 0; i <= last * 64; ++i) {
     const float x = -static_cast<float>(i) / 64;  // includes n + 0.5, which both functions must round alike
     if constexpr (!ladon::detail::simd::uses_exp2_table) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
     if (ladon::detail::simd::uses_exp2_table && i % 8 == 0)

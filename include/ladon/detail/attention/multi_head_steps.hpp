@@ -99,14 +99,13 @@ struct MultiHeadSteps {
   static constexpr bool joins_heads_of_single_token = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                                       (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
-  // Whether attend_all_heads projects the queries of narrow heads in one product for all heads. In a product for one
-  // narrow head, a tile has too few sums to hide the latency of a multiply-add. The projected queries are stored in the
+  // Whether attend_all_heads projects the queries of all heads in one product. The projected queries are stored in the
   // array of the concatenated heads, where the output of a head later overwrites the queries of the head. head_width
   // must therefore equal value_width. All keys must fit into one key block. Otherwise, the output of the first key
   // block would overwrite the queries before the second key block reads them.
-  static constexpr bool joins_narrow_heads =
-      S.head_width <= target::Current::widest_joined_head && S.heads > 1 &&
-      (Weights::heads_adjacent) && S.head_width == S.value_width&& S.keys <= L::block && !is_single_token<Simd, q>;
+  static constexpr bool joins_queries = target::Current::joins_queries && S.heads > 1 && (Weights::heads_adjacent) &&
+                                        (S.head_width == S.value_width) && (S.keys <= L::block) &&
+                                        !is_single_token<Simd, q>;
 
   // Whether the queries of a head are projected for all panels before the attention of the first panel. On some
   // microcontrollers, each pass over int8 weights prepares the weights. The DSP extension needs weights of 16 bits,
@@ -179,7 +178,7 @@ struct MultiHeadSteps {
   template <class Call, class Context, class CallShare = WholeCall>
   static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                          CallShare share = {}) noexcept {
-    constexpr bool projected = joins_narrow_heads && CallShare::whole;
+    constexpr bool projected = joins_queries && CallShare::whole;
     if constexpr (projected) {
       for_panels<q, last_q, S.queries>(call.lengths.queries,
                                        [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
@@ -380,6 +379,10 @@ struct MultiHeadSteps {
     for_panels<T, Last, Tokens>(active, run, share);
   }
 
+  // The transform of keys and values. The type ScaledBy allows the projections of queries, keys and values of a head to
+  // be one function. If joins_queries is true, queries have a function of their own anyway.
+  using ContextTransform = std::conditional_t<joins_queries, Unchanged, ScaledBy>;
+
   // Computes the transposed keys K^T, or the transposed values V^T, of one head for every active key. `out` is
   // [panels][Rows][key width].
   template <std::size_t Rows, std::size_t Inner, class W, class Context>
@@ -388,8 +391,9 @@ struct MultiHeadSteps {
     constexpr std::size_t out_stride = Rows * k.width();
     for_panels<k, last_k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
         active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-          matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
-                                              Epilogue<k.width()>{out + first * out_stride, out_stride});
+          matmul<Simd, P, Packs, Rows, Inner>(
+              w, context.template panels_from<Inner, k.width()>(first), count,
+              Epilogue<k.width(), ContextTransform>{out + first * out_stride, out_stride});
         });
   }
   // Projects the keys or the values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.

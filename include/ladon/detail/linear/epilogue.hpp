@@ -20,7 +20,8 @@ struct Unchanged {
 };
 // A transform that multiplies the sum by `factor`. For queries, `factor` is the scale of the scores, so that the scores
 // need no scaling later. For keys and values, `factor` is 1. The projections of queries, keys and values all use this
-// type, so projections of equal sizes compile to one function.
+// type, so projections of equal sizes compile to one function. Exception: keys and values use Unchanged if the queries
+// of all heads are projected in one product (MultiHeadSteps::joins_queries).
 struct ScaledBy {
   float factor = 1.0f;
   template <class Pack>

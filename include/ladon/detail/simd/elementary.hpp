@@ -157,8 +157,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   polynomials(exp2_sixteenth, f, p);
   for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
 }
-// The version of exp2_of_nonpositive without the table. For x <= -126.5, the result is exactly 0. For all other x, the
-// result is bit-identical to exp2(x).
+// The version of exp2_of_nonpositive without the table. For x <= -126.5, the result is exactly 0. For x >= -101, the
+// result is bit-identical to exp2(x). Between these limits, the last bit may differ from exp2(x) if
+// target::Current::scales_fraction is true.
 //
 // This version takes 12 instructions. On AVX-512, the instructions vrndscale and vscalef would shorten this version to
 // 10 instructions. AVX-512 uses the version with the table instead, which is still faster:
@@ -176,9 +177,14 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
   for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
   polynomials(exp2_fraction, x, p);
-  const Pack one = Pack::broadcast(c[2]);
-  for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], one); });
-  for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
+  if constexpr (target::Current::scales_fraction) {
+    for_each_index<N>([&](std::size_t i) { t[i] = low_bits_to_exponent(t[i]); });
+    for_each_index<N>([&](std::size_t i) { x[i] = fma(p[i], x[i] * t[i], t[i]); });
+  } else {
+    const Pack one = Pack::broadcast(c[2]);
+    for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], one); });
+    for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
+  }
 }
 // Returns 2^x of one pack, for the same x and with the same bits as the functions for N packs above. Without the table,
 // this function repeats the steps of the function for N packs instead of calling it with an array of one pack. g++ for
@@ -195,7 +201,13 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
     const Pack z = max(Pack::broadcast(-127.0f), x);
     const Pack t = z + magic;
     const Pack f = z - (t - magic);
-    return fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)) * low_bits_to_exponent(t);
+    const Pack p = polynomial(exp2_fraction, f);
+    if constexpr (target::Current::scales_fraction) {
+      const Pack power = low_bits_to_exponent(t);
+      return fma(p, f * power, power);
+    } else {
+      return fma(p, f, Pack::broadcast(1)) * low_bits_to_exponent(t);
+    }
   }
 }
 

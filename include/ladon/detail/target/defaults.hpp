@@ -47,8 +47,8 @@ struct Defaults {
   // Whether the micro-kernel's loop advances two pointers, to the weights and to the panel. If false, the loop computes
   // addresses from an index.
   static constexpr bool advances_pointers = false;
-  // The queries of heads with at most this many features are projected in one product for all heads.
-  static constexpr std::size_t widest_joined_head = 0;
+  // Whether the queries of all heads are projected in one product.
+  static constexpr bool joins_queries = false;
   // How many packs of a panel stay in registers during a step. If a tile has more packs, each row of the tile loads the
   // remaining packs again.
   static constexpr std::size_t resident_packs = unlimited;
@@ -74,6 +74,11 @@ struct Defaults {
   // Whether the constants of exp2 and other functions are loaded from memory where they are used, instead of staying in
   // registers.
   static constexpr bool loads_constants = false;
+  // How exp2_of_nonpositive multiplies 1 + p f by a power of two, s. If true, it computes p (f s) + s, otherwise (p f +
+  // 1) s. With p (f s) + s, the product f s need not wait for the polynomial p, so each exponential takes one
+  // multiplication less time. On a target that flushes subnormals to zero, the constant must be false, because f s may
+  // be subnormal if the result is not. In a deterministic build, the constant must be false.
+  static constexpr bool scales_fraction = false;
   // How many packs of exponentials are computed side by side to hide latency.
   static constexpr std::size_t softmax_chains = 1;
   // Whether the exponentials are computed in the same loop as the first tile of the weighted sum of values.
