@@ -87,10 +87,10 @@ struct Cross {
     static constexpr bool sinks = true;
   };
   using Mask = decltype(ladon::mask::Window<40, 3>{} & ladon::mask::Padding{});
-  template <class Target>
+  template <class Vectors>
   using Attention =
       ladon::MultiHeadAttention<ladon::Shape{.queries = queries, .keys = keys, .model = model, .heads = heads}, Mask,
-                                ladon::layout::SeparateQKV, Score, ladon::position::None, Target>;
+                                ladon::layout::SeparateQKV, Score, ladon::position::None, Vectors>;
 
   std::size_t active_queries, active_keys;
   std::ptrdiff_t offset;
@@ -114,9 +114,9 @@ struct Cross {
 
   [[nodiscard]] Result empty() const { return {Floats(queries * model), Floats(heads * queries * keys), keys}; }
 
-  template <class Target>
+  template <class Vectors>
   [[nodiscard]] Result run() const {
-    using Type = Attention<Target>;
+    using Type = Attention<Vectors>;
     const typename Type::Weights weights{.query_proj = {weight[0].data(), bias[0].data()},
                                          .key_proj = {weight[1].data(), bias[1].data()},
                                          .value_proj = {weight[2].data(), bias[2].data()},
@@ -162,11 +162,11 @@ struct GrowingText {
   static constexpr std::size_t queries = FUZZ_TEXT_QUERIES, keys = FUZZ_TEXT_KEYS, model = FUZZ_TEXT_MODEL;
   static constexpr std::size_t heads = FUZZ_TEXT_HEADS, hidden = FUZZ_TEXT_FEED_FORWARD;
   using Rotary = ladon::position::Rotary<ladon::Pairing::neighbours, 6, 32>;
-  template <class Target>
+  template <class Vectors>
   using Layer = ladon::EncoderLayer<
       ladon::Shape{.queries = queries, .keys = keys, .model = model, .heads = heads},
       ladon::LayerConfig{.feed_forward = hidden, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-      ladon::mask::Causal, ladon::layout::InProj, ladon::score::Scaled, Rotary, Target>;
+      ladon::mask::Causal, ladon::layout::InProj, ladon::score::Scaled, Rotary, Vectors>;
   static constexpr std::size_t sizes[] = {3 * model * model, 3 * model, model* model, model, hidden* model, hidden,
                                           model* hidden,     model,     model,        model, model,         model};
 
@@ -199,9 +199,9 @@ struct GrowingText {
     return result;
   }
 
-  template <class Target>
+  template <class Vectors>
   [[nodiscard]] Result run() const {
-    using Type = Layer<Target>;
+    using Type = Layer<Vectors>;
     const auto tensor = [&](std::size_t i) { return tensors[i].data(); };
     const typename Type::Weights weights{
         .attention = {.in_proj = {tensor(0), tensor(1)}, .out_proj = {tensor(2), tensor(3)}},

@@ -21,13 +21,13 @@
 namespace {
 
 using namespace ladon::detail;
-using Target = simd::NativeVectors;
+using Vectors = simd::NativeVectors;
 using ladon::BFloat16;
 
 // How a sum is rounded when the products of two features are added to it. Float instructions (of_floats) round after
 // each operation. Instructions for bfloat16 round once: to the nearest float (to_nearest), or to odd (to_odd).
 enum class Rounding { of_floats, to_nearest, to_odd };
-constexpr Rounding rounding = !Target::multiplies_bfloat16                ? Rounding::of_floats
+constexpr Rounding rounding = !Vectors::multiplies_bfloat16               ? Rounding::of_floats
                               : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT ? Rounding::to_odd
                                                                           : Rounding::to_nearest;
 constexpr float smallest_normal = std::numeric_limits<float>::min();
@@ -106,7 +106,7 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
         float x[2]{}, w[2]{};
         for (std::size_t j = 0; j < 2 && i + j < Features; ++j) {
           x[j] = problem.x[t * Features + i + j];
-          if (Target::multiplies_bfloat16) x[j] = ladon::to_float(ladon::to_bfloat16(x[j]));
+          if (Vectors::multiplies_bfloat16) x[j] = ladon::to_float(ladon::to_bfloat16(x[j]));
           w[j] = ladon::to_float(problem.weight[r * Features + i + j]);
         }
         sum = add_pair(sum, x, w);
@@ -130,12 +130,12 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
 // terms in another order, so their bits may differ.
 template <std::size_t Tokens, std::size_t Features>
 constexpr bool adds_in_order = [] {
-  using In = std::conditional_t<Target::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;
+  using In = std::conditional_t<Vectors::multiplies_bfloat16, BFloat16PanelsView, PanelsView>;
   using Matrix = WeightMatrix<BFloat16, Features, 1>;
-  constexpr PanelLayout tiles = panel_layout<Target>(Tokens, Features),
-                        last = last_panel_layout<Target>(Tokens, Features);
-  return Tokens > 1 && folded_steps<Target, tiles, Features, Matrix, In> == 1 &&
-         folded_steps<Target, last, Features, Matrix, In> == 1;
+  constexpr PanelLayout tiles = panel_layout<Vectors>(Tokens, Features),
+                        last = last_panel_layout<Vectors>(Tokens, Features);
+  return Tokens > 1 && folded_steps<Vectors, tiles, Features, Matrix, In> == 1 &&
+         folded_steps<Vectors, last, Features, Matrix, In> == 1;
 }();
 
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows>

@@ -19,9 +19,9 @@ using ladon::precision::BFloat16, ladon::precision::Float32;
 using Int8 = ladon::precision::Int8<8>;
 }  // namespace precision
 using Precision = precision::PRECISION;
-using Target = simd::NativeVectors;
+using Vectors = simd::NativeVectors;
 constexpr std::size_t tokens = 128, features = 384, rows = 1536;
-constexpr PanelLayout tiles = panel_layout<Target>(tokens, features);
+constexpr PanelLayout tiles = panel_layout<Vectors>(tokens, features);
 constexpr std::size_t width = tiles.width();
 using Weight =
     std::conditional_t<std::is_same_v<Precision, precision::Int8>, std::int8_t,
@@ -31,7 +31,7 @@ alignas(64) float x[tiles.panels(tokens) * features * width], y[tiles.panels(tok
 Weight weight[rows * features];
 float scale[rows], bias[rows];
 std::int32_t row_sum[rows];
-LinearInput<Precision, Target, tokens, features, tiles> input;
+LinearInput<Precision, Vectors, tokens, features, tiles> input;
 
 template <class Element>
 auto weights_at(const Element* elements) {
@@ -47,12 +47,12 @@ auto weights_at(const Element* elements) {
 int main(int, char** arguments) {
   for (std::size_t i = 0; i < tokens * features; ++i) x[i] = static_cast<float>(i % 13) - 6;
   for (int run = std::atoi(arguments[1]); run > 0; --run) {
-    convert_input<Target, tiles, tiles, tokens, features>(x, tokens, input);
+    convert_input<Vectors, tiles, tiles, tokens, features>(x, tokens, input);
     ladon::for_panels<tiles, tiles, tokens>(
         tokens, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
-          matmul<Target, tiles, Packs, rows, features>(weights_at(weight),
-                                                       input.view(x).template panels_from<features, width>(first),
-                                                       count, Epilogue<width>{y + first * rows * width, rows * width});
+          matmul<Vectors, tiles, Packs, rows, features>(weights_at(weight),
+                                                        input.view(x).template panels_from<features, width>(first),
+                                                        count, Epilogue<width>{y + first * rows * width, rows * width});
         });
   }
   std::printf("%g\n", static_cast<double>(y[5]));

@@ -55,8 +55,8 @@ class DecodeMemory {
   }
   // Fills the cache except for its last token, which the step adds.
   template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
-            Keep K, class Target, CachePrecision P>
-  void make(KeyValueCache<Keys, Model, KvHeads, HeadWidth, ValueWidth, K, Target, P>& cache) {
+            Keep K, class Vectors, CachePrecision P>
+  void make(KeyValueCache<Keys, Model, KvHeads, HeadWidth, ValueWidth, K, Vectors, P>& cache) {
     for (std::size_t head = 0; head < KvHeads; ++head) {
       fill<Keys, HeadWidth>(cache.keys[head]);
       fill<Keys, ValueWidth>(cache.values[head]);

@@ -18,9 +18,9 @@ inline double now() {
 // per cycle. All sums and two operands must fit into the registers: with 16 sums on AVX2, the measured peak is a third
 // too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
-  using Target = detail::simd::NativeVectors;
-  using Pack = Target::Pack<Target::lanes>;
-  constexpr std::size_t sums = Target::registers >= 32 ? 16 : 12;
+  using Vectors = detail::simd::NativeVectors;
+  using Pack = Vectors::Pack<Vectors::lanes>;
+  constexpr std::size_t sums = Vectors::registers >= 32 ? 16 : 12;
   Pack sum[sums];
   volatile float seed = 0.9999f;  // unknown to the compiler; all sums stay between 0.99 and 1.02, so none is subnormal
   for (std::size_t i = 0; i < sums; ++i) sum[i] = Pack::broadcast(seed + 0.001f * static_cast<float>(i));
@@ -34,7 +34,7 @@ LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
   for (std::size_t i = 1; i < sums; ++i) sum[0] = sum[0] + sum[i];
   volatile float sink = reduce_add(sum[0]);
   (void)sink;
-  return 2.0 * Target::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
+  return 2.0 * Vectors::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
 }
 
 }  // namespace ladon::inline LADON_ABI::bench

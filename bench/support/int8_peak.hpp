@@ -14,15 +14,15 @@ namespace ladon::inline LADON_ABI::bench {
 // Returns the GFLOP/s of the instructions in the innermost loop of int8 products (Dot::add in
 // detail/simd/tuple_dot.hpp). A multiply-add counts as two flops.
 LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
-  using Target = detail::simd::NativeVectors;
-  using Element = Target::Int8Element;
-  using Dot = detail::simd::TupleDot<Element, Target::Pack<Target::lanes>>;
+  using Vectors = detail::simd::NativeVectors;
+  using Element = Vectors::Int8Element;
+  using Dot = detail::simd::TupleDot<Element, Vectors::Pack<Vectors::lanes>>;
   using Sums = Dot::Sums;
   // A loop with few sums would wait for the results of its instructions. vpdpbusd (5 cycles, two starts per cycle)
   // needs at least 10 sums, and SDOT on a Neoverse V1 (3 cycles, four starts per cycle) needs 12. So the loop has 12
   // sums for both instructions. On other targets, each sum takes two registers, so the loop has 8 sums.
   constexpr std::size_t sums = LADON_VNNI || LADON_ARM_DOT ? 12 : 8;
-  alignas(64) Element panels[sums][Dot::tuple_size * Target::lanes];
+  alignas(64) Element panels[sums][Dot::tuple_size * Vectors::lanes];
   for (auto& each : panels)
     for (Element& x : each) x = 1;
   // opaque() hides from the compiler that all panels are equal. Otherwise, the compiler would compute one sum instead
@@ -44,7 +44,7 @@ LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   LADON_UNROLL
   for (std::size_t i = 0; i < sums; ++i) total += reduce_add(sum[i]);
   benchmark::DoNotOptimize(total);
-  return 2.0 * Dot::tuple_size * Target::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
+  return 2.0 * Dot::tuple_size * Vectors::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
 }
 
 }  // namespace ladon::inline LADON_ABI::bench

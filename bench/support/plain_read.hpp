@@ -27,9 +27,9 @@ inline std::size_t bytes_of(const Parts& parts) {
 // fastest (docs/tuning-log.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
-  using Target = detail::simd::NativeVectors;
-  using Pack = Target::Pack<Target::lanes>;
-  constexpr std::size_t sums = Target::registers >= 32 ? 16 : 8, packs = sums / Places, step = packs * Pack::lanes;
+  using Vectors = detail::simd::NativeVectors;
+  using Pack = Vectors::Pack<Vectors::lanes>;
+  constexpr std::size_t sums = Vectors::registers >= 32 ? 16 : 8, packs = sums / Places, step = packs * Pack::lanes;
   Pack sum[sums];
   for (std::size_t i = 0; i < sums; ++i) sum[i] = Pack::broadcast(0.0f);
   const double start = now();

@@ -23,10 +23,10 @@ namespace ladon::inline LADON_ABI::bench {
 
 // Returns the GFLOP/s of the innermost loop of matrix products, with sums of 128 terms. Takes some microseconds.
 LADON_NOINLINE inline double probe(std::size_t times = 20) {
-  using Target = detail::simd::NativeVectors;
-  static constexpr detail::PanelLayout layout = detail::panel_layout<Target>(1000);
+  using Vectors = detail::simd::NativeVectors;
+  static constexpr detail::PanelLayout layout = detail::panel_layout<Vectors>(1000);
   // A separate tile for each thread, because several threads may measure their cores at the same time.
-  static thread_local CachedTile<Target::Pack<layout.lanes>, layout.tile_rows, layout.packs, 128> tile;
+  static thread_local CachedTile<Vectors::Pack<layout.lanes>, layout.tile_rows, layout.packs, 128> tile;
   double start = 0;
   for (std::size_t i = 0; i <= times; ++i) {
     if (i == 1) start = now();  // the first tile only warms the caches

@@ -27,7 +27,7 @@ namespace ladon::inline LADON_ABI {
 // Attention without projections. The shape, the mask, the score and the position encoding are template arguments. The
 // width `model` of the shape is used only for the default of head_width (shape.hpp).
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
-          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
 struct Attention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -38,7 +38,7 @@ struct Attention {
   using Map = AttentionMap<shape>;
   // The workspaces of run and run_phase. With several threads, each thread has its own Scratch. MultiHeadAttention also
   // has a workspace for all threads together, `Shared`. Attention without projections needs no workspace of this kind.
-  using Workspace = AttentionWorkspace<shape, detail::WholePacks<Target>>;
+  using Workspace = AttentionWorkspace<shape, detail::WholePacks<Vectors>>;
   using Scratch = Workspace;
   template <std::size_t Threads>
   struct TeamWorkspace {
@@ -108,8 +108,8 @@ struct Attention {
                           scratch);
     const detail::AttentionCall call{
         q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(map)};
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::AttentionSteps<shape, Score, Position, detail::WholePacks<Target>, Simd>;
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+      using Steps = detail::AttentionSteps<shape, Score, Position, detail::WholePacks<Vectors>, Simd>;
       Steps::run(call, scratch, share);
     });
   }

@@ -18,9 +18,9 @@ namespace ladon::inline LADON_ABI {
 template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Config,
           mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
 struct Decoder {
-  using Layer = DecoderLayer<ShapeGiven, Memory, Config, SelfMask, MemoryMask, Layout, Score, Position, Target>;
+  using Layer = DecoderLayer<ShapeGiven, Memory, Config, SelfMask, MemoryMask, Layout, Score, Position, Vectors>;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
 
@@ -104,7 +104,7 @@ struct Decoder {
     const std::size_t active = options.memory.lengths().keys;
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, caches,
                           workspace);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
       using CrossAttention = typename Layer::template Steps<Simd>::CrossAttention;
       float* const panels = workspace.context.data;
       CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
@@ -181,7 +181,7 @@ struct Decoder {
     const std::size_t longer = last.self.longer();
     const detail::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
     Layer::expect_memory(detail::caller_of(options.self), x, memory, y, last, shared, scratch);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, longer, shared.tokens.x.data, share);
@@ -208,7 +208,7 @@ struct Decoder {
     const std::size_t floats = tokens * shape.model;
     detail::expect_memory(detail::caller_of(options.self), {{y.data, floats}, {x.data, floats}}, caches, memory, shared,
                           scratch);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);

@@ -105,7 +105,7 @@ struct DecoderCaptures {
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
 struct DecoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -118,30 +118,30 @@ struct DecoderLayer {
 
   using Weights = DecoderLayerWeights<shape.with_one_token(), Config, Layout>;
   using Precision = typename Layout::Precision;
-  using Shared = DecoderShared<shape, Memory, Config, Target, Precision>;
-  using Scratch = DecoderScratch<shape, Memory, Config, Target, Precision>;
+  using Shared = DecoderShared<shape, Memory, Config, Vectors, Precision>;
+  using Scratch = DecoderScratch<shape, Memory, Config, Vectors, Precision>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The workspace of project_memory.
-  using MemoryWorkspace = KeyWorkspace<cross, Target, Precision>;
+  using MemoryWorkspace = KeyWorkspace<cross, Vectors, Precision>;
   // The workspaces of extend and extend_phase.
-  using ExtendShared = LayerPanels<shape, Config, Target, Precision>;
-  using ExtendScratch = DecoderScratch<shape, Memory, Config, Target, Precision, CachedScratch>;
+  using ExtendShared = LayerPanels<shape, Config, Vectors, Precision>;
+  using ExtendScratch = DecoderScratch<shape, Memory, Config, Vectors, Precision, CachedScratch>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
   // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Neither
   // type depends on shape.queries. A layer for the prompt and a layer for single tokens can therefore share one cache.
-  using Cache = CacheOf<shape, SelfMask, Target>;
-  using MemoryCache = CacheOf<cross, mask::None, Target>;
+  using Cache = CacheOf<shape, SelfMask, Vectors>;
+  using MemoryCache = CacheOf<cross, mask::None, Vectors>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
   using Maps = DecoderMaps;
   using Input = MatrixView<const float, shape.queries, shape.model>;
   using MemoryInput = MatrixView<const float, Memory, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
   template <class Simd>
-  using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
+  using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Vectors, Simd>;
 
   // How many phases run_phase has:
   //     phase 0   converts `x` and `memory` into panels
@@ -152,7 +152,7 @@ struct DecoderLayer {
   static constexpr std::size_t phases = 5;
   // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
-    return detail::parts_of_phase<cross, Target>(phase);
+    return detail::parts_of_phase<cross, Vectors>(phase);
   }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model].
@@ -209,7 +209,7 @@ struct DecoderLayer {
     const std::size_t active = options.memory.lengths().keys;
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, cache,
                           workspace);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
       using CrossAttention = typename Steps<Simd>::CrossAttention;
       float* const panels = workspace.context.data;
       CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
@@ -327,7 +327,7 @@ struct DecoderLayer {
                                 const Captured& captures) noexcept {
     const detail::DecoderLengths active = lengths(options);
     expect_memory(detail::caller_of(options.self), x, memory, y, active, shared, scratch);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
       if (share.has(0)) {
         Steps<Simd>::SelfAttention::tokens_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
         Steps<Simd>::memory_to_panels(memory.data, active.memory.keys, shared, share);
@@ -348,7 +348,7 @@ struct DecoderLayer {
     const std::size_t floats = active.queries * shape.model;
     detail::expect_memory(detail::caller_of(options.self), {{y.data, floats}, {x.data, floats}}, cache, memory, shared,
                           scratch);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
       if (share.has(0)) {
         Steps<Simd>::SelfAttention::tokens_to_panels(x.data, active.queries, shared.x.data, share);
         Steps<Simd>::self_attention_input(weights, active.queries, shared, share);

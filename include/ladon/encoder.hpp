@@ -33,9 +33,9 @@ struct StackWeights<Layers, LayerWeights, Norm, FinalNorm::with> {
 // A stack of `Layers` encoder layers (EncoderLayer).
 template <std::size_t Layers, Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
 struct Encoder {
-  using Layer = EncoderLayer<ShapeGiven, Config, Mask, Layout, Score, Position, Target>;
+  using Layer = EncoderLayer<ShapeGiven, Config, Mask, Layout, Score, Position, Vectors>;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
@@ -179,8 +179,8 @@ struct Encoder {
     if (tokens == 0) return;
     detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
                           caches, shared, scratch);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], tokens, shared, share);
@@ -212,9 +212,9 @@ struct Encoder {
     detail::expect_memory(detail::caller_of(options),
                           {{y.data, lengths.queries * shape.model}, {x.data, inner.queries * shape.model}}, shared,
                           scratch);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
-      using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
+      using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
       const bool first_token = First::usable && lengths.queries == 1;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, inner.queries, shared.x.data, share);

@@ -61,7 +61,7 @@ struct EncoderLayerWeights<S, Config, Layout> {
 // the beginning and at the end of the stack.
 template <Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None, class Layout = layout::InProj,
           class Score = score::Scaled, position::Policy Position = position::None,
-          class Target = detail::simd::NativeVectors>
+          class Vectors = detail::simd::NativeVectors>
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -71,17 +71,17 @@ struct EncoderLayer {
 
   using Weights = EncoderLayerWeights<shape.with_one_token(), Config, Layout>;
   using Precision = typename Layout::Precision;
-  using Shared = EncoderShared<shape, Config, Target, Precision>;
-  using Scratch = EncoderScratch<shape, Config, Target, Precision>;
-  using Workspace = EncoderWorkspace<shape, Config, Target, Precision>;
+  using Shared = EncoderShared<shape, Config, Vectors, Precision>;
+  using Scratch = EncoderScratch<shape, Config, Vectors, Precision>;
+  using Workspace = EncoderWorkspace<shape, Config, Vectors, Precision>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The workspaces of extend and extend_phase.
-  using ExtendScratch = EncoderScratch<shape, Config, Target, Precision, CachedScratch<shape, Target>>;
+  using ExtendScratch = EncoderScratch<shape, Config, Vectors, Precision, CachedScratch<shape, Vectors>>;
   using CachedWorkspace = ladon::Workspace<Shared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<Shared, ExtendScratch, Threads>;
-  using Cache = CacheOf<shape, Mask, Target>;
+  using Cache = CacheOf<shape, Mask, Vectors>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   using Input = MatrixView<const float, shape.queries, shape.model>;
@@ -92,7 +92,7 @@ struct EncoderLayer {
   static constexpr std::size_t phases = 3;
   // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
-    return detail::parts_of_phase<shape, Target>(phase);
+    return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
   // Computes `y` [queries][model] from `x` [queries][model].
@@ -153,8 +153,8 @@ struct EncoderLayer {
     if (tokens == 0) return;
     detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
                           cache, shared, scratch);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights, tokens, shared, share);
@@ -180,8 +180,8 @@ struct EncoderLayer {
     detail::expect_memory(detail::caller_of(options),
                           {{y.data, lengths.queries * shape.model}, {x.data, lengths.longer() * shape.model}}, shared,
                           scratch);
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
+    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, lengths.longer(), shared.x.data, share);
         Steps::self_attention_input(weights, lengths.longer(), shared, share);

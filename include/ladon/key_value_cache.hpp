@@ -35,9 +35,9 @@ enum class Keep { every, latest };
 //
 // The elements of `keys` and `values` are floats, bfloat16 numbers or 8-bit integers, depending on the precision `P`.
 template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
-          Keep K, class Target, CachePrecision P = CachePrecision::float32>
+          Keep K, class Vectors, CachePrecision P = CachePrecision::float32>
 struct KeyValueCache {
-  static constexpr detail::PanelLayout panel_layout = detail::panel_layout<Target>(Keys, Model);
+  static constexpr detail::PanelLayout panel_layout = detail::panel_layout<Vectors>(Keys, Model);
   static constexpr bool ring = K == Keep::latest;
   static constexpr std::size_t capacity = Keys, head_width = HeadWidth, value_width = ValueWidth;
   static constexpr CachePrecision precision = P;
@@ -60,8 +60,8 @@ struct KeyValueCache {
 // The cache of an attention with the shape S and the mask `Mask`. The cache has room for S.keys tokens. The cache is a
 // ring if `Mask` is mask::Window<Left> with a limited Left. If `Mask` combines this mask with another mask, the cache
 // is not a ring.
-template <Shape S, class Mask, class Target>
+template <Shape S, class Mask, class Vectors>
 using CacheOf = KeyValueCache<S.keys, S.model, S.kv_heads, S.head_width, S.value_width,
-                              detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target, S.cache_precision>;
+                              detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Vectors, S.cache_precision>;
 
 }  // namespace ladon::inline LADON_ABI

@@ -51,13 +51,13 @@ namespace ladon::inline LADON_ABI {
 //   capacity of the cache. Otherwise, the call breaks a precondition (checks.hpp).
 // - Masks: if the mask hides every key from a query, the output of every head is 0 for this query. The query's row of
 //   `y` is then the bias of the output projection.
-// - Target: the vector types that the kernels use. The default is the vector types of the instruction set that the
+// - Vectors: the vector types that the kernels use. The default is the vector types of the instruction set that the
 //   compiler compiles for.
 // - Capture: `map` receives an additional output [heads][queries][keys]. If `map` is a Map, the output is the attention
 //   weights. If `map` is a Capture<G>, the output is the result of stage G (attention_map.hpp). Without `map`, there is
 //   no additional output.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
 struct MultiHeadAttention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -72,9 +72,9 @@ struct MultiHeadAttention {
   // If shape.queries and shape.keys differ, there is no self-attention: its calls do not compile. Shared is then only
   // another name of CrossShared.
   using Precision = typename Layout::Precision;
-  using CrossShared = ladon::CrossShared<shape, Target, Precision>;
-  using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Target, Precision>, CrossShared>;
-  using Scratch = HeadScratch<shape, Target>;
+  using CrossShared = ladon::CrossShared<shape, Vectors, Precision>;
+  using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Vectors, Precision>, CrossShared>;
+  using Scratch = HeadScratch<shape, Vectors>;
   using CrossWorkspace = ladon::Workspace<CrossShared, Scratch>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
@@ -82,14 +82,14 @@ struct MultiHeadAttention {
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The workspace of project_keys.
-  using KeyWorkspace = ladon::KeyWorkspace<shape, Target, Precision>;
+  using KeyWorkspace = ladon::KeyWorkspace<shape, Vectors, Precision>;
   // The workspaces of attend, extend and extend_phase.
-  using ExtendShared = SelfShared<shape, Target, Precision>;
-  using ExtendScratch = CachedScratch<shape, Target>;
+  using ExtendShared = SelfShared<shape, Vectors, Precision>;
+  using ExtendScratch = CachedScratch<shape, Vectors>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  using Cache = CacheOf<shape, Mask, Target>;
+  using Cache = CacheOf<shape, Mask, Vectors>;
   using Queries = MatrixView<const float, shape.queries, shape.model>;
   using Context = MatrixView<const float, shape.keys, shape.key_model>;
   using ValueContext = MatrixView<const float, shape.keys, shape.value_model>;
@@ -100,7 +100,7 @@ struct MultiHeadAttention {
   static constexpr std::size_t phases = 3;
   // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
-    return detail::parts_of_phase<shape, Target>(phase);
+    return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
   // Computes self-attention: queries, keys and values are projected from `x`.
@@ -333,12 +333,11 @@ struct MultiHeadAttention {
     Steps::panels_to_rows(shared.x.data, queries, y.data, share);
   }
 
-  // Calls f(MultiHeadSteps). The steps compute with the vector registers of Target at run time, and with plain arrays
-  // in constant evaluation.
+  // Calls f(MultiHeadSteps). The steps compute with Vectors at run time, and with plain arrays in constant evaluation.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
-    detail::simd::with_packs<Target>(
-        [&]<class Simd>(Simd) { f(detail::MultiHeadSteps<shape, Weights, Score, Position, Target, Simd>{}); });
+    detail::simd::with_packs<Vectors>(
+        [&]<class Simd>(Simd) { f(detail::MultiHeadSteps<shape, Weights, Score, Position, Vectors, Simd>{}); });
   }
 };
 

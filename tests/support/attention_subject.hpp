@@ -84,7 +84,7 @@ enum class Calls { any, self };
 // MultiHeadAttention in phases.
 template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights,
-          class Target = ladon::detail::simd::NativeVectors, Calls K = Calls::any>
+          class Vectors = ladon::detail::simd::NativeVectors, Calls K = Calls::any>
 Subject subject_of_attention() {
   const auto run = [](const Call& call) {
     typename Attention::Weights weights;
@@ -114,25 +114,25 @@ Subject subject_of_attention() {
           MaskOf<Mask>::form,
           score_form<Attention::shape, Score, Position>(),
           C == Captures::every_stage,
-          activation_bits<typename Layout::Precision, Target>,
-          ladon::detail::attends_in_pairs<Attention::shape, typename Layout::Precision, Target>};
+          activation_bits<typename Layout::Precision, Vectors>,
+          ladon::detail::attends_in_pairs<Attention::shape, typename Layout::Precision, Vectors>};
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
-          class Target = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
+          class Vectors = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights>
 Subject attention_subject() {
-  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Target>, Mask, Layout, Score,
-                              Position, C, Target>();
+  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Vectors>, Mask, Layout, Score,
+                              Position, C, Vectors>();
 }
 
 // Like attention_subject, but for check_self and other tests that never pass a context.
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
-          class Target = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
+          class Vectors = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights>
 Subject self_subject() {
-  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Target>, Mask, Layout, Score,
-                              Position, C, Target, Calls::self>();
+  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Vectors>, Mask, Layout, Score,
+                              Position, C, Vectors, Calls::self>();
 }
 
 // Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may be
@@ -177,9 +177,9 @@ Subject projected_subject() {
 // Returns the Subject for attention without projections, whose inputs are queries q, keys k and values v. A Call passes
 // q as x, k as context and v as weights[0].
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
-          Captures C = Captures::weights, class Target = ladon::detail::simd::NativeVectors>
+          Captures C = Captures::weights, class Vectors = ladon::detail::simd::NativeVectors>
 Subject given_subject() {
-  using Attention = ladon::Attention<S, Mask, Score, Position, Target>;
+  using Attention = ladon::Attention<S, Mask, Score, Position, Vectors>;
   const auto run = [](const Call& call) {
     auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
     auto options = options_of<Attention, Mask>(call);

@@ -8,7 +8,7 @@
 namespace ladon_test {
 
 template <class Layer, class Mask, class Layout = ladon::layout::InProj,
-          class Target = ladon::detail::simd::NativeVectors>
+          class Vectors = ladon::detail::simd::NativeVectors>
 Subject subject_of_layer() {
   const auto run = [](const Call& call) {
     typename Layer::Weights weights;
@@ -25,15 +25,15 @@ Subject subject_of_layer() {
   };
   constexpr std::size_t bytes = sizeof(typename Layer::Workspace);
   Subject subject{Layer::shape, weight_layout<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
-  subject.in_pairs = ladon::detail::attends_in_pairs<Layer::shape, typename Layout::Precision, Target>;
+  subject.in_pairs = ladon::detail::attends_in_pairs<Layer::shape, typename Layout::Precision, Vectors>;
   return subject;
 }
 
 template <ladon::Shape S, ladon::LayerConfig Config, class Mask, class Layout = ladon::layout::InProj,
-          class Target = ladon::detail::simd::NativeVectors>
+          class Vectors = ladon::detail::simd::NativeVectors>
 Subject layer_subject() {
-  using Layer = ladon::EncoderLayer<S, Config, Mask, Layout, ladon::score::Scaled, ladon::position::None, Target>;
-  return subject_of_layer<Layer, Mask, Layout, Target>();
+  using Layer = ladon::EncoderLayer<S, Config, Mask, Layout, ladon::score::Scaled, ladon::position::None, Vectors>;
+  return subject_of_layer<Layer, Mask, Layout, Vectors>();
 }
 
 template <class Encoder, class Mask>

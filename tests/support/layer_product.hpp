@@ -31,9 +31,9 @@ class ProductRandom {
 template <class Precision, std::size_t Tokens, std::size_t Features, std::size_t Rows, class Weights>
 std::vector<float> layer_product(const std::vector<float>& x, const Weights& weights) {
   using namespace ladon::detail;
-  using Target = simd::NativeVectors;
-  constexpr PanelLayout tiles = panel_layout<Target>(Tokens, Features),
-                        last = last_panel_layout<Target>(Tokens, Features);
+  using Vectors = simd::NativeVectors;
+  constexpr PanelLayout tiles = panel_layout<Vectors>(Tokens, Features),
+                        last = last_panel_layout<Vectors>(Tokens, Features);
   constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);
   alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
   // Returns the index of row `row` and token `t` in an array of panels. A panel is a matrix with `rows` rows and a
@@ -45,13 +45,13 @@ std::vector<float> layer_product(const std::vector<float>& x, const Weights& wei
   for (std::size_t t = 0; t < Tokens; ++t) {
     for (std::size_t i = 0; i < Features; ++i) in[index(Features, i, t)] = x[t * Features + i];
   }
-  static LinearInput<Precision, Target, Tokens, Features, tiles> input;
+  static LinearInput<Precision, Vectors, Tokens, Features, tiles> input;
   std::memset(static_cast<void*>(&input), 0x5a, sizeof(input));
-  convert_input<Target, tiles, last, Tokens, Features>(in, Tokens, input);
+  convert_input<Vectors, tiles, last, Tokens, Features>(in, Tokens, input);
   ladon::for_panels<tiles, last, Tokens>(
       Tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-        matmul<Target, P, Packs, Rows, Features>(weights, input.view(in).template panels_from<Features, width>(first),
-                                                 count, Epilogue<P.width()>{out + first * Rows * width, Rows * width});
+        matmul<Vectors, P, Packs, Rows, Features>(weights, input.view(in).template panels_from<Features, width>(first),
+                                                  count, Epilogue<P.width()>{out + first * Rows * width, Rows * width});
       });
   std::vector<float> y;
   for (std::size_t t = 0; t < Tokens; ++t) {

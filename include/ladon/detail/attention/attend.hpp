@@ -50,10 +50,10 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
 }
 
 // The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Target, class PackType, PanelLayout T, std::size_t Packs, class KeyPackType,
+template <Shape S, class ScoreType, class Vectors, class PackType, PanelLayout T, std::size_t Packs, class KeyPackType,
           class ViewType, bool BlockFloats>
 struct AttendForm {
-  using L = ShapeLayout<S, Target>;
+  using L = ShapeLayout<S, Vectors>;
   using Pack = PackType;
   using KeyPack = KeyPackType;
   using View = ViewType;
@@ -72,8 +72,8 @@ struct AttendForm {
   // How many keys a key block has.
   static constexpr std::size_t key_block = widened ? L::widened_block : L::block;
   static constexpr bool one_key_block = S.keys <= key_block;
-  static constexpr std::size_t softmax_chains = Target::softmax_chains;
-  static constexpr bool interleaves_exponentials = Target::exponentials_beside_values;
+  static constexpr std::size_t softmax_chains = Vectors::softmax_chains;
+  static constexpr bool interleaves_exponentials = Vectors::exponentials_beside_values;
 };
 
 // Returns the address from which the kernels read a key block: the keys or the values `range` of `view`. A bfloat16 or
@@ -303,15 +303,15 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
 
 // Computes the output of a single query in several heads of a group. If scores are captured, `widened` is scratch
 // memory (QueryBlock::widened). Otherwise, `widened` is unused.
-template <Shape S, class Score, class Target, class Simd, PanelLayout T, class View, std::size_t Heads, class BoundMask,
-          class Capture>
+template <Shape S, class Score, class Vectors, class Simd, PanelLayout T, class View, std::size_t Heads,
+          class BoundMask, class Capture>
 constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,
                                      [[maybe_unused]] std::size_t active_keys, const BoundMask& mask,
                                      const Capture (&capture)[Heads]) noexcept {
-  constexpr PanelLayout keys = ShapeLayout<S, Target>::keys;
+  constexpr PanelLayout keys = ShapeLayout<S, Vectors>::keys;
   using KeyPack = typename Simd::template Pack<keys.lanes>;
   if constexpr (Capture::scores) {
-    using Form = AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, 1, KeyPack, View, false>;
+    using Form = AttendForm<S, Score, Vectors, typename Simd::template Pack<T.lanes>, T, 1, KeyPack, View, false>;
     for (std::size_t h = 0; h < Heads; ++h) {
       const Head<View> head{heads.keys, heads.values, heads.values_finite, heads.head + h, heads.sink[h]};
       const QueryBlock block{heads.query + h * S.head_width, {0, 1}, heads.scores, nullptr, widened};
@@ -327,14 +327,14 @@ constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[
 //
 // If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
 // (detail/attention/block_floats.hpp).
-template <Shape S, class Score, class Target, class Simd, PanelLayout T, std::size_t Packs, bool BlockFloats,
+template <Shape S, class Score, class Vectors, class Simd, PanelLayout T, std::size_t Packs, bool BlockFloats,
           class View, class BoundMask, class Capture>
 constexpr void attend_query_block(const Head<View>& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {
-  using L = ShapeLayout<S, Target>;
+  using L = ShapeLayout<S, Vectors>;
   using KeyPack = typename Simd::template Pack<L::keys.lanes>;
   using Form =
-      AttendForm<S, Score, Target, typename Simd::template Pack<T.lanes>, T, Packs, KeyPack, View, BlockFloats>;
+      AttendForm<S, Score, Vectors, typename Simd::template Pack<T.lanes>, T, Packs, KeyPack, View, BlockFloats>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
   if constexpr (is_single_token<Simd, T> && L::keys.lanes > 1) {
     const Capture captures[]{capture};

@@ -19,11 +19,11 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// WholePacks is the target for attention without projections. It equals Target, but has no packs of half a register
+// The vectors of attention without projections: equal to Vectors, but without packs of half a register
 // (narrowest_model_of_half_packs). Such packs are faster only in products with weights, and this attention has no
 // weights.
-template <class Target>
-struct WholePacks : Target {
+template <class Vectors>
+struct WholePacks : Vectors {
   static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;
 };
 
@@ -45,15 +45,16 @@ AttentionCall(const float*, const float*, const float*, float*, Lengths, const O
 
 // The steps of a call. `Simd` provides the packs (detail/simd/vectors.hpp). At run time, the packs are the vector
 // registers of the target. In constant evaluation, the packs are plain arrays.
-template <Shape S, class Score, class Position, class Target, class Simd>
+template <Shape S, class Score, class Position, class Vectors, class Simd>
 struct AttentionSteps {
-  using L = ShapeLayout<S, Target>;
+  using L = ShapeLayout<S, Vectors>;
   static constexpr PanelLayout q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
   // Computes the attention of the query heads that belong to `share`: all query heads, or some.
   template <class Call, class CallShare = WholeCall>
-  static constexpr void run(const Call& call, AttentionWorkspace<S, Target>& workspace, CallShare share = {}) noexcept {
+  static constexpr void run(const Call& call, AttentionWorkspace<S, Vectors>& workspace,
+                            CallShare share = {}) noexcept {
     float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
     const std::size_t active = call.lengths.keys;
     const Range wanted = share.of(S.heads);
@@ -76,7 +77,7 @@ struct AttentionSteps {
   // Computes the attention of all active queries in one query head.
   template <class Call>
   static constexpr void attend_head(const Call& call, const Head<>& head,
-                                    AttentionWorkspace<S, Target>& workspace) noexcept {
+                                    AttentionWorkspace<S, Vectors>& workspace) noexcept {
     const float* const rows = call.queries + head.index * S.queries * S.head_width;
     float* const out = call.out + head.index * S.queries * S.value_width;
     float* const query = workspace.scratch.query.data;
@@ -92,7 +93,7 @@ struct AttentionSteps {
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
               query);
         }
-        attend_query_block<S, Score, Target, Simd, P, Packs, false>(
+        attend_query_block<S, Score, Vectors, Simd, P, Packs, false>(
             head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
             call.mask, call.capture_of(head.index, queries));
         from_panels<Pack, P, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);

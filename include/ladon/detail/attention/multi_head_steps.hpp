@@ -73,16 +73,16 @@ KeyValueGroup(std::size_t, View, View, bool) -> KeyValueGroup<View>;
 // Whether attention computes with pairs of bfloat16 numbers instead of floats
 // (detail/attention/bfloat16_attention.hpp). Attention to a cache always computes with floats, and so does attention of
 // a single query.
-template <Shape S, class Precision, class Target>
-inline constexpr bool attends_in_pairs = Target::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
-                                         ShapeLayout<S, Target>::queries.width() > 1 &&
-                                         ShapeLayout<S, Target>::keys.width() % 4 == 0;
+template <Shape S, class Precision, class Vectors>
+inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
+                                         ShapeLayout<S, Vectors>::queries.width() > 1 &&
+                                         ShapeLayout<S, Vectors>::keys.width() % 4 == 0;
 
 // The steps of multi-head attention. `Simd` provides the packs (detail/simd/vectors.hpp). At run time, the packs are
 // the vector registers of the target. In constant evaluation, the packs are plain arrays.
-template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
+template <Shape S, class Weights, class Score, class Position, class Vectors, class Simd>
 struct MultiHeadSteps {
-  using L = ShapeLayout<S, Target>;
+  using L = ShapeLayout<S, Vectors>;
   static constexpr PanelLayout q = L::queries, k = L::keys;
   static constexpr PanelLayout last_q = L::last_queries, last_k = L::last_keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
@@ -114,13 +114,13 @@ struct MultiHeadSteps {
   // head_width must equal value_width.
   static constexpr bool projects_all_panels_first = precision::is_int8<typename Weights::Precision> &&
                                                     S.head_width == S.value_width &&
-                                                    simd::prepares_weights<typename Target::Int8Element, Simd>;
+                                                    simd::prepares_weights<typename Vectors::Int8Element, Simd>;
 
   // Whether attention computes with integers, on a target without an FPU. In such attention, all features of a value
   // share one exponent, so small features lose precision if another feature is large. With int8 weights, this error is
   // acceptable: the output projection quantises its input in the same way, with a larger error.
   static constexpr bool uses_block_floats =
-      Target::uses_block_floats && precision::is_int8<typename Weights::Precision>;
+      Vectors::uses_block_floats && precision::is_int8<typename Weights::Precision>;
   // Whether attend_all_heads may replace the floats of keys and values by words: the 32-bit integers that
   // detail/attention/block_floats.hpp defines.
   static constexpr bool may_use_words = uses_block_floats && q.width() == 4 && k.width() == 4 &&
@@ -131,7 +131,7 @@ struct MultiHeadSteps {
   // after another instead.
   static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
 
-  static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Target>;
+  static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Vectors>;
 
   // Whether the queries of the last panel use the kernels for a single query (attend_last_queries). The scores of these
   // queries must fit into the scratch memory of one panel, and the sums of these queries must not need too much stack
@@ -176,7 +176,7 @@ struct MultiHeadSteps {
   // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. With several
   // threads, `share` holds whole groups of query heads, so no two threads project the same keys and values.
   template <class Call, class Context, class CallShare = WholeCall>
-  static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Target>& scratch,
+  static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
                                          CallShare share = {}) noexcept {
     constexpr bool projected = joins_queries && CallShare::whole;
     if constexpr (projected) {
@@ -196,7 +196,7 @@ struct MultiHeadSteps {
   // `rounds` is true, KeyValueGroup::values_finite is true without a test, because `attend` rounds the values to
   // bfloat16 and tests the rounded values.
   template <bool MayUseWords = false, class Call, class Context, class CallShare, class Attend>
-  static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Target>& scratch,
+  static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
                                                 CallShare share, Attend attend, bool rounds = uses_pairs) noexcept {
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
@@ -218,7 +218,8 @@ struct MultiHeadSteps {
   static constexpr void attend_group(const Call& call, const Queries& bound, const KeyValueGroup<View>& group,
                                      Scratch& scratch) noexcept {
     [[maybe_unused]] const std::size_t first = group.group * S.heads_per_group();
-    if constexpr (uses_pairs && std::is_same_v<View, const float*> && std::is_same_v<Scratch, HeadScratch<S, Target>>) {
+    if constexpr (uses_pairs && std::is_same_v<View, const float*> &&
+                  std::is_same_v<Scratch, HeadScratch<S, Vectors>>) {
       constexpr bool hides_keys = decltype(Queries::mask)::hides_keys;
       const auto rounded =
           round_keys_and_values<hides_keys>(group.group, scratch.keys.data, scratch.values.data, call.lengths.keys);
@@ -240,7 +241,7 @@ struct MultiHeadSteps {
   // holds the projected queries of every head. The output of a head then overwrites the queries of this head.
   template <bool Projected = false, class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
-                                     CachedScratch<S, Target>& scratch, CallShare share = {}) noexcept {
+                                     CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
     const Range groups = share.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       attend_group<Projected>(
@@ -255,7 +256,7 @@ struct MultiHeadSteps {
   // groups of this share. cache.length and cache.not_finite_end then stay unchanged, because other threads read these
   // members at the same time. In a later phase, count_tokens updates both members.
   template <class Call, class Cache, class CallShare = WholeCall>
-  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch,
+  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Vectors>& scratch,
                                CallShare share = {}) noexcept {
     const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
     LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens", call.options.caller,
@@ -297,7 +298,7 @@ struct MultiHeadSteps {
   // projects each head separately.
   template <class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
-                                      CachedScratch<S, Target>& scratch, CallShare share = {}) noexcept {
+                                      CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
     constexpr bool projected = joins_heads_of_single_token && CallShare::whole;
     if constexpr (projected) {
       matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
@@ -455,7 +456,7 @@ struct MultiHeadSteps {
   // Projects keys and values from the active tokens of `call.x`, and appends the keys and values to the cache. Handles
   // only the heads of keys and values in `share`.
   template <class Call, class Cache, class CallShare>
-  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch,
+  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Vectors>& scratch,
                                CallShare share) noexcept {
     const std::size_t tokens = call.lengths.queries;
     const Range groups = share.of(S.kv_heads);
@@ -543,7 +544,7 @@ struct MultiHeadSteps {
     }
     float* widened = nullptr;
     if constexpr (is_widened<View>) widened = scratch.widened.data;
-    attend_query_of_heads<S, Score, Target, Simd, q>(heads, widened, call.lengths.keys, bound.mask, captures);
+    attend_query_of_heads<S, Score, Vectors, Simd, q>(heads, widened, call.lengths.keys, bound.mask, captures);
   }
 
   // Returns panel `p` of the concatenated heads.
@@ -584,8 +585,8 @@ struct MultiHeadSteps {
         together.sink[t] = head.sink;
         captures[t] = call.capture_of(head.index, Range{token, token + 1});
       }
-      attend_query_of_heads<S, Score, Target, Simd, panel_layout<Target>(1)>(together, nullptr, call.lengths.keys,
-                                                                             bound.mask, captures);
+      attend_query_of_heads<S, Score, Vectors, Simd, panel_layout<Vectors>(1)>(together, nullptr, call.lengths.keys,
+                                                                               bound.mask, captures);
     };
     const std::size_t active = queries.end - queries.begin;
     if (active == last_count) {
@@ -636,7 +637,7 @@ struct MultiHeadSteps {
         if constexpr (splits_last_panel && !(P == q) && !masks && std::is_same_v<View, const float*>) {
           attend_last_queries<P.width()>(call, bound, head, query, queries, scratch.scores.data, out);
         } else {
-          attend_query_block<S, Score, Target, Simd, P, Packs, uses_block_floats>(
+          attend_query_block<S, Score, Vectors, Simd, P, Packs, uses_block_floats>(
               head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
               call.capture_of(h, queries));
         }

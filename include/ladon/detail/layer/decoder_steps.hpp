@@ -32,16 +32,16 @@ struct DecoderLengths {
 // The steps of one decoder layer. `shared` has the arrays of a layer for the decoder's tokens (LayerPanels). The array
 // shared.x holds the tokens.
 template <Shape S, std::size_t Memory, LayerConfig Config, class LayerWeights, class Score, class Position,
-          class Target, class Simd>
+          class Vectors, class Simd>
 struct DecoderSteps {
   static constexpr Shape cross = memory_shape<S, Memory>();
-  using SelfAttention = MultiHeadSteps<S, decltype(LayerWeights::self_attention), Score, Position, Target, Simd>;
+  using SelfAttention = MultiHeadSteps<S, decltype(LayerWeights::self_attention), Score, Position, Vectors, Simd>;
   using CrossAttention =
-      MultiHeadSteps<cross, decltype(LayerWeights::cross_attention), Score, position::None, Target, Simd>;
+      MultiHeadSteps<cross, decltype(LayerWeights::cross_attention), Score, position::None, Vectors, Simd>;
   using Precision = typename decltype(LayerWeights::self_attention)::Precision;
-  using Shared = LayerPanels<S, Config, Target, Precision>;
+  using Shared = LayerPanels<S, Config, Vectors, Precision>;
   static constexpr PanelLayout q = SelfAttention::q;
-  using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
+  using Sublayers = detail::Sublayers<S, Config, Vectors, Simd, Precision>;
   static constexpr bool post = Config.norm == NormOrder::post;
 
   // Converts the rows of the encoder's output into panels.

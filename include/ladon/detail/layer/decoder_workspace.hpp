@@ -17,22 +17,22 @@ namespace ladon::inline LADON_ABI {
 // The arrays of a decoder's workspace that all threads share:
 //     tokens    the decoder's tokens, with the same arrays as in an encoder layer
 //     memory    the encoder's output, in panels
-template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
+template <Shape S, std::size_t Memory, LayerConfig Config, class Vectors, class Precision = precision::Float32>
 struct DecoderShared {
-  static constexpr detail::PanelLayout keys = detail::ShapeLayout<memory_shape<S, Memory>(), Target>::keys;
-  LayerPanels<S, Config, Target, Precision> tokens;
+  static constexpr detail::PanelLayout keys = detail::ShapeLayout<memory_shape<S, Memory>(), Vectors>::keys;
+  LayerPanels<S, Config, Vectors, Precision> tokens;
   Panels<Memory, S.model, keys> memory;
-  [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;
+  [[no_unique_address]] detail::LinearInput<Precision, Vectors, Memory, S.model, keys> memory_input;
 };
 
 // The arrays of a decoder's workspace that each thread has for itself: `tokens` for all steps with the decoder's
 // tokens, and `memory` for the attention to the encoder's output. For a text that grows, AttentionScratch is
 // CachedScratch (detail/memory/workspace.hpp).
-template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32,
+template <Shape S, std::size_t Memory, LayerConfig Config, class Vectors, class Precision = precision::Float32,
           template <Shape, class> class AttentionScratch = HeadScratch>
 struct DecoderScratch {
-  EncoderScratch<S, Config, Target, Precision, AttentionScratch<S, Target>> tokens;
-  AttentionScratch<memory_shape<S, Memory>(), Target> memory;
+  EncoderScratch<S, Config, Vectors, Precision, AttentionScratch<S, Vectors>> tokens;
+  AttentionScratch<memory_shape<S, Memory>(), Vectors> memory;
 };
 
 }  // namespace ladon::inline LADON_ABI

@@ -25,13 +25,13 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // The steps of one encoder layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
-template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Target, class Simd>
+template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Vectors, class Simd>
 struct EncoderSteps {
-  using SelfAttention = MultiHeadSteps<S, decltype(LayerWeights::attention), Score, Position, Target, Simd>;
+  using SelfAttention = MultiHeadSteps<S, decltype(LayerWeights::attention), Score, Position, Vectors, Simd>;
   static constexpr PanelLayout q = SelfAttention::q;
   using Precision = typename decltype(LayerWeights::attention)::Precision;
-  using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
-  using Shared = LayerPanels<S, Config, Target, Precision>;
+  using Sublayers = detail::Sublayers<S, Config, Vectors, Simd, Precision>;
+  using Shared = LayerPanels<S, Config, Vectors, Precision>;
 
   // Computes the input of attention for the first `active` tokens. In pre-LN, the input is normed = norm1(x). In
   // post-LN, the input is x.
@@ -47,7 +47,7 @@ struct EncoderSteps {
   // Computes the attention of all heads and stores the result in shared.heads.
   template <class Options, class CaptureOf, class CallShare>
   static constexpr void attend(const LayerWeights& w, Lengths lengths, const Options& options, Shared& shared,
-                               EncoderScratch<S, Config, Target, Precision>& scratch, CaptureOf capture_of,
+                               EncoderScratch<S, Config, Vectors, Precision>& scratch, CaptureOf capture_of,
                                CallShare share) noexcept {
     const auto in = shared.input.view(shared.sublayer_input());
     SelfAttention::attend_all_heads(HeadsCall{w.attention, options, lengths, in, shared.heads.data, capture_of}, in,

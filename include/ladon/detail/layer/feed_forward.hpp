@@ -56,14 +56,14 @@ struct FeedForwardPlan {
 // - There is a single token.
 // - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, which would be
 //   too small.
-template <Shape S, LayerConfig Config, class Target, class Precision>
+template <Shape S, LayerConfig Config, class Vectors, class Precision>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
   if (precision::is_int8<Precision>) return FeedForwardPlan{1, Config.feed_forward};
   constexpr std::size_t weight_bytes = 2 * S.model * Config.feed_forward * sizeof(float);
-  constexpr PanelLayout t = ShapeLayout<S, Target>::queries;
+  constexpr PanelLayout t = ShapeLayout<S, Vectors>::queries;
   constexpr std::size_t query_panels = t.panels(S.queries);
-  constexpr bool exceeds_cache = weight_bytes > Current::second_cache_bytes && Target::lanes > 1 && t.width() > 1;
+  constexpr bool exceeds_cache = weight_bytes > Current::second_cache_bytes && Vectors::lanes > 1 && t.width() > 1;
   constexpr bool shares_weights = exceeds_cache && S.concat_width() >= S.model;
   constexpr std::size_t panels = !shares_weights                               ? 1
                                  : query_panels < Current::feed_forward_panels ? query_panels

@@ -21,16 +21,16 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Target, class Simd>
+template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Vectors, class Simd>
 struct FirstTokenSteps {
-  using All = EncoderSteps<S, Config, LayerWeights, Score, Position, Target, Simd>;
+  using All = EncoderSteps<S, Config, LayerWeights, Score, Position, Vectors, Simd>;
   static constexpr Shape one = one_query<S>();
-  using One = EncoderSteps<one, Config, LayerWeights, Score, Position, Target, Simd>;
-  using Shared = EncoderShared<S, Config, Target, typename All::Precision>;
+  using One = EncoderSteps<one, Config, LayerWeights, Score, Position, Vectors, Simd>;
+  using Shared = EncoderShared<S, Config, Vectors, typename All::Precision>;
 
   // Whether FirstTokenSteps can compute the last layer. In constant evaluation, EncoderSteps computes the last layer
   // instead.
-  static constexpr bool usable = has_first_token<S, Target> && Simd::lanes > 1;
+  static constexpr bool usable = has_first_token<S, Vectors> && Simd::lanes > 1;
 
   // Whether the last layer computes the attention of token 0 without keys and values. Let q be the query of a head, x_t
   // token t, and p_t the attention weight of token t. Wk and Wv project keys and values:
@@ -81,7 +81,7 @@ struct FirstTokenSteps {
   // share one copy of the code that projects keys and values, so the machine code is smaller.
   template <class Options, class CaptureOf, class CallShare>
   static constexpr void attend(bool first, const LayerWeights& w, Lengths lengths, const Options& options,
-                               Shared& shared, EncoderScratch<S, Config, Target, typename All::Precision>& scratch,
+                               Shared& shared, EncoderScratch<S, Config, Vectors, typename All::Precision>& scratch,
                                CaptureOf capture_of, CallShare share) noexcept {
     if constexpr (skips_keys) {
       if (first) return attend_tokens(w, lengths, options, shared, scratch, capture_of, share);
@@ -125,7 +125,7 @@ struct FirstTokenSteps {
   template <class Options, class CaptureOf, class CallShare>
   static LADON_NOINLINE constexpr void attend_tokens(
       const LayerWeights& w, Lengths lengths, const Options& options, Shared& shared,
-      EncoderScratch<S, Config, Target, typename All::Precision>& scratch, CaptureOf capture_of,
+      EncoderScratch<S, Config, Vectors, typename All::Precision>& scratch, CaptureOf capture_of,
       CallShare share) noexcept {
     constexpr PanelLayout k = All::SelfAttention::k;
     constexpr Shape tokens = Shape{.queries = 1, .keys = S.keys, .model = S.model}.complete();  // keys are tokens
@@ -145,7 +145,7 @@ struct FirstTokenSteps {
       const decltype(capture_of(h, Range{0, 1})) captures[]{capture_of(h, Range{0, 1})};
       const SingleQueries<const float*, 1> head{
           panels, panels, finite, h, {sink_of<Score>(options, h)}, of_token, scratch.attention.scores.data, mean};
-      attend_query_of_heads<tokens, Score, Target, Simd, One::q>(head, nullptr, lengths.keys, bound.mask, captures);
+      attend_query_of_heads<tokens, Score, Vectors, Simd, One::q>(head, nullptr, lengths.keys, bound.mask, captures);
       matmul<Simd, One::q, 1, S.value_width, S.model>(w.attention.value(g), PanelsView{mean}, 1,
                                                       Epilogue<1, Unchanged>{first.heads.data + h * S.value_width, 0});
     }

@@ -22,10 +22,10 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-template <Shape S, LayerConfig Config, class Target, class Simd, class Precision>
+template <Shape S, LayerConfig Config, class Vectors, class Simd, class Precision>
 struct Sublayers {
-  static constexpr PanelLayout t = ShapeLayout<S, Target>::queries;
-  static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Target, Precision>;
+  static constexpr PanelLayout t = ShapeLayout<S, Vectors>::queries;
+  static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Vectors, Precision>;
   static constexpr std::size_t width = t.width();
   static constexpr std::size_t stride = S.model * width;                 // how many floats a panel of x has
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
@@ -60,7 +60,7 @@ struct Sublayers {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       normalize_panels<P, Packs>(norm, in + first * stride, count, out + first * stride);
     };
-    for_panels<t, ShapeLayout<S, Target>::last_queries, S.queries>(active, run, share);
+    for_panels<t, ShapeLayout<S, Vectors>::last_queries, S.queries>(active, run, share);
   }
 
  private:

@@ -26,11 +26,11 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Memory for the converted input of a product: Tokens tokens with at most MostFeatures features each.
-template <class Precision, class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct LinearInput;
 
-template <class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-struct LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {
+template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+struct LinearInput<precision::Float32, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = false;
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t) noexcept {
@@ -39,13 +39,13 @@ struct LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {
   LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
 };
 
-template <class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-struct LinearInput<precision::BFloat16, Target, Tokens, MostFeatures, T>
-    : LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {};
+template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+struct LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T>
+    : LinearInput<precision::Float32, Vectors, Tokens, MostFeatures, T> {};
 
-template <class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-  requires(Target::multiplies_bfloat16)
-struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures, T> {
+template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+  requires(Vectors::multiplies_bfloat16)
+struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
   static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
   BFloat16 data[T.panels(Tokens) * stride];
@@ -61,12 +61,12 @@ struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures
   LADON_INLINE constexpr BFloat16PanelsView view(const float*) const noexcept { return {data, stride}; }
 };
 
-template <int Bits, bool Rotated, class Target, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Target, Tokens, MostFeatures, T> {
+template <int Bits, bool Rotated, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
-  using Element = typename Target::Int8Element;
+  using Element = typename Vectors::Int8Element;
   static constexpr std::size_t block =
-      simd::tuple_features<Element> > Target::int8_block ? simd::tuple_features<Element> : Target::int8_block;
+      simd::tuple_features<Element> > Vectors::int8_block ? simd::tuple_features<Element> : Vectors::int8_block;
   static constexpr std::size_t stride = (MostFeatures + block - 1) / block * block * T.width();
   Element data[T.panels(Tokens) * stride];
   float parameters[T.panels(Tokens) * parameters_per_token<Element> * T.width()];

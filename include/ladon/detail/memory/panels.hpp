@@ -65,14 +65,14 @@ static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
 
 // Describes the panels and the key blocks of a shape.
-template <Shape S, class Target>
+template <Shape S, class Vectors>
 struct ShapeLayout {
-  static constexpr PanelLayout queries = panel_layout<Target>(S.queries, S.model);
-  static constexpr PanelLayout keys = panel_layout<Target>(S.keys, S.model);
+  static constexpr PanelLayout queries = panel_layout<Vectors>(S.queries, S.model);
+  static constexpr PanelLayout keys = panel_layout<Vectors>(S.keys, S.model);
   // The layouts of the last panel: last_queries for queries, and last_keys for the tokens from which keys and values
   // are projected. The projected keys and values have the layout `keys` in the last panel, too.
-  static constexpr PanelLayout last_queries = last_panel_layout<Target>(S.queries, S.model);
-  static constexpr PanelLayout last_keys = last_panel_layout<Target>(S.keys, S.model);
+  static constexpr PanelLayout last_queries = last_panel_layout<Vectors>(S.queries, S.model);
+  static constexpr PanelLayout last_keys = last_panel_layout<Vectors>(S.keys, S.model);
   // `block` is the number of keys in a key block of this shape: whole panels with at most detail::key_block keys. If
   // the shape has fewer keys, `block` is all keys.
   //
@@ -106,9 +106,9 @@ struct ShapeLayout {
 // Odd phases compute attention, so their parts are the heads of keys and values. Even phases convert the input or
 // compute the output, so their parts are panels. In phase 0, a call may convert both queries and keys. The number of
 // parts is then the number of panels of queries or of keys, whichever is greater.
-template <Shape S, class Target>
+template <Shape S, class Vectors>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
-  using L = ShapeLayout<S, Target>;
+  using L = ShapeLayout<S, Vectors>;
   const std::size_t queries = L::queries.panels(S.queries), keys = L::keys.panels(S.keys);
   if (phase % 2 == 1) return S.kv_heads;
   return phase == 0 && keys > queries ? keys : queries;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. A pack is a vector of
 // floats, usually one vector register (pack_array.hpp). A struct such as XsimdVectors describes the chosen packs. The
-// kernels get this struct as the template argument Target. Another template argument, Simd, is Target at run time, and
-// ConstantPacks in constant evaluation (with_packs). The struct has these members:
+// kernels get this struct as the template argument Vectors. Another template argument, Simd, is Vectors at run time,
+// and ConstantPacks in constant evaluation (with_packs). The struct has these members:
 //     lanes        how many floats the widest register has
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
@@ -109,23 +109,23 @@ struct ConstantPacks {
   using Pack = ArrayPack<N>;
 };
 
-// Calls f(Target{}) at run time and f(ConstantPacks{}) in constant evaluation. `f` computes with the packs of its
+// Calls f(Vectors{}) at run time and f(ConstantPacks{}) in constant evaluation. `f` computes with the packs of its
 // argument.
-template <class Target, class F>
+template <class Vectors, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
 #if LADON_CONSTANT_EVALUATION
   if (std::is_constant_evaluated()) return f(ConstantPacks{});
 #endif
-  f(Target{});
+  f(Vectors{});
 }
 
 // Returns the number of lanes of the narrowest register that has at least `tokens` lanes. If every register has fewer
 // lanes than `tokens`, returns the number of lanes of the widest register.
-template <class Target, std::size_t Lanes = Target::lanes>
+template <class Vectors, std::size_t Lanes = Vectors::lanes>
 constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   if constexpr (Lanes > 1) {
-    if constexpr (Target::template has<Lanes / 2>) {
-      if (tokens <= Lanes / 2) return lanes_for<Target, Lanes / 2>(tokens);
+    if constexpr (Vectors::template has<Lanes / 2>) {
+      if (tokens <= Lanes / 2) return lanes_for<Vectors, Lanes / 2>(tokens);
     }
   }
   return Lanes;
@@ -137,17 +137,17 @@ namespace ladon::inline LADON_ABI::detail {
 
 // Returns the layout of `tokens` tokens in panels, and the shape of a tile of products of these tokens. `model` is the
 // width of a token in the products with weights, or 0 if there are no such products. If `tokens` tokens fill one and a
-// half registers and `model` is at least Target::narrowest_model_of_half_packs, a panel has three packs of half a
+// half registers and `model` is at least Vectors::narrowest_model_of_half_packs, a panel has three packs of half a
 // register. For a single token, a panel has the width 1: in products, the lanes then hold different features or keys
 // instead of different tokens (detail/linear/matrix_vector.hpp, detail/attention/single_query.hpp). Sums across lanes
 // depend on the number of lanes, so a deterministic build treats a single token like several tokens.
-template <class Target>
+template <class Vectors>
 constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
-  if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
-  if (model >= Target::narrowest_model_of_half_packs && tokens > Target::lanes && tokens <= 3 * Target::lanes / 2) {
-    return {Target::lanes / 2, 3, Target::rows_of_half_packs};
+  if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Vectors::single_token_rows};
+  if (model >= Vectors::narrowest_model_of_half_packs && tokens > Vectors::lanes && tokens <= 3 * Vectors::lanes / 2) {
+    return {Vectors::lanes / 2, 3, Vectors::rows_of_half_packs};
   }
-  return Target::panel_layout(tokens, simd::lanes_for<Target>(tokens));
+  return Vectors::panel_layout(tokens, simd::lanes_for<Vectors>(tokens));
 }
 
 // Returns the layout of the last panel of `tokens` tokens. All other panels have the layout panel_layout(tokens,
@@ -164,12 +164,12 @@ constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t model = 0) no
 //   12 layers of KWT-1 (99,64,1)   3                          0.92      -          0.92
 //   3 layers (99,384,12)           3                          0.92      0.89       0.91
 //   3 layers (70,384,12)           6                          0.95      -          -
-template <class Target>
+template <class Vectors>
 constexpr PanelLayout last_panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
-  const PanelLayout whole = panel_layout<Target>(tokens, model);
+  const PanelLayout whole = panel_layout<Vectors>(tokens, model);
   const std::size_t rest = tokens % whole.width();
   if (rest == 0 || whole.lanes == 1) return whole;
-  return panel_layout<Target>(rest == 1 ? 2 : rest, model);
+  return panel_layout<Vectors>(rest == 1 ? 2 : rest, model);
 }
 
 // Whether products of tokens with the layout T use the kernels for a single token.

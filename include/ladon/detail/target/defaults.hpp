@@ -11,7 +11,7 @@
 // multiply-add for each accumulator of a tile.
 //
 // Tests also compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the following
-// constants through their template arguments Target and Simd (detail/simd/vectors.hpp):
+// constants through their template arguments Vectors and Simd (detail/simd/vectors.hpp):
 //     panels and tiles   panel_layout, single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs
 //     attention          softmax_chains, exponentials_beside_values, attends_in_pairs, uses_block_floats
 //     precisions         multiplies_bfloat16, Int8Element, int8_block, widens_int8
