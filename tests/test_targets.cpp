@@ -110,6 +110,16 @@ TEST_CASE("targets agree to the last bit: several blocks of keys") {
                  ArrayVectors<8>>(),
               true);
 }
+
+TEST_CASE("targets agree to the last bit: more cases with one lane or four lanes") {
+  check_equal(
+      on<S{.queries = 11, .keys = 15, .model = 7, .heads = 2, .head_width = 5}, ladon::mask::Causal, ArrayVectors<1>>(),
+      true);
+  check_equal(on<S{.queries = 38, .keys = 530, .model = 6, .heads = 2}, ladon::mask::Causal, ArrayVectors<1>>(), true);
+  check_layer_on<ladon::LayerConfig{
+                     .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+                 ArrayVectors<4>>();
+}
 #endif
 
 }  // namespace ladon_test

@@ -74,6 +74,14 @@ TEST_CASE("targets agree to the last bit: numbers over several blocks") {
 TEST_CASE("targets agree to the last bit: bits over several blocks") {
   check_equal<S{.queries = 5, .keys = 530, .model = 4}, Bits, Scaled, weights, ArrayVectors<4>>();
 }
+
+TEST_CASE("targets agree to the last bit: more masks with one lane") {
+  check_equal<S{.queries = 21, .keys = 37, .model = 6, .heads = 2}, decltype(AdditivePerHead{} & Alibi{}),
+              CappedWithSinks, Captures::every_stage, ArrayVectors<1>>();
+  check_equal<S{.queries = 9, .keys = 15, .model = 4}, BooleanPerHead, CappedWithSinks, weights, ArrayVectors<1>>();
+  check_equal<S{.queries = 5, .keys = 530, .model = 4}, decltype(Additive{} & Causal{}), Scaled, weights,
+              ArrayVectors<1>>();
+}
 #endif
 
 }  // namespace ladon_test
