@@ -76,15 +76,14 @@ let installed; // a node_modules that has the package
 const project = (name, files) => {
   const at = join(folder, name);
   mkdirSync(at, { recursive: true });
-  writeFileSync(join(at, "package.json"), JSON.stringify({ name, private: true, type: "module" }));
-  if (!installed) {
+  const dependencies = installed ? { ladon: `file:${tarball}` } : {}; // npm install adds the first project's dependency
+  writeFileSync(join(at, "package.json"), JSON.stringify({ name, private: true, type: "module", dependencies }));
+  if (installed) {
+    cpSync(installed, join(at, "node_modules"), { recursive: true });
+  } else {
     npm(["install", tarball], at);
     installed = join(folder, "installed");
     cpSync(join(at, "node_modules"), installed, { recursive: true });
-  } else {
-    cpSync(installed, join(at, "node_modules"), { recursive: true });
-    const dependencies = { ladon: `file:${tarball}` };
-    writeFileSync(join(at, "package.json"), JSON.stringify({ name, private: true, type: "module", dependencies }));
   }
   for (const calls of ["attend.mjs", "spot.mjs"]) cpSync(here(`consumers/${calls}`), join(at, calls));
   writeFileSync(join(at, "model.safetensors"), file);
