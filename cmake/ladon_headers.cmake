@@ -43,7 +43,7 @@ endfunction()
 
 # ladon_wants_xsimd(<variable>): sets <variable> to TRUE if xsimd supports the target machine. xsimd does not support
 # microcontrollers, so builds for microcontrollers do not need xsimd. In a cross build, the function compiles a test
-# with the flags of the toolchain file. The test checks the macros that include/ladon/detail/simd/vectors.hpp checks.
+# with the flags of the toolchain file. The test checks the macros that include/ladon/detail/vec/choose.hpp checks.
 # Under Emscripten, the result is always TRUE, because the flags for SIMD are set later.
 function(ladon_wants_xsimd out)
   set(wanted TRUE)

@@ -24,7 +24,7 @@ static_assert(LADON_DETERMINISTIC);
 
 namespace {
 
-using ladon::detail::simd::ArrayVectors;
+using ladon::detail::vec::ArrayVectors;
 using ladon_fuzz::change, ladon_fuzz::require, ladon_fuzz::Specials;
 using Floats = std::vector<float>;
 

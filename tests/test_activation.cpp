@@ -8,12 +8,12 @@
 #include <doctest/doctest.h>
 
 #include <ladon/detail/layer/activation.hpp>
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
 
 namespace {
 
 using ladon::Activation;
-using ladon::detail::simd::ArrayPack;
+using ladon::detail::vec::ArrayPack;
 using Limits = std::numeric_limits<float>;
 constexpr float infinity = Limits::infinity();
 
@@ -95,7 +95,7 @@ double worst_error() {
   return worst / 0x1p-24;
 }
 
-using Vector = ladon::detail::simd::NativeVectors::Pack<ladon::detail::simd::NativeVectors::lanes>;
+using Vector = ladon::detail::vec::NativeVectors::Pack<ladon::detail::vec::NativeVectors::lanes>;
 
 TEST_CASE_TEMPLATE("every activation: values", Pack, ArrayPack<1>, Vector) {
   check_values<Activation::relu, Pack>();

@@ -32,13 +32,13 @@ using BFloat16 = ladon::layout::BFloat16<Layout>;
 
 // Like the native target of this build, but without instructions that multiply bfloat16 numbers. So matrix products
 // convert the weights to floats.
-struct Widening : ladon::detail::simd::NativeVectors {
+struct Widening : ladon::detail::vec::NativeVectors {
   static constexpr bool multiplies_bfloat16 = false, attends_in_pairs = false;
 };
 // A target of plain arrays that multiplies bfloat16 numbers without converting them to floats first, in products and in
 // attention. Any machine can run this target.
 template <std::size_t Lanes>
-struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
+struct Arrays : ladon::detail::vec::ArrayVectors<Lanes> {
   static constexpr bool multiplies_bfloat16 = true, attends_in_pairs = !LADON_DETERMINISTIC;
 };
 

@@ -1,5 +1,5 @@
 // Tests products of bfloat16 weights, without the rest of a layer. For several tokens, the results must have the bits
-// of plain loops, which round as the instructions of the target do (detail/simd/bfloat16_dot.hpp). This file compiles
+// of plain loops, which round as the instructions of the target do (detail/vec/dot_bfloat16.hpp). This file compiles
 // in a few seconds. So tests/CMakeLists.txt also compiles this file for instruction sets that no other test is compiled
 // for.
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 #include <doctest/doctest.h>
 
-#include <ladon/detail/linear/matmul.hpp>
-#include <ladon/detail/memory/linear_input.hpp>
+#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/product/product.hpp>
 
 #include "support/layer_product.hpp"
 
 namespace {
 
 using namespace ladon::detail;
-using Vectors = simd::NativeVectors;
+using Vectors = vec::NativeVectors;
 using ladon::BFloat16;
 
 // How a sum is rounded when the products of two features are added to it. Float instructions (of_floats) round after
@@ -61,7 +61,7 @@ float to_odd_float(double x) {
 // Adds the products of a pair of features and a pair of weights to `sum`.
 float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
   if constexpr (rounding == Rounding::of_floats) {
-    for (int i = 0; i < 2; ++i) sum = simd::fma_is_fused ? std::fma(x[i], w[i], sum) : sum + x[i] * w[i];
+    for (int i = 0; i < 2; ++i) sum = vec::fma_is_fused ? std::fma(x[i], w[i], sum) : sum + x[i] * w[i];
     return sum;
   } else if constexpr (rounding == Rounding::to_odd) {
     const auto product = [&](int i) { return double{to_odd_float(double{flushed(x[i])} * double{flushed(w[i])})}; };
@@ -71,7 +71,7 @@ float add_pair(float sum, const float (&x)[2], const float (&w)[2]) {
 #if LADON_BFLOAT16_DOT
     for (int i = 1; i >= 0; --i) sum = flushed(std::fma(flushed(x[i]), flushed(w[i]), flushed(sum)));
 #else
-    for (int i = 1; i >= 0; --i) sum = simd::fma_is_fused ? std::fma(x[i], w[i], sum) : sum + x[i] * w[i];
+    for (int i = 1; i >= 0; --i) sum = vec::fma_is_fused ? std::fma(x[i], w[i], sum) : sum + x[i] * w[i];
 #endif
     return sum;
   }

@@ -1,4 +1,4 @@
-// Tests attention with integers (detail/attention/block_floats.hpp) against the oracle. Attention with int8 weights on
+// Tests attention with integers (detail/cortex_m/m0_attention.hpp) against the oracle. Attention with int8 weights on
 // a Cortex-M0+ computes with integers. The target BlockFloats of this file does so on any machine.
 #include <cmath>
 
@@ -15,7 +15,7 @@ using S = ladon::Shape;
 using ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding;
 using Int8 = ladon::layout::Int8<ladon::layout::InProj>;
 
-struct BlockFloats : ladon::detail::simd::ArrayVectors<1> {
+struct BlockFloats : ladon::detail::vec::ArrayVectors<1> {
   static constexpr bool uses_block_floats = true;
 };
 

@@ -42,7 +42,7 @@ struct Ran {
 };
 
 Ran run_right() {
-  Ran ran{self_subject<shape, Mask, ladon::layout::InProj, ladon::detail::simd::NativeVectors, CappedWithSinks>(),
+  Ran ran{self_subject<shape, Mask, ladon::layout::InProj, ladon::detail::vec::NativeVectors, CappedWithSinks>(),
           random_problem(shape.complete(), false, 5),
           {},
           {}};

@@ -151,7 +151,7 @@ static_assert(close(decode(), {11, -19}));
 // Computes the causal attention of the example at the top, but with bfloat16 weights. All weights, inputs and outputs
 // of the heads are exact as bfloat16. So rounding to bfloat16 does not change y.
 template <bool MultipliesBFloat16>
-struct BFloat16Target : ladon::detail::simd::NativeVectors {
+struct BFloat16Target : ladon::detail::vec::NativeVectors {
   static constexpr bool multiplies_bfloat16 = MultipliesBFloat16;
 };
 template <bool MultipliesBFloat16>
@@ -202,7 +202,7 @@ TEST_CASE("constant evaluation and the program give equal bits") {
   for (const auto& [expected, may_see] :
        {std::pair{&seen, static_cast<const std::uint8_t*>(nullptr)}, std::pair{&hidden, &all_but_first[0]}}) {
     const Result result = attend(may_see);
-    if (ladon::detail::simd::fma_is_up_to_the_engine) {
+    if (ladon::detail::vec::fma_is_up_to_the_engine) {
       CHECK(close(result.y, expected->y));
       CHECK(close(result.map, expected->map));
       continue;

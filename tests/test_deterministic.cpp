@@ -12,7 +12,7 @@
 #include "encoder_subject.hpp"
 #include "fingerprint.hpp"
 
-static_assert(LADON_DETERMINISTIC && !ladon::detail::simd::fma_is_fused);
+static_assert(LADON_DETERMINISTIC && !ladon::detail::vec::fma_is_fused);
 
 namespace ladon_test {
 
@@ -36,13 +36,13 @@ std::string bits_of(const Subject& subject, bool cross) {
 
 template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
 std::string self() {
-  return bits_of(
-      self_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::NativeVectors, Score, Position>(), false);
+  return bits_of(self_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::vec::NativeVectors, Score, Position>(),
+                 false);
 }
 template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
 std::string cross() {
   return bits_of(
-      attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::simd::NativeVectors, Score, Position>(),
+      attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::vec::NativeVectors, Score, Position>(),
       true);
 }
 

@@ -18,13 +18,13 @@
 
 #include <doctest/doctest.h>
 
-#include <ladon/detail/simd/elementary.hpp>
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 
 namespace {
 
-namespace kernel = ladon::detail::simd;
-using ladon::detail::simd::ArrayPack;
+namespace kernel = ladon::detail::vec;
+using ladon::detail::vec::ArrayPack;
 using Limits = std::numeric_limits<float>;
 constexpr float infinity = Limits::infinity();
 
@@ -111,8 +111,8 @@ std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
 #if LADON_HAS_XSIMD
   const auto add_vector = [&]<std::size_t N>() {
-    if constexpr (ladon::detail::simd::has_register<N>)
-      all.push_back(evaluate<Function, ladon::detail::simd::XsimdPack<N>>);
+    if constexpr (ladon::detail::vec::has_register<N>)
+      all.push_back(evaluate<Function, ladon::detail::vec::XsimdPack<N>>);
   };
   (add_vector.template operator()<Lanes>(), ...);
 #endif
@@ -255,8 +255,8 @@ TEST_CASE("the softmax's exp2: 0 below its range; in its range, exact at table e
   int different = 0;
   for (int i = 0; i <= last * 64; ++i) {
     const float x = -static_cast<float>(i) / 64;  // includes n + 0.5, which both functions must round alike
-    if constexpr (!ladon::detail::simd::uses_exp2_table) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
-    if (ladon::detail::simd::uses_exp2_table && i % 8 == 0)
+    if constexpr (!ladon::detail::vec::uses_exp2_table) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
+    if (ladon::detail::vec::uses_exp2_table && i % 8 == 0)
       different += at<Exp2OfNonpositive>(x) != static_cast<float>(std::exp2(static_cast<double>(x)));
   }
   CHECK(different == 0);
@@ -286,7 +286,7 @@ TEST_CASE("the maximum and the sum of the lanes, for each position") {
   const auto check = []<std::size_t Lanes>(std::integral_constant<std::size_t, Lanes>) {
     check_reductions<ArrayPack<Lanes>>();
 #if LADON_HAS_XSIMD
-    if constexpr (ladon::detail::simd::has_register<Lanes>) check_reductions<ladon::detail::simd::XsimdPack<Lanes>>();
+    if constexpr (ladon::detail::vec::has_register<Lanes>) check_reductions<ladon::detail::vec::XsimdPack<Lanes>>();
 #endif
   };
   check(std::integral_constant<std::size_t, 1>{});

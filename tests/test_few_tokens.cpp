@@ -13,7 +13,7 @@ namespace ladon_test {
 namespace {
 
 using ladon::detail::panel_layout;
-using Wide = ladon::detail::simd::NativeVectors;
+using Wide = ladon::detail::vec::NativeVectors;
 
 template <std::size_t Tokens, std::size_t Inner, std::size_t InnerStride = 1>
 constexpr std::size_t folded = ladon::detail::folded_steps<Wide, panel_layout<Wide>(Tokens), Inner,

@@ -1,5 +1,5 @@
 // Tests shapes with 17 to 24 queries or keys, and with a model of at least 128 features. On AVX-512, these tokens are
-// processed in three vectors of 8 lanes (`panel_layout` in detail/simd/vectors.hpp). Such a vector fills half a
+// processed in three vectors of 8 lanes (`panel_layout` in detail/vec/choose.hpp). Such a vector fills half a
 // register, so a matrix product computes two steps at once, one in each half (micro_kernel_folded.hpp). On other
 // targets, the vectors fill whole registers.
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace ladon::mask;
 using ladon::layout::InProj;
-using Wide = ladon::detail::simd::NativeVectors;
+using Wide = ladon::detail::vec::NativeVectors;
 constexpr std::size_t model = 129;  // odd, so a product ends with a single step
 
 #if defined(__AVX512BW__) && LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && !LADON_DETERMINISTIC

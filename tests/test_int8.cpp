@@ -33,8 +33,8 @@ using RotatedInt8 = ladon::layout::RotatedInt8<Layout, Bits>;
 // A target of plain arrays. Its attention multiplies pairs of bfloat16 numbers if the attention of the native target
 // does.
 template <std::size_t Lanes>
-struct ArraysLikeNative : ladon::detail::simd::ArrayVectors<Lanes> {
-  static constexpr bool attends_in_pairs = ladon::detail::simd::NativeVectors::attends_in_pairs;
+struct ArraysLikeNative : ladon::detail::vec::ArrayVectors<Lanes> {
+  static constexpr bool attends_in_pairs = ladon::detail::vec::NativeVectors::attends_in_pairs;
 };
 
 template <S Shape, LayerConfig Config, class Mask, class Layout = Int8<InProj>>
@@ -105,7 +105,7 @@ TEST_CASE("int8: encoder layer of a single token, with biases and with one bias 
 }
 
 // Some targets convert a row of int8 weights to 16 bits in a buffer on the stack (TuplesIn16Bits in
-// detail/linear/matmul_int8.hpp). The buffer must have room for the 517 features of a row of linear2.
+// detail/product/product_int8.hpp). The buffer must have room for the 517 features of a row of linear2.
 TEST_CASE("int8: encoder layer with long rows") {
   check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();
 }
@@ -190,7 +190,7 @@ TEST_CASE("int8: targets agree to the last bit") {
 // A target of plain arrays whose quantised features have the type `Element`. With this target, any machine can test
 // unsigned bytes, as on x86 with VNNI, and signed bytes, as on 64-bit Arm with dot products.
 template <std::size_t Lanes, class Element>
-struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
+struct Arrays : ladon::detail::vec::ArrayVectors<Lanes> {
   using Int8Element = Element;
 };
 

@@ -11,8 +11,8 @@
 
 #include <doctest/doctest.h>
 
-#include <ladon/detail/linear/matmul.hpp>
-#include <ladon/detail/memory/linear_input.hpp>
+#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/product/product.hpp>
 
 #include "support/layer_product.hpp"
 
@@ -38,7 +38,7 @@ struct Problem {
   }
 };
 
-// Multiplies x by the matrix H (detail/memory/hadamard.hpp), in the library's order of additions.
+// Multiplies x by the matrix H (detail/panel/rotate_int8.hpp), in the library's order of additions.
 void rotate_in_place(std::vector<float>& x) {
   for (std::size_t half = 1; half < 8; half *= 2) {
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -50,7 +50,7 @@ void rotate_in_place(std::vector<float>& x) {
   }
 }
 
-// Computes the product in plain loops (detail/memory/int8_panels.hpp and detail/linear/matmul_int8.hpp state the
+// Computes the product in plain loops (detail/panel/quantise.hpp and detail/product/product_int8.hpp state the
 // formulas).
 template <int Bits, bool Rotated, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& problem) {
@@ -71,7 +71,7 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
         sum += static_cast<std::int64_t>(q) * problem.weight[r * Features + i];
       }
       const float integer = static_cast<float>(sum), both = scale * problem.scale[r];
-      y.push_back(simd::fma_is_fused ? std::fma(integer, both, problem.bias[r]) : integer * both + problem.bias[r]);
+      y.push_back(vec::fma_is_fused ? std::fma(integer, both, problem.bias[r]) : integer * both + problem.bias[r]);
     }
   }
   return y;

@@ -1,5 +1,5 @@
 // Tokens are processed in panels (groups of tokens). Tests shapes whose last panel has fewer tokens than the others.
-// `last_panel_layout` (detail/simd/vectors.hpp) chooses the vectors that hold the tokens of the last panel. On AVX-512,
+// `last_panel_layout` (detail/vec/choose.hpp) chooses the vectors that hold the tokens of the last panel. On AVX-512,
 // the shapes below lead to one vector of 4, 8 or 16 lanes, to three vectors of 8 lanes, or to two vectors of 16 lanes.
 // Each check also runs with shorter active lengths and with hidden keys.
 #include <vector>
@@ -22,7 +22,7 @@ using ladon::layout::BFloat16;
 using ladon::layout::InProj;
 using ladon::layout::Int8;
 using ladon::layout::SeparateQKV;
-using Wide = ladon::detail::simd::NativeVectors;
+using Wide = ladon::detail::vec::NativeVectors;
 
 #if defined(__AVX512BW__) && LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && !LADON_DETERMINISTIC
 constexpr bool has_last(std::size_t tokens, std::size_t model, std::size_t lanes, std::size_t packs) {

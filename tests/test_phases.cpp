@@ -42,7 +42,7 @@ void check_attention_in_phases() {
   constexpr bool cross = !Attention::as_many_keys;
   const auto subject_of = []<class Block>() {
     return subject_of_attention<Block, Mask, Layout, ladon::score::Scaled, ladon::position::None, Captures::weights,
-                                ladon::detail::simd::NativeVectors, cross ? Calls::any : Calls::self>();
+                                ladon::detail::vec::NativeVectors, cross ? Calls::any : Calls::self>();
   };
   const Subject whole = subject_of.template operator()<Attention>(),
                 parts = subject_of.template operator()<AttentionInPhases<Attention, Team>>();
@@ -139,14 +139,14 @@ constexpr S square{.queries = 34, .model = 9, .heads = 3};
 
 constexpr S grouped{.queries = 3, .keys = 300, .model = 8, .heads = 4, .kv_heads = 2};
 using Cross = ladon::MultiHeadAttention<grouped>;
-using L = ladon::detail::ShapeLayout<Cross::shape, ladon::detail::simd::NativeVectors>;
+using L = ladon::detail::ShapeLayout<Cross::shape, ladon::detail::vec::NativeVectors>;
 static_assert(Cross::phases == 3);
 static_assert(ladon::Attention<grouped>::phases == 1 && ladon::Attention<grouped>::parts(0) == 4);
 static_assert(Cross::parts(0) == L::keys.panels(300) && Cross::parts(1) == 2 &&
               Cross::parts(2) == L::queries.panels(3));
 using Stack = ladon::Encoder<2, S{.queries = 3, .model = 6, .heads = 3}, LayerConfig{.feed_forward = 2}>;
 using Decoder = ladon::Decoder<2, S{.queries = 3, .model = 6, .heads = 3}, 300, LayerConfig{.feed_forward = 2}>;
-using MemoryLayout = ladon::detail::ShapeLayout<Decoder::Layer::cross, ladon::detail::simd::NativeVectors>;
+using MemoryLayout = ladon::detail::ShapeLayout<Decoder::Layer::cross, ladon::detail::vec::NativeVectors>;
 static_assert(Decoder::phases == 9 && Decoder::parts(0) == MemoryLayout::keys.panels(300) && Decoder::parts(3) == 3);
 static_assert(sizeof(Decoder::TeamWorkspace<3>) == sizeof(Decoder::Workspace) + 2 * sizeof(Decoder::Scratch));
 static_assert(Stack::phases == 5 && Stack::parts(1) == 3 && Stack::parts(3) == 3 && Stack::parts(4) == Stack::parts(2));

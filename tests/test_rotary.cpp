@@ -61,7 +61,7 @@ TEST_CASE("rotary embedding of a part of a head, with other bases and scalings")
 }
 
 TEST_CASE("rotary embedding with projections, grouped heads and a cap") {
-  using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
+  using ladon::layout::InProj, ladon::detail::vec::NativeVectors;
   check_self(self_subject<S{.queries = 37, .model = 24, .heads = 4, .kv_heads = 2}, Causal, InProj, NativeVectors,
                           Capped, RotaryOf<Pairing::halves, 6, 60>>());
 }
@@ -99,7 +99,7 @@ TEST_CASE("the token at position 0 is not rotated, and each parameter of the rot
 TEST_CASE("rotary embedding: several blocks of keys, keys from a context") {
   check_given(
       given_subject<S{.queries = 1, .keys = 600, .model = 9}, Causal, Scaled, RotaryOf<Pairing::neighbours, 8, 600>>());
-  using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
+  using ladon::layout::InProj, ladon::detail::vec::NativeVectors;
   check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, None, InProj, NativeVectors,
                                 Scaled, RotaryOf<Pairing::neighbours, 6, 30>>());
 }

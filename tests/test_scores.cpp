@@ -72,7 +72,7 @@ TEST_CASE("sinks") {
 }
 
 TEST_CASE("everything at once, with projections") {
-  using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
+  using ladon::layout::InProj, ladon::detail::vec::NativeVectors;
   check_self(self_subject<S{.queries = lanes + 1, .model = 10, .heads = 2}, decltype(Additive{} & Causal{}), InProj,
                           NativeVectors, CappedQuarterWithSinks>());
 }

@@ -36,7 +36,7 @@ template <Shape Given>
 constexpr bool workspace_is_small() {
   constexpr Shape s = Given.complete();
   using Attention = ladon::MultiHeadAttention<s>;
-  using L = ladon::detail::ShapeLayout<s, ladon::detail::simd::NativeVectors>;
+  using L = ladon::detail::ShapeLayout<s, ladon::detail::vec::NativeVectors>;
   constexpr std::size_t panel = L::queries.width(), tokens = L::queries.panels(s.queries) * panel;
   constexpr std::size_t floats = tokens * (s.model + s.concat_width()) + tokens * (s.head_width + s.value_width) +
                                  panel * (s.head_width + L::block + s.model);

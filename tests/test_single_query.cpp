@@ -1,4 +1,4 @@
-// Tests the kernels for a single query (detail/attention/single_query.hpp). One call for several heads must give the
+// Tests the kernels for a single query (detail/attention/single.hpp). One call for several heads must give the
 // same bits as a call for each head. In some shapes, the kernels read keys and values from one place, and in the others
 // from several places at the same time.
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr std::size_t most_heads = 4;
 // The keys and values of one head, and the queries of four heads that share these keys and values.
 template <ladon::Shape S>
 struct Group {
-  static constexpr PanelLayout layout = ShapeLayout<S, simd::NativeVectors>::keys;
+  static constexpr PanelLayout layout = ShapeLayout<S, vec::NativeVectors>::keys;
   static constexpr std::size_t slots = layout.panels(S.keys) * layout.width();
   CachePanels<S.keys, S.head_width, layout, S.cache_precision> keys{};
   CachePanels<S.keys, S.value_width, layout, S.cache_precision> values{};
@@ -51,7 +51,7 @@ struct Group {
   // attend_single_query for `Heads` heads each.
   template <std::size_t Heads, class BoundMask>
   Floats attend(const BoundMask& mask, bool values_finite) const {
-    using Pack = typename simd::NativeVectors::template Pack<layout.lanes>;
+    using Pack = typename vec::NativeVectors::template Pack<layout.lanes>;
     Floats results(most_heads * (S.value_width + S.keys)), scores(Heads * slots);
     for (std::size_t h = 0; h < most_heads; h += Heads) {
       std::ranges::fill(scores, std::numeric_limits<float>::quiet_NaN());
@@ -95,7 +95,7 @@ void check_group() {
 }  // namespace
 
 TEST_CASE("single query: several heads together and one head after another") {
-  if constexpr (simd::NativeVectors::lanes > 1 && !LADON_DETERMINISTIC) {
+  if constexpr (vec::NativeVectors::lanes > 1 && !LADON_DETERMINISTIC) {
     check_group<ladon::Shape{.queries = 1, .keys = 37, .model = 28, .heads = 4, .kv_heads = 1}>();
     check_group<ladon::Shape{.queries = 1, .keys = 301, .model = 148, .heads = 4, .kv_heads = 1, .value_width = 35}>();
     check_group<ladon::Shape{

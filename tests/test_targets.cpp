@@ -17,7 +17,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::detail::simd::ArrayVectors;
+using ladon::detail::vec::ArrayVectors;
 
 void check_equal(const std::vector<Subject>& subjects, bool cross) {
   const AttentionProblem problem = random_problem(subjects[0].shape, cross, 23);
@@ -36,7 +36,7 @@ void check_equal(const std::vector<Subject>& subjects, bool cross) {
 // longest to compile, so shapes for this target have at most 16 queries, which need only one vector.
 template <ladon::Shape Shape, class Mask, class... Targets>
 std::vector<Subject> on() {
-  using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
+  using ladon::layout::InProj, ladon::detail::vec::NativeVectors;
   if constexpr (Shape.keys == 0) {
     return {self_subject<Shape, Mask, InProj, Targets>()..., self_subject<Shape, Mask, InProj, NativeVectors>()};
   } else {
@@ -73,7 +73,7 @@ void check_layer_on() {
   using Mask = ladon::mask::Padding;
   using Layout = ladon::layout::InProj;
   const Subject subjects[] = {layer_subject<shape, Config, Mask, Layout, Targets>()...,
-                              layer_subject<shape, Config, Mask, Layout, ladon::detail::simd::NativeVectors>()};
+                              layer_subject<shape, Config, Mask, Layout, ladon::detail::vec::NativeVectors>()};
   const EncoderProblem problem = random_encoder(subjects[0].shape, {.layer = Config}, 3);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));

@@ -11,7 +11,7 @@ namespace ladon_test {
 namespace {
 
 using namespace ladon::mask;
-using ladon::detail::simd::ArrayVectors;
+using ladon::detail::vec::ArrayVectors;
 
 template <ladon::Shape Shape, class Mask, class Score, Captures captures, class... Targets>
 void check_equal() {

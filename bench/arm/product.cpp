@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <type_traits>
 
-#include <ladon/detail/linear/matmul.hpp>
-#include <ladon/detail/memory/linear_input.hpp>
+#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/product/product.hpp>
 
 namespace {
 
@@ -19,7 +19,7 @@ using ladon::precision::BFloat16, ladon::precision::Float32;
 using Int8 = ladon::precision::Int8<8>;
 }  // namespace precision
 using Precision = precision::PRECISION;
-using Vectors = simd::NativeVectors;
+using Vectors = vec::NativeVectors;
 constexpr std::size_t tokens = 128, features = 384, rows = 1536;
 constexpr PanelLayout tiles = panel_layout<Vectors>(tokens, features);
 constexpr std::size_t width = tiles.width();

@@ -30,7 +30,7 @@ ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::with, ladon::precision
 // use internally: a panel holds the features of a few tokens, and these tokens lie side by side.
 template <std::size_t Tokens, std::size_t Model, class Linear>
 void multiply(const Linear& matrix, const float* in, float* out) {
-  using Simd = ladon::detail::simd::NativeVectors;
+  using Simd = ladon::detail::vec::NativeVectors;
   using ladon::detail::PanelLayout;
   constexpr PanelLayout layout = ladon::detail::panel_layout<Simd>(Tokens),
                         last = ladon::detail::last_panel_layout<Simd>(Tokens);

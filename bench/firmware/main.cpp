@@ -32,7 +32,7 @@ template <std::size_t Tokens, std::size_t Model, ladon::Order O>
 void multiply(const float* in, float* out) {
   const ladon::Linear<Model, Model, O> linear{.weight = &out_weight[0], .bias = &bias[0]};
   using ladon::detail::PanelLayout;
-  using Simd = ladon::detail::simd::NativeVectors;
+  using Simd = ladon::detail::vec::NativeVectors;
   constexpr PanelLayout layout = ladon::detail::panel_layout<Simd>(Tokens),
                         last = ladon::detail::last_panel_layout<Simd>(Tokens);
   constexpr std::size_t stride = Model * layout.width();

@@ -1,13 +1,13 @@
-// Runs only the innermost loop of matrix products (detail/linear/micro_kernel.hpp) on data in the L1 cache.
+// Runs only the innermost loop of matrix products (detail/product/tile.hpp) on data in the L1 cache.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 
-#include <ladon/detail/linear/micro_kernel.hpp>
+#include <ladon/detail/product/tile.hpp>
 
-namespace ladon::inline LADON_ABI::bench {
+namespace LADON_NAMESPACE::bench {
 
 // Holds the inputs and the results of a small matrix product. The result has `Rows` rows and Packs * Pack::lanes
 // columns. multiply() computes and stores all results. Each result is a sum of `Inner` products.
@@ -38,4 +38,4 @@ class CachedTile {
   alignas(64) float out_[Rows * width];
 };
 
-}  // namespace ladon::inline LADON_ABI::bench
+}  // namespace LADON_NAMESPACE::bench

@@ -7,15 +7,15 @@
 #include <limits>
 
 #include <ladon/detail/attention/softmax.hpp>
-#include <ladon/detail/attention/weighted_sum.hpp>
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/attention/values.hpp>
+#include <ladon/detail/vec/choose.hpp>
 
 #include "cached_tile.hpp"
 #include "fma_peak.hpp"
 
-namespace ladon::inline LADON_ABI::bench {
+namespace LADON_NAMESPACE::bench {
 
-using Widest = detail::simd::NativeVectors;
+using Widest = detail::vec::NativeVectors;
 using WidePack = Widest::Pack<Widest::lanes>;
 
 // Reads numbers[0] to numbers[count - 1] repeatedly, `times` times, and returns the bytes read per second. `numbers`
@@ -98,4 +98,4 @@ LADON_NOINLINE double tile_rate(double seconds) {
   return tile.flops * tiles / (now() - start);
 }
 
-}  // namespace ladon::inline LADON_ABI::bench
+}  // namespace LADON_NAMESPACE::bench

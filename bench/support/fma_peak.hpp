@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstddef>
 
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
 
-namespace ladon::inline LADON_ABI::bench {
+namespace LADON_NAMESPACE::bench {
 
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -18,7 +18,7 @@ inline double now() {
 // per cycle. All sums and two operands must fit into the registers: with 16 sums on AVX2, the measured peak is a third
 // too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
-  using Vectors = detail::simd::NativeVectors;
+  using Vectors = detail::vec::NativeVectors;
   using Pack = Vectors::Pack<Vectors::lanes>;
   constexpr std::size_t sums = Vectors::registers >= 32 ? 16 : 12;
   Pack sum[sums];
@@ -37,4 +37,4 @@ LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
   return 2.0 * Vectors::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
 }
 
-}  // namespace ladon::inline LADON_ABI::bench
+}  // namespace LADON_NAMESPACE::bench

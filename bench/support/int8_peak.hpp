@@ -5,18 +5,18 @@
 #include <cstdint>
 
 #include <benchmark/benchmark.h>
-#include <ladon/detail/simd/int8_kernels.hpp>
+#include <ladon/detail/vec/int8_kernels.hpp>
 
 #include "fma_peak.hpp"
 
-namespace ladon::inline LADON_ABI::bench {
+namespace LADON_NAMESPACE::bench {
 
 // Returns the GFLOP/s of the instructions in the innermost loop of int8 products (Dot::add in
-// detail/simd/tuple_dot.hpp). A multiply-add counts as two flops.
+// detail/vec/dot.hpp). A multiply-add counts as two flops.
 LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
-  using Vectors = detail::simd::NativeVectors;
+  using Vectors = detail::vec::NativeVectors;
   using Element = Vectors::Int8Element;
-  using Dot = detail::simd::TupleDot<Element, Vectors::Pack<Vectors::lanes>>;
+  using Dot = detail::vec::TupleDot<Element, Vectors::Pack<Vectors::lanes>>;
   using Sums = Dot::Sums;
   // A loop with few sums would wait for the results of its instructions. vpdpbusd (5 cycles, two starts per cycle)
   // needs at least 10 sums, and SDOT on a Neoverse V1 (3 cycles, four starts per cycle) needs 12. So the loop has 12
@@ -47,4 +47,4 @@ LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   return 2.0 * Dot::tuple_size * Vectors::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
 }
 
-}  // namespace ladon::inline LADON_ABI::bench
+}  // namespace LADON_NAMESPACE::bench

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
 
 namespace ladon_bench {
 
@@ -36,7 +36,7 @@ inline nlohmann::ordered_json machine(std::size_t threads = 1) {
 #endif
   return {{"cpu", cpu_name()},
           {"target", LADON_BENCH_TEXT_OF(LADON_ABI)},
-          {"lanes", ladon::detail::simd::NativeVectors::lanes},
+          {"lanes", ladon::detail::vec::NativeVectors::lanes},
           {"compiler", compiler},
           {"flags", LADON_BENCH_FLAGS},
           {"simd", simd},

@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
 
 #include "fma_peak.hpp"
 
-namespace ladon::inline LADON_ABI::bench {
+namespace LADON_NAMESPACE::bench {
 
 using Parts = std::vector<std::span<const float>>;
 
@@ -27,7 +27,7 @@ inline std::size_t bytes_of(const Parts& parts) {
 // fastest (docs/tuning-log.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
-  using Vectors = detail::simd::NativeVectors;
+  using Vectors = detail::vec::NativeVectors;
   using Pack = Vectors::Pack<Vectors::lanes>;
   constexpr std::size_t sums = Vectors::registers >= 32 ? 16 : 8, packs = sums / Places, step = packs * Pack::lanes;
   Pack sum[sums];
@@ -52,4 +52,4 @@ LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
   return seconds;
 }
 
-}  // namespace ladon::inline LADON_ABI::bench
+}  // namespace LADON_NAMESPACE::bench

@@ -14,7 +14,7 @@
 #include "int8_peak.hpp"
 #include "undisturbed.hpp"
 
-namespace ladon::inline LADON_ABI::bench {
+namespace LADON_NAMESPACE::bench {
 
 // Returns the quantile `part` of the values: 0.5 gives the median, and 0.25 the lower quartile.
 inline double quantile(std::vector<double> values, double part) {
@@ -87,4 +87,4 @@ void measure(benchmark::State& state, double patience, const Flops& flops, Work 
   state.counters["upper_quartile"] = quantile(share, 0.75);
 }
 
-}  // namespace ladon::inline LADON_ABI::bench
+}  // namespace LADON_NAMESPACE::bench

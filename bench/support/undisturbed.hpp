@@ -14,16 +14,16 @@
 
 #include <sys/resource.h>
 
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
 
 #include "cached_tile.hpp"
 #include "fma_peak.hpp"
 
-namespace ladon::inline LADON_ABI::bench {
+namespace LADON_NAMESPACE::bench {
 
 // Returns the GFLOP/s of the innermost loop of matrix products, with sums of 128 terms. Takes some microseconds.
 LADON_NOINLINE inline double probe(std::size_t times = 20) {
-  using Vectors = detail::simd::NativeVectors;
+  using Vectors = detail::vec::NativeVectors;
   static constexpr detail::PanelLayout layout = detail::panel_layout<Vectors>(1000);
   // A separate tile for each thread, because several threads may measure their cores at the same time.
   static thread_local CachedTile<Vectors::Pack<layout.lanes>, layout.tile_rows, layout.packs, 128> tile;
@@ -70,4 +70,4 @@ inline Quiet& quiet() {
   return one;
 }
 
-}  // namespace ladon::inline LADON_ABI::bench
+}  // namespace LADON_NAMESPACE::bench

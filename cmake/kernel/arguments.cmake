@@ -347,7 +347,7 @@ endfunction()
 
 # ladon_kernel_isas(<variable>): sets <variable> to the instruction sets for which DISPATCH compiles the kernel. With
 # int8 weights, AVX512_BF16 accelerates only attention, and only if attention computes with bfloat16 numbers
-# (attends_in_pairs in ladon/detail/attention/multi_head_steps.hpp). With DETERMINISTIC, with CACHE or with a single
+# (attends_in_pairs in ladon/detail/attention/heads.hpp). With DETERMINISTIC, with CACHE or with a single
 # query, attention never computes with bfloat16 numbers. int8 libraries of such kernels therefore omit AVX512_BF16.
 function(ladon_kernel_isas out)
   ladon_kernel_truth(pairs NOT arg_DETERMINISTIC AND NOT arg_CACHE AND S_QUERIES GREATER 1)

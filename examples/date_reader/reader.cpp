@@ -1,7 +1,7 @@
 #include "reader.hpp"
 
 #include <iterator>
-#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 
 #include "encoder_weights.hpp"
 #include "reader_steps.hpp"
@@ -39,7 +39,7 @@ constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <=
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // A vector with one lane for each slot. A slot is a token that answers with one digit of the date.
-using Lanes = ladon::detail::simd::ArrayPack<slots>;
+using Lanes = ladon::detail::vec::ArrayPack<slots>;
 
 // Sets reading.digits to the likeliest class (a digit or "no date") of each slot, and reading.certainty to the
 // probability of this class. The probabilities are the softmax of the slot's logits.
@@ -53,7 +53,7 @@ void choose(const Logits& logits, Reading& reading) noexcept {
     largest = max(largest, Lanes::load(logits[c].data()));
   }
   Lanes sum = Lanes::broadcast(0);
-  for (const auto& logit : logits) sum = sum + ladon::detail::simd::exp(Lanes::load(logit.data()) - largest);
+  for (const auto& logit : logits) sum = sum + ladon::detail::vec::exp(Lanes::load(logit.data()) - largest);
   (Lanes::broadcast(1) / sum).store(reading.certainty.data());
 }
 

@@ -3,17 +3,17 @@
 // 1706.03762, section 3.2.1). The output of each head is softmax(mask(scale * Q K^T)) V. All arrays have the layout
 // [heads][tokens][width], like one batch element of PyTorch's scaled_dot_product_attention.
 //
-// Implementation: detail/attention/attention_steps.hpp.
+// Implementation: detail/attention/given.hpp.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/attention_map.hpp>
-#include <ladon/detail/attention/attention_steps.hpp>
 #include <ladon/detail/attention/capture.hpp>
-#include <ladon/detail/memory/call_memory.hpp>
-#include <ladon/detail/memory/call_share.hpp>
-#include <ladon/detail/memory/workspace.hpp>
+#include <ladon/detail/attention/given.hpp>
+#include <ladon/detail/panel/pointer_checks.hpp>
+#include <ladon/detail/panel/thread_share.hpp>
+#include <ladon/detail/panel/workspace.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>
@@ -22,12 +22,12 @@
 #include <ladon/threads.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // Attention without projections. The shape, the mask, the score and the position encoding are template arguments. The
 // width `model` of the shape is used only for the default of head_width (shape.hpp).
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
 struct Attention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -108,7 +108,7 @@ struct Attention {
                           scratch);
     const detail::AttentionCall call{
         q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(map)};
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = detail::AttentionSteps<shape, Score, Position, detail::WholePacks<Vectors>, Simd>;
       Steps::run(call, scratch, share);
     });
@@ -122,4 +122,4 @@ struct Attention {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

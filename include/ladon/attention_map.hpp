@@ -9,7 +9,7 @@
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The array of the caller that receives the attention weights: [heads][queries][keys], row-major. Each weight is a
 // probability. The weight is 0 if the mask hides the key from the query or if the key is inactive. Rows of inactive
@@ -37,4 +37,4 @@ struct Capture {
   float* data;
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The bits of a bfloat16: the upper 16 bits of a float32. The elements of a BF16 tensor in a checkpoint are these bits.
 struct BFloat16 {
@@ -32,4 +32,4 @@ constexpr BFloat16 to_bfloat16(float x) noexcept {
   return {static_cast<std::uint16_t>((bits + 0x7fffu + last_bit) >> 16)};
 }
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack of decoder layers. In the headers of decoders, "the memory" is the output of an encoder. A run first converts
-// the tokens and the memory from rows into the layout of the kernels (panels, detail/memory/panels.hpp). The run then
+// the tokens and the memory from rows into the layout of the kernels (panels, detail/panel/panels.hpp). The run then
 // computes all layers in place. Finally, the run converts the result into rows.
 //
 // Implementation: detail/layer/decoder_steps.hpp.
@@ -12,13 +12,13 @@
 #include <ladon/decoder_layer.hpp>
 #include <ladon/encoder.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // A stack of `Layers` decoder layers (DecoderLayer). All layers attend to the same memory.
 template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Config,
           mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
 struct Decoder {
   using Layer = DecoderLayer<ShapeGiven, Memory, Config, SelfMask, MemoryMask, Layout, Score, Position, Vectors>;
   static constexpr Shape shape = Layer::shape;
@@ -104,7 +104,7 @@ struct Decoder {
     const std::size_t active = options.memory.lengths().keys;
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, caches,
                           workspace);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using CrossAttention = typename Layer::template Steps<Simd>::CrossAttention;
       float* const panels = workspace.context.data;
       CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
@@ -181,7 +181,7 @@ struct Decoder {
     const std::size_t longer = last.self.longer();
     const detail::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
     Layer::expect_memory(detail::caller_of(options.self), x, memory, y, last, shared, scratch);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, longer, shared.tokens.x.data, share);
@@ -208,7 +208,7 @@ struct Decoder {
     const std::size_t floats = tokens * shape.model;
     detail::expect_memory(detail::caller_of(options.self), {{y.data, floats}, {x.data, floats}}, caches, memory, shared,
                           scratch);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
@@ -236,4 +236,4 @@ struct Decoder {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

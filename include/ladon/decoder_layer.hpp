@@ -6,7 +6,7 @@
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
 // The layer applies no norm to the memory. Like an encoder layer, a decoder layer computes on panels
-// (detail/memory/panels.hpp).
+// (detail/panel/panels.hpp).
 //
 // Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
@@ -16,10 +16,10 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
-#include <ladon/detail/compiler/reject.hpp>
+#include <ladon/detail/build/reject.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
-#include <ladon/detail/memory/call_memory.hpp>
-#include <ladon/detail/memory/call_share.hpp>
+#include <ladon/detail/panel/pointer_checks.hpp>
+#include <ladon/detail/panel/thread_share.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
@@ -31,7 +31,7 @@
 #include <ladon/views.hpp>
 #include <ladon/weights.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The weights of a decoder layer. The linear maps and the norms have the names of PyTorch's TransformerDecoderLayer.
 // self_attention is PyTorch's self_attn, and cross_attention is PyTorch's multihead_attn. If Config.gated is true, the
@@ -105,7 +105,7 @@ struct DecoderCaptures {
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
 struct DecoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -209,7 +209,7 @@ struct DecoderLayer {
     const std::size_t active = options.memory.lengths().keys;
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, cache,
                           workspace);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using CrossAttention = typename Steps<Simd>::CrossAttention;
       float* const panels = workspace.context.data;
       CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
@@ -290,7 +290,7 @@ struct DecoderLayer {
     return {options.self.lengths().queries, active};
   }
 
-  // Checks the arrays and the workspace of a run in a checked build (detail/memory/call_memory.hpp).
+  // Checks the arrays and the workspace of a run in a checked build (detail/panel/pointer_checks.hpp).
   template <class... Owned>
   static constexpr void expect_memory(detail::Caller caller, Input x, MemoryInput memory, Output y,
                                       const detail::DecoderLengths& active, const Owned&... owned) noexcept {
@@ -327,7 +327,7 @@ struct DecoderLayer {
                                 const Captured& captures) noexcept {
     const detail::DecoderLengths active = lengths(options);
     expect_memory(detail::caller_of(options.self), x, memory, y, active, shared, scratch);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       if (share.has(0)) {
         Steps<Simd>::SelfAttention::tokens_to_panels(x.data, active.self.longer(), shared.tokens.x.data, share);
         Steps<Simd>::memory_to_panels(memory.data, active.memory.keys, shared, share);
@@ -348,7 +348,7 @@ struct DecoderLayer {
     const std::size_t floats = active.queries * shape.model;
     detail::expect_memory(detail::caller_of(options.self), {{y.data, floats}, {x.data, floats}}, cache, memory, shared,
                           scratch);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       if (share.has(0)) {
         Steps<Simd>::SelfAttention::tokens_to_panels(x.data, active.queries, shared.x.data, share);
         Steps<Simd>::self_attention_input(weights, active.queries, shared, share);
@@ -359,4 +359,4 @@ struct DecoderLayer {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stack of encoder layers. A run first converts the tokens from rows into the layout of the kernels (panels,
-// detail/memory/panels.hpp). The run then computes all layers in place. Finally, the run converts the result into rows.
+// detail/panel/panels.hpp). The run then computes all layers in place. Finally, the run converts the result into rows.
 //
-// Implementation: detail/layer/encoder_steps.hpp and detail/layer/first_token.hpp.
+// Implementation: detail/layer/encoder_steps.hpp and detail/layer/class_token.hpp.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/layer/first_token.hpp>
-#include <ladon/detail/memory/call_memory.hpp>
+#include <ladon/detail/layer/class_token.hpp>
+#include <ladon/detail/panel/pointer_checks.hpp>
 #include <ladon/encoder_layer.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // Whether a stack ends with a norm after the last layer. Pre-LN stacks usually end with this final norm.
 enum class FinalNorm { without, with };
@@ -33,7 +33,7 @@ struct StackWeights<Layers, LayerWeights, Norm, FinalNorm::with> {
 // A stack of `Layers` encoder layers (EncoderLayer).
 template <std::size_t Layers, Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
 struct Encoder {
   using Layer = EncoderLayer<ShapeGiven, Config, Mask, Layout, Score, Position, Vectors>;
   static constexpr Shape shape = Layer::shape;
@@ -71,8 +71,8 @@ struct Encoder {
   //
   // Only the last layer skips inactive queries. All earlier layers compute every active token, because the next layer
   // needs these tokens as keys. Often only token 0 is a query, for example the class token of a classifier. On AVX2 and
-  // AVX-512, the last layer then uses the kernels for a single token (detail/layer/first_token.hpp). A deterministic
-  // build and a shape with thousands of keys are exceptions: has_first_token in detail/layer/layer_workspace.hpp has
+  // AVX-512, the last layer then uses the kernels for a single token (detail/layer/class_token.hpp). A deterministic
+  // build and a shape with thousands of keys are exceptions: has_first_token in detail/layer/workspace.hpp has
   // all conditions.
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
@@ -179,7 +179,7 @@ struct Encoder {
     if (tokens == 0) return;
     detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
                           caches, shared, scratch);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
@@ -212,7 +212,7 @@ struct Encoder {
     detail::expect_memory(detail::caller_of(options),
                           {{y.data, lengths.queries * shape.model}, {x.data, inner.queries * shape.model}}, shared,
                           scratch);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
       using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
       const bool first_token = First::usable && lengths.queries == 1;
@@ -256,4 +256,4 @@ struct Encoder {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -4,7 +4,7 @@
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// The kernels store tokens in panels: up to 32 tokens, side by side (detail/memory/panels.hpp). After
+// The kernels store tokens in panels: up to 32 tokens, side by side (detail/panel/panels.hpp). After
 // attention, the layer takes a few panels through all further steps before it takes the next panels. The panels in work
 // therefore stay in the CPU's cache.
 //
@@ -17,9 +17,9 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
-#include <ladon/detail/layer/layer_workspace.hpp>
-#include <ladon/detail/memory/call_memory.hpp>
-#include <ladon/detail/memory/call_share.hpp>
+#include <ladon/detail/layer/workspace.hpp>
+#include <ladon/detail/panel/pointer_checks.hpp>
+#include <ladon/detail/panel/thread_share.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
@@ -31,7 +31,7 @@
 #include <ladon/views.hpp>
 #include <ladon/weights.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The weights of an encoder layer. The linear maps and the norms have the names of PyTorch's TransformerEncoderLayer.
 // `attention` is PyTorch's self_attn. If Config.gated is true, the feed-forward network has an additional linear map,
@@ -61,7 +61,7 @@ struct EncoderLayerWeights<S, Config, Layout> {
 // the beginning and at the end of the stack.
 template <Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None, class Layout = layout::InProj,
           class Score = score::Scaled, position::Policy Position = position::None,
-          class Vectors = detail::simd::NativeVectors>
+          class Vectors = detail::vec::NativeVectors>
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -153,7 +153,7 @@ struct EncoderLayer {
     if (tokens == 0) return;
     detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
                           cache, shared, scratch);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
@@ -180,7 +180,7 @@ struct EncoderLayer {
     detail::expect_memory(detail::caller_of(options),
                           {{y.data, lengths.queries * shape.model}, {x.data, lengths.longer() * shape.model}}, shared,
                           scratch);
-    detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, lengths.longer(), shared.x.data, share);
@@ -197,4 +197,4 @@ struct EncoderLayer {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

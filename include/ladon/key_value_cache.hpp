@@ -8,18 +8,18 @@
 // that differ only in `queries` can therefore share a cache, for example a shape for the prompt and a shape for single
 // tokens.
 //
-// Implementation: detail/attention/cache_steps.hpp writes new tokens into a cache. detail/memory/cache_panels.hpp
+// Implementation: detail/attention/cached.hpp writes new tokens into a cache. detail/panel/cache.hpp
 // declares the arrays of a cache.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/detail/mask/ring.hpp>
-#include <ladon/detail/memory/cache_panels.hpp>
-#include <ladon/detail/memory/panels.hpp>
+#include <ladon/detail/panel/cache.hpp>
+#include <ladon/detail/panel/panels.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // Which tokens a cache keeps. The mask mask::Window<Left> selects `latest`, all other masks select `every`:
 //     every    all tokens, until the cache is full
@@ -27,7 +27,7 @@ namespace ladon::inline LADON_ABI {
 enum class Keep { every, latest };
 
 // A cache with room for `Keys` tokens of a model of width `Model`, aligned to 64 bytes. `keys` and `values` have the
-// layout of panels (detail/memory/panels.hpp):
+// layout of panels (detail/panel/panels.hpp):
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
@@ -64,4 +64,4 @@ template <Shape S, class Mask, class Vectors>
 using CacheOf = KeyValueCache<S.keys, S.model, S.kv_heads, S.head_width, S.value_width,
                               detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Vectors, S.cache_precision>;
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

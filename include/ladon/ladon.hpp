@@ -8,7 +8,7 @@
 #include <ladon/bfloat16.hpp>
 #include <ladon/decoder.hpp>
 #include <ladon/decoder_layer.hpp>
-#include <ladon/detail/memory/workspace.hpp>
+#include <ladon/detail/panel/workspace.hpp>
 #include <ladon/encoder.hpp>
 #include <ladon/encoder_layer.hpp>
 #include <ladon/key_value_cache.hpp>

@@ -7,7 +7,7 @@
 
 #include <ladon/weights.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The activation f of the feed-forward network. detail/layer/activation.hpp implements each activation:
 //     relu        max(0, x)
@@ -45,4 +45,4 @@ struct FeedForwardLinears {
   using Second = Linear<S.model, Config.feed_forward, O, Config.bias, Precision>;
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

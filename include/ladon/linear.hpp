@@ -2,27 +2,27 @@
 // Defines `linear`, which applies a linear map to a single token: y = W x + b. An example is a classifier after the
 // last layer.
 //
-// Implementation: detail/linear/matmul.hpp.
+// Implementation: detail/product/product.hpp.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/product/product.hpp>
 #include <ladon/weights.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // Computes `y` [Out] = W x + b from `x` [In], with the weight and the bias of `w`. `x` and `y` must not overlap. A null
 // pointer in `w` breaks a precondition (checks.hpp).
-template <std::size_t Out, std::size_t In, Order O, Bias B, class Vectors = detail::simd::NativeVectors>
+template <std::size_t Out, std::size_t In, Order O, Bias B, class Vectors = detail::vec::NativeVectors>
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<VectorView<const float, In>> x,
                       std::type_identity_t<VectorView<float, Out>> y) noexcept {
   constexpr detail::PanelLayout one = detail::panel_layout<Vectors>(1);
-  detail::simd::with_packs<Vectors>([&]<class Simd>(Simd) {
+  detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
     detail::matmul<Simd, one, 1, Out, In>(w.rows_from(0), detail::PanelsView{x.data}, 1,
                                           detail::Epilogue<1>{y.data, 0});
   });
 }
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

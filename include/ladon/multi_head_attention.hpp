@@ -5,7 +5,7 @@
 //
 // In self-attention, C is X. In cross-attention, C is the context.
 //
-// Implementation: detail/attention/multi_head_steps.hpp.
+// Implementation: detail/attention/heads.hpp.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
-#include <ladon/detail/attention/multi_head_steps.hpp>
-#include <ladon/detail/memory/call_memory.hpp>
-#include <ladon/detail/memory/call_share.hpp>
-#include <ladon/detail/memory/workspace.hpp>
+#include <ladon/detail/attention/heads.hpp>
+#include <ladon/detail/panel/pointer_checks.hpp>
+#include <ladon/detail/panel/thread_share.hpp>
+#include <ladon/detail/panel/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/options.hpp>
@@ -28,7 +28,7 @@
 #include <ladon/views.hpp>
 #include <ladon/weights.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // Multi-head attention with a fixed shape. `Layout` is the memory layout of the weights (weights.hpp). `x` and `y` are
 // [queries][model].
@@ -57,7 +57,7 @@ namespace ladon::inline LADON_ABI {
 //   weights. If `map` is a Capture<G>, the output is the result of stage G (attention_map.hpp). Without `map`, there is
 //   no additional output.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
 struct MultiHeadAttention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -336,9 +336,9 @@ struct MultiHeadAttention {
   // Calls f(MultiHeadSteps). The steps compute with Vectors at run time, and with plain arrays in constant evaluation.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
-    detail::simd::with_packs<Vectors>(
+    detail::vec::with_packs<Vectors>(
         [&]<class Simd>(Simd) { f(detail::MultiHeadSteps<shape, Weights, Score, Position, Vectors, Simd>{}); });
   }
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

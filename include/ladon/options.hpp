@@ -6,13 +6,13 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/compiler/compiler.hpp>
-#include <ladon/detail/compiler/reject.hpp>
+#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/build/reject.hpp>
 #include <ladon/position.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The options of a call to an attention of shape S. Every member has a default. By default, all tokens of the shape are
 // active. Precondition: no length exceeds the length in the shape (checks.hpp).
@@ -56,7 +56,7 @@ struct RunOptions {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE
 
 // LADON_REJECT_OPTIONS(run(X, const Workspace&, ...)) declares an overload of `run` for calls whose options do not
 // compile, for example because a name is misspelt. The parameter list of the overload ends in an ellipsis, which

@@ -13,9 +13,9 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/rotary_table.hpp>
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The two features of a head that form pair i:
 //     neighbours   features 2i and 2i + 1 (the paper, llama2.c)
@@ -104,4 +104,4 @@ constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double
   return table;
 }
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -8,7 +8,7 @@
 // 127 * 2^-126, becomes a row of zeros with the scale 1.
 //
 // `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). Let W be the float matrix, and H the
-// rotation matrix of detail/memory/hadamard.hpp. The function quantises the rows of W H like `quantise`, divides the
+// rotation matrix of detail/panel/rotate_int8.hpp. The function quantises the rows of W H like `quantise`, divides the
 // scales by -8, and changes the signs of the integers.
 #pragma once
 
@@ -18,11 +18,11 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/memory/quantise_row.hpp>
+#include <ladon/detail/panel/quantise_row.hpp>
 #include <ladon/views.hpp>
 #include <ladon/weights.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // Quantises the weight of `linear` to int8. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the
 // order in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks
@@ -73,4 +73,4 @@ constexpr void row_sums(MatrixView<const std::int8_t, Out, In> weight, VectorVie
   for (std::size_t r = 0; r < Out; ++r) row_sum.data[r] = detail::sum_of_row(weight.data + r * In, In);
 }
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

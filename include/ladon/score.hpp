@@ -13,16 +13,16 @@
 // must stay below 3.4e38.
 //
 // Implementation: detail/attention/score_function.hpp computes the scale and the softcap, and
-// detail/attention/attend.hpp computes the sinks.
+// detail/attention/block.hpp computes the sinks.
 #pragma once
 
 #include <cstddef>
 #include <numbers>
 
-#include <ladon/detail/simd/pack_array.hpp>
+#include <ladon/detail/vec/array.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::score {
+namespace LADON_NAMESPACE::score {
 
 // log2(e). The kernels compute the softmax with powers of two instead of powers of e. The kernels multiply the scale by
 // log2(e), so that 2^(log2(e) * scale * q . k) equals e^(scale * q . k).
@@ -32,7 +32,7 @@ inline constexpr double log2_e = std::numbers::log2e;
 struct Scaled {
   // Returns the factor that multiplies q . k. Precondition: `shape` is complete (Shape::complete).
   static constexpr float scale(const Shape& shape) noexcept {
-    return 1.0f / detail::simd::sqrt_newton(static_cast<float>(shape.head_width));
+    return 1.0f / detail::vec::sqrt_newton(static_cast<float>(shape.head_width));
   }
   // If softcap is not 0, a score s becomes softcap * tanh(s / softcap) before the mask applies (Gemma 2, arXiv
   // 2408.00118).
@@ -47,15 +47,15 @@ struct Scaled {
 // call.
 struct ScaledByKeys : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
-    return 1.0f / detail::simd::sqrt_newton(static_cast<float>(shape.keys));
+    return 1.0f / detail::vec::sqrt_newton(static_cast<float>(shape.keys));
   }
 };
 
 // The score q . k / sqrt(shape.model).
 struct ScaledByModel : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
-    return 1.0f / detail::simd::sqrt_newton(static_cast<float>(shape.model));
+    return 1.0f / detail::vec::sqrt_newton(static_cast<float>(shape.model));
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::score
+}  // namespace LADON_NAMESPACE::score

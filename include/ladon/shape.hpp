@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The default of every length in the options. With this default, all queries or keys of the shape are active.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
@@ -101,4 +101,4 @@ constexpr Shape memory_shape() noexcept {
   return shape;
 }
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divides the work of one call among several threads. A call consists of phases. Each phase is divided into shares. A
-// share is the work of one thread in one phase. The smallest unit of work is a part: a panel (detail/memory/panels.hpp)
+// share is the work of one thread in one phase. The smallest unit of work is a part: a panel (detail/panel/panels.hpp)
 // or a head group.
 //     phase 0   computes the input of attention in panels    a share has some of the panels
 //     phase 1   computes the attention of all heads          a share has some of the head groups
@@ -18,10 +18,10 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/compiler/compiler.hpp>
-#include <ladon/detail/memory/range.hpp>
+#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/panel/range.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The share with number `index`, out of the `count` shares of a phase. Precondition: `index` < `count` (checks.hpp).
 struct Share {
@@ -41,4 +41,4 @@ struct Share {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -8,10 +8,10 @@
 #include <span>
 #include <type_traits>
 
-#include <ladon/detail/compiler/compiler.hpp>
-#include <ladon/detail/compiler/reject.hpp>
+#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/build/reject.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // A view of an array in row-major order: elements along the last extent are contiguous. The array needs only the
 // alignment of its element type T.
@@ -93,4 +93,4 @@ using VectorView = TensorView<T, Size>;
 // starts at 0.
 enum class Bias { with, without };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -13,8 +13,8 @@
 //
 // The results of int8 weights never depend on the layout, because their integer sums are exact.
 //
-// Implementation: detail/linear/matmul.hpp reads weights through WeightRows and Int8Rows
-// (detail/memory/weight_rows.hpp).
+// Implementation: detail/product/product.hpp reads weights through WeightRows and Int8Rows
+// (detail/panel/rows.hpp).
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/checks.hpp>
-#include <ladon/detail/memory/hadamard.hpp>
-#include <ladon/detail/memory/weight_rows.hpp>
+#include <ladon/detail/panel/rotate_int8.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The order of a weight matrix W in memory:
 //     out_in   W is [Out][In], and y = x W^T + b, as in PyTorch
@@ -40,13 +40,13 @@ enum class Order { out_in, in_out };
 // precision of caches.
 //     Float32        weights are floats
 //     BFloat16       weights are bfloat16 (bfloat16.hpp). On targets with AVX512_BF16 or FEAT_BF16 of Arm, products
-//                    round their inputs to bfloat16 (detail/memory/bfloat16_panels.hpp). On other targets, products
+//                    round their inputs to bfloat16 (detail/panel/bfloat16.hpp). On other targets, products
 //                    convert the weights to floats, exactly
 //     Int8<bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
-//                    quantised to integers of `bits` bits when a call runs (detail/memory/int8_panels.hpp)
+//                    quantised to integers of `bits` bits when a call runs (detail/panel/quantise.hpp)
 //     Int8<bits, true>   like Int8<bits>, but blocks of eight weights, and blocks of eight inputs, are multiplied by a
-//                    Hadamard matrix before they are quantised (detail/memory/hadamard.hpp). The error is smaller than
-//                    with Int8<bits>. All scales are negative. This rotation is not a rotary position embedding
+//                    Hadamard matrix before they are quantised (detail/panel/rotate_int8.hpp). The error is smaller
+//                    than with Int8<bits>. All scales are negative. This rotation is not a rotary position embedding
 //
 // On targets with AVX512_BF16, BFloat16 and Int8 also change the attention of several queries: queries, keys, values
 // and attention weights are rounded to bfloat16 (detail/attention/bfloat16_attention.hpp).
@@ -134,8 +134,8 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
 // alignment.
 //
 // If `Rotated` is true, 8 * scale[r] * weight[r] approximates row r of the product of the float matrix and the rotation
-// matrix (detail/memory/hadamard.hpp). `quantise_rotated` computes the weights and the scales. The scales are negative,
-// to distinguish rotated weights from other int8 weights in files.
+// matrix (detail/panel/rotate_int8.hpp). `quantise_rotated` computes the weights and the scales. The scales are
+// negative, to distinguish rotated weights from other int8 weights in files.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits, bool Rotated>
 struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
   static_assert(
@@ -191,7 +191,7 @@ struct Norm<Size, K, B> {
 };
 
 // Layouts. A layout declares the tensors of the four projections of attention, and returns the rows of each head in
-// these tensors. Rows are WeightRows or Int8Rows (detail/memory/weight_rows.hpp). Every layout has the following
+// these tensors. Rows are WeightRows or Int8Rows (detail/panel/rows.hpp). Every layout has the following
 // members:
 //     Precision                      the precision of the weights
 //     With<Q>                        the same layout, with Precision = Q
@@ -324,7 +324,7 @@ using BFloat16 = typename Layout::template With<precision::BFloat16>;
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. 8 bits give more precise
 // results. 7 bits are for WebAssembly: its relaxed dot product adds two products in 16 bits on some x86 processors
 // (vpmaddubsw of AVX2). With 8 bits, this sum may saturate and would be wrong. On such processors, the program that
-// loads a module therefore reduces 8 bits to 7 (detail/simd/feature_levels.hpp).
+// loads a module therefore reduces 8 bits to 7 (detail/vec/quantisation_levels.hpp).
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 
@@ -334,4 +334,4 @@ template <class Layout, int ActivationBits = 8>
 using RotatedInt8 = typename Layout::template With<precision::Int8<ActivationBits, true>>;
 
 }  // namespace layout
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 
 #if !defined(LADON_ARGUMENT_CHECKS)
 #define LADON_ARGUMENT_CHECKS 1

@@ -102,7 +102,7 @@ TEST_CASE("int8: attention, activations of 7 bits") {
     subject.mask = {.causal = true};
     subject.layout = WeightLayout::separate;
     subject.activation_bits = 7;
-    subject.in_pairs = ladon::detail::simd::NativeVectors::attends_in_pairs;
+    subject.in_pairs = ladon::detail::vec::NativeVectors::attends_in_pairs;
     check_self(subject);
   });
 }
@@ -114,7 +114,7 @@ TEST_CASE("int8, every instruction set: an encoder layer with a gate") {
   constexpr auto run = placed<W, O, c_int8_layer_run_with>;
   each_isa<shape, C_INT8_LAYER_WORKSPACE_BYTES, W, O, run>(1, [](Subject subject, int isa) {
     subject.mask = {.padding = true};
-    subject.in_pairs = ladon::detail::simd::NativeVectors::attends_in_pairs;
+    subject.in_pairs = ladon::detail::vec::NativeVectors::attends_in_pairs;
     if constexpr (requires(O options) { options.isa; }) {
       subject.in_pairs = calls_preferred<run, W, O, LADON_ISA_AVX512_BF16>(isa);
     }
@@ -127,7 +127,7 @@ TEST_CASE("int8, rotated: an encoder layer, and weights that were quantised on t
   each_isa<shape, C_INT8_ROTATED_WORKSPACE_BYTES, c_int8_rotated_weights, c_int8_rotated_options,
            placed<c_int8_rotated_weights, c_int8_rotated_options, c_int8_rotated_run_with>>(1, [](Subject subject) {
     subject.mask = {.padding = true};
-    subject.in_pairs = ladon::detail::simd::NativeVectors::attends_in_pairs;
+    subject.in_pairs = ladon::detail::vec::NativeVectors::attends_in_pairs;
     check_encoder(subject, {.layer = {.feed_forward = 24}, .activation_bits = 8 + rotated});
   });
 

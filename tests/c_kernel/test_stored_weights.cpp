@@ -17,7 +17,7 @@
 #include "stored.hpp"
 
 #include <ladon/bfloat16.hpp>
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
 
 namespace ladon_test {
 
@@ -85,7 +85,7 @@ TEST_CASE("bfloat16: the matrices of the checkpoint, rounded") {
   const auto x = some_x(10);
   const auto expected = run_with<C_BFLOAT16_BERT_WORKSPACE_BYTES>(c_bfloat16_bert_run, own, x);
   const auto of_floats = run_with<C_BERT_WORKSPACE_BYTES>(c_bert_run, weights_of<c_bert_weights>(tensors), x);
-  CHECK((of_floats == expected) == !ladon::detail::simd::NativeVectors::multiplies_bfloat16);
+  CHECK((of_floats == expected) == !ladon::detail::vec::NativeVectors::multiplies_bfloat16);
   CHECK(run_with<C_BFLOAT16_BERT_WORKSPACE_BYTES>(c_bfloat16_bert_run, c_bfloat16_bert_stored_weights, x) == expected);
 }
 

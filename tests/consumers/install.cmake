@@ -8,7 +8,7 @@ file(RENAME ${FOLDER}/elsewhere ${PREFIX})
 include(${CMAKE_CURRENT_LIST_DIR}/relocatable.cmake)
 expect_relocatable(${PREFIX} ${FOLDER} ${LADON_BUILD} ${LADON_CHECKOUT})
 
-foreach(file IN ITEMS include/ladon/ladon.hpp include/ladon/detail/simd/pack_xsimd.hpp share/ladon/cmake/ladonConfig.cmake
+foreach(file IN ITEMS include/ladon/ladon.hpp include/ladon/detail/vec/xsimd.hpp share/ladon/cmake/ladonConfig.cmake
         share/ladon/cmake/ladonConfigVersion.cmake share/pkgconfig/ladon.pc)
   if(NOT EXISTS ${PREFIX}/${file})
     message(FATAL_ERROR "${file} was not installed:\n${said}")

@@ -9,7 +9,7 @@
 
 namespace {
 
-using ladon::Shape, ladon::detail::ShapeLayout, ladon::detail::simd::NativeVectors;
+using ladon::Shape, ladon::detail::ShapeLayout, ladon::detail::vec::NativeVectors;
 
 template <Shape Given>
 constexpr std::size_t formula() {

@@ -4,17 +4,18 @@
 # Each element of `layers` is a layer. The entries of a layer are headers and folders, and a folder ends in a slash. A
 # folder stands for all headers below it. If several entries match a header, only the longest entry counts.
 set(layers
-  "version.hpp detail/abi.hpp"
+  "version.hpp detail/build/abi.hpp"
   "detail/target/"
-  "bfloat16.hpp detail/compiler/"
-  "detail/simd/ detail/memory/hadamard.hpp"
-  "checks.hpp views.hpp detail/memory/range.hpp detail/memory/weight_rows.hpp detail/attention/rotary_table.hpp"
+  "bfloat16.hpp detail/build/"
+  "detail/vec/ detail/panel/rotate_int8.hpp detail/cortex_m/dsp_quantise.hpp detail/cortex_m/helium_quantise.hpp \
+detail/cortex_m/m0_float.hpp detail/cortex_m/m0_products.hpp detail/cortex_m/m0_quantise.hpp"
+  "checks.hpp views.hpp detail/panel/range.hpp detail/panel/rows.hpp detail/attention/rotary_table.hpp"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp layer_config.hpp"
-  "detail/memory/"
+  "detail/panel/"
   "detail/mask/"
   "mask/ mask.hpp options.hpp"
-  "detail/linear/"
-  "detail/attention/"
+  "detail/product/ detail/cortex_m/"
+  "detail/attention/ detail/cortex_m/m0_attention.hpp"
   "detail/layer/"
   "key_value_cache.hpp linear.hpp quantise.hpp"
   "attention.hpp multi_head_attention.hpp encoder_layer.hpp encoder.hpp decoder_layer.hpp decoder.hpp ladon.hpp")
@@ -23,8 +24,8 @@ set(layers
 set(may_be_empty "")
 
 # isa_folders lists the folders whose headers may name an instruction set.
-set(isa_folders detail/target/ detail/simd/ detail/linear/cortex_m/)
+set(isa_folders detail/target/ detail/vec/ detail/cortex_m/)
 
 # isa_exempt lists the headers outside isa_folders that may name an instruction set. If a header in this list names no
 # instruction set, check.cmake reports an error.
-set(isa_exempt detail/abi.hpp)
+set(isa_exempt detail/build/abi.hpp)

@@ -77,7 +77,7 @@ must_report("a cycle of includes is among low.hpp" low.hpp "#include <ladon/low.
 foreach(internal IN ITEMS detail simd assembly target)
   must_report("top.hpp opens the namespace ${internal}" top.hpp "namespace ${internal} {\n}\n")
 endforeach()
-must_report("top.hpp opens the namespace detail" top.hpp "namespace ladon::inline LADON_ABI::detail {\n}\n")
+must_report("top.hpp opens the namespace detail" top.hpp "namespace LADON_NAMESPACE::detail {\n}\n")
 must_report("top.hpp opens the namespace simd" top.hpp "namespace ladon::detail_of::simd\n{\n}\n")
 
 # Breaks rule 4 of check.cmake: a header that may not name an instruction set names one.

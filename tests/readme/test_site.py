@@ -76,7 +76,7 @@ class DoxygenFilter(unittest.TestCase):
         self.assertEqual(self.filtered('  call("a // b");'), ['  call("a // b");'])
 
     def test_namespace(self):
-        self.assertEqual(self.filtered("namespace ladon::inline LADON_ABI::mask {"), ["namespace ladon::mask {"])
+        self.assertEqual(self.filtered("namespace LADON_NAMESPACE::mask {"), ["namespace ladon::mask {"])
 
 
 if __name__ == "__main__":

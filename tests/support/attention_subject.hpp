@@ -84,7 +84,7 @@ enum class Calls { any, self };
 // MultiHeadAttention in phases.
 template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights,
-          class Vectors = ladon::detail::simd::NativeVectors, Calls K = Calls::any>
+          class Vectors = ladon::detail::vec::NativeVectors, Calls K = Calls::any>
 Subject subject_of_attention() {
   const auto run = [](const Call& call) {
     typename Attention::Weights weights;
@@ -119,7 +119,7 @@ Subject subject_of_attention() {
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
-          class Vectors = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
+          class Vectors = ladon::detail::vec::NativeVectors, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights>
 Subject attention_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Vectors>, Mask, Layout, Score,
@@ -128,7 +128,7 @@ Subject attention_subject() {
 
 // Like attention_subject, but for check_self and other tests that never pass a context.
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
-          class Vectors = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
+          class Vectors = ladon::detail::vec::NativeVectors, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights>
 Subject self_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Vectors>, Mask, Layout, Score,
@@ -177,7 +177,7 @@ Subject projected_subject() {
 // Returns the Subject for attention without projections, whose inputs are queries q, keys k and values v. A Call passes
 // q as x, k as context and v as weights[0].
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
-          Captures C = Captures::weights, class Vectors = ladon::detail::simd::NativeVectors>
+          Captures C = Captures::weights, class Vectors = ladon::detail::vec::NativeVectors>
 Subject given_subject() {
   using Attention = ladon::Attention<S, Mask, Score, Position, Vectors>;
   const auto run = [](const Call& call) {

@@ -100,7 +100,7 @@ Subject subject_of_decoder_layer() {
   };
   Subject subject = decoder_subject_running<Layer, 1>(run, weight_layout<Layout>);
   subject.in_pairs =
-      ladon::detail::attends_in_pairs<Layer::shape, typename Layout::Precision, ladon::detail::simd::NativeVectors>;
+      ladon::detail::attends_in_pairs<Layer::shape, typename Layout::Precision, ladon::detail::vec::NativeVectors>;
   return subject;
 }
 template <ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask, class MemoryMask,

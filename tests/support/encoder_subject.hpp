@@ -8,7 +8,7 @@
 namespace ladon_test {
 
 template <class Layer, class Mask, class Layout = ladon::layout::InProj,
-          class Vectors = ladon::detail::simd::NativeVectors>
+          class Vectors = ladon::detail::vec::NativeVectors>
 Subject subject_of_layer() {
   const auto run = [](const Call& call) {
     typename Layer::Weights weights;
@@ -30,7 +30,7 @@ Subject subject_of_layer() {
 }
 
 template <ladon::Shape S, ladon::LayerConfig Config, class Mask, class Layout = ladon::layout::InProj,
-          class Vectors = ladon::detail::simd::NativeVectors>
+          class Vectors = ladon::detail::vec::NativeVectors>
 Subject layer_subject() {
   using Layer = ladon::EncoderLayer<S, Config, Mask, Layout, ladon::score::Scaled, ladon::position::None, Vectors>;
   return subject_of_layer<Layer, Mask, Layout, Vectors>();

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include <ladon/detail/linear/matmul.hpp>
-#include <ladon/detail/memory/linear_input.hpp>
+#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/product/product.hpp>
 
 namespace ladon_test {
 
@@ -31,7 +31,7 @@ class ProductRandom {
 template <class Precision, std::size_t Tokens, std::size_t Features, std::size_t Rows, class Weights>
 std::vector<float> layer_product(const std::vector<float>& x, const Weights& weights) {
   using namespace ladon::detail;
-  using Vectors = simd::NativeVectors;
+  using Vectors = vec::NativeVectors;
   constexpr PanelLayout tiles = panel_layout<Vectors>(Tokens, Features),
                         last = last_panel_layout<Vectors>(Tokens, Features);
   constexpr std::size_t width = tiles.width(), last_width = last.width(), panels = tiles.panels(Tokens);

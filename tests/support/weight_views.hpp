@@ -17,14 +17,14 @@ constexpr bool same_but_for_biases =
     std::is_same_v<ladon::layout::WithoutBias<InFloat32<Layout>>, ladon::layout::WithoutBias<Other>>;
 // The value of activation_bits that makes `quantise` (weights.hpp) prepare the weights for this precision and this
 // target of the library. 0 means float32.
-template <class Precision, class Vectors = ladon::detail::simd::NativeVectors>
+template <class Precision, class Vectors = ladon::detail::vec::NativeVectors>
 constexpr int activation_bits = 0;
 // Only the instruction BFDOT of 64-bit Arm rounds sums to odd. Targets with NativeVectors use BFDOT if
 // LADON_ARM_BFLOAT16_DOT is 1. Targets with plain arrays do not use BFDOT.
 template <class Vectors>
 constexpr int activation_bits<ladon::precision::BFloat16, Vectors> =
     !Vectors::multiplies_bfloat16 ? bfloat16_weights
-    : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT && std::is_base_of_v<ladon::detail::simd::NativeVectors, Vectors>
+    : LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT && std::is_base_of_v<ladon::detail::vec::NativeVectors, Vectors>
         ? bfloat16_products_to_odd
         : bfloat16_products;
 template <int Bits, bool Rotated, class Vectors>

@@ -2,7 +2,7 @@
 # Tests headers without xsimd. The compiler must print a note, which does not become an error with -Werror. If the user
 # selects plain arrays, the compiler must print nothing.
 include(${CMAKE_CURRENT_LIST_DIR}/../support/compile_headers.cmake)
-set(headers -DLADON_HAS_XSIMD=0 -include ladon/detail/simd/vectors.hpp)
+set(headers -DLADON_HAS_XSIMD=0 -include ladon/detail/vec/choose.hpp)
 compile_headers(said ${headers})
 if(NOT said MATCHES "ladon: no xsimd")
   message(FATAL_ERROR "the output does not mention xsimd: ${said}")

@@ -46,7 +46,7 @@ def converted(lines):
         if found:
             comment, indent = [found[2] or ""], found[1]
             continue
-        line = re.sub(r"^namespace ladon::inline LADON_ABI((?:::\w+)*) \{", r"namespace ladon\1 {", line)
+        line = re.sub(r"^namespace LADON_NAMESPACE((?:::\w+)*) \{", r"namespace ladon\1 {", line)
         trailing = TRAILING.match(line)
         yield f"{trailing[1]}  /**< {trailing[2]} */" if trailing else line
 

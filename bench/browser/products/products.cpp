@@ -10,10 +10,10 @@
 
 #include <ladon/ladon.hpp>
 
-#include <ladon/detail/linear/matmul.hpp>
-#include <ladon/detail/memory/linear_input.hpp>
-#include <ladon/detail/memory/weight_rows.hpp>
-#include <ladon/detail/simd/feature_levels.hpp>
+#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/product/product.hpp>
+#include <ladon/detail/vec/quantisation_levels.hpp>
 
 namespace {
 
@@ -21,7 +21,7 @@ using namespace ladon;
 using namespace ladon::detail;
 
 using Precision = precision::LADON_PRODUCTS_PRECISION;
-using Simd = simd::NativeVectors;
+using Simd = vec::NativeVectors;
 constexpr std::size_t tokens = 128, model = 384, hidden = 1536;
 constexpr PanelLayout token_layout = panel_layout<Simd>(tokens);
 constexpr std::size_t width = token_layout.width();
@@ -79,6 +79,6 @@ __attribute__((export_name("chain"))) void chain(const float* in, const Weights*
 // ladon_add_kernel export a function of the same name (src/c_kernel/module_int8.cpp.in).
 __attribute__((export_name("set_activations"))) void set_activations(std::size_t bits, int is_signed) {
   const bool is_shifted = bits == 8 && is_signed != 0;
-  simd::run_time_levels = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};
+  vec::run_time_levels = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};
 }
 }

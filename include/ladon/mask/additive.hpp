@@ -12,7 +12,7 @@
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // Adds an element of `values` to each score: score = scale * q . k + value. Scores and values are in natural units
 // (attention_map.hpp). `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides
@@ -45,4 +45,4 @@ struct AdditiveValues {
 struct Additive : AdditiveValues<false> {};
 struct AdditivePerHead : AdditiveValues<true> {};
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

@@ -10,7 +10,7 @@
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (attention_map.hpp). i +
 // `offset` is the position of query i among the keys. ALiBi hides no key.
@@ -33,4 +33,4 @@ struct Alibi {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

@@ -9,11 +9,11 @@
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // `bits` [queries][ceil(keys / 32)] is an array of 32-bit words. All heads use the same array. Each query has one row
 // of the array. Bit k % 32 of word k / 32 in the row is 1 if the query may see key k. If `bits` is a null pointer,
-// which is the default, no key is hidden. For each panel of queries (detail/memory/panels.hpp), the kernels skip the
+// which is the default, no key is hidden. For each panel of queries (detail/panel/panels.hpp), the kernels skip the
 // blocks of keys that are hidden from all queries of the panel.
 struct Bits {
   template <Shape S>
@@ -28,4 +28,4 @@ struct Bits {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

@@ -13,7 +13,7 @@
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // `may_see` is [queries][keys], or [heads][queries][keys] if PerHead is true. The byte 0 hides the key from the query.
 // Any other byte shows the key. If `may_see` is a null pointer, which is the default, the bytes count as 1.
@@ -43,4 +43,4 @@ struct BooleanBytes {
 struct Boolean : BooleanBytes<false> {};
 struct BooleanPerHead : BooleanBytes<true> {};
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

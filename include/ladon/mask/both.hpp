@@ -9,7 +9,7 @@
 #include <ladon/mask/policy.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // A query sees a key if both masks show the key. If both masks add to the scores, both numbers are added. `first` holds
 // the data of mask A, and `second` holds the data of mask B.
@@ -37,4 +37,4 @@ constexpr Both<A, B> operator&(A, B) noexcept {
   return {};
 }
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

@@ -7,7 +7,7 @@
 #include <ladon/mask/window.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // Query i sees keys 0 to i + `offset`. `offset` is a member of Data. By default, the last query of the shape sees all
 // keys (default_offset, offset.hpp). PyTorch's is_causal uses the offset 0 instead. Both offsets are equal if
@@ -18,4 +18,4 @@ struct Causal : Window<all, 0> {};
 template <std::ptrdiff_t Offset>
 struct CausalAt : WindowAt<all, 0, Offset> {};
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

@@ -6,7 +6,7 @@
 #include <ladon/detail/mask/placement.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 struct None {
   template <Shape S>
@@ -18,4 +18,4 @@ struct None {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

@@ -4,11 +4,11 @@
 
 #include <ladon/detail/mask/placement.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // The default of the member `offset` of a mask's data. In `extend`, default_offset means the number of tokens in the
 // cache before the call. In every other function, default_offset means shape.keys - shape.queries, even if fewer tokens
 // are active. The last query of the shape then has the position of the last key of the shape.
 using detail::default_offset;
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

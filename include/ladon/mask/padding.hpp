@@ -10,7 +10,7 @@
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // `may_see` [keys] holds one byte for each key of the shape. The byte 0 hides the key from every query. Any other byte
 // shows the key. If `may_see` is a null pointer, which is the default, no key is hidden. Bytes of inactive keys are not
@@ -41,4 +41,4 @@ struct Padding {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

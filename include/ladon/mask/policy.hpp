@@ -54,10 +54,10 @@
 #include <ladon/detail/mask/by_position.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/detail/mask/placement.hpp>
-#include <ladon/detail/simd/pack_array.hpp>
+#include <ladon/detail/vec/array.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 using detail::BoundByPosition;
 using detail::KeyRanges;
@@ -77,7 +77,7 @@ inline constexpr Shape checked_shape{.queries = 1,
                                      .value_model = 1};
 
 // The requirements on the object that lanes() returns, for packs of type Pack. A pack is a vector of floats
-// (detail/simd/pack_array.hpp).
+// (detail/vec/array.hpp).
 template <class Lanes, class Pack>
 concept LaneAnswers = requires(const Lanes& lanes, std::size_t v, std::size_t key, const Pack& score) {
   { lanes.may_see(v, key) } -> std::same_as<typename Pack::Mask>;
@@ -106,7 +106,7 @@ concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys
   typename BoundMask::template Scratch<4, 2>;
   { bound.key_ranges(queries) } -> std::same_as<KeyRanges>;
   { bound.may_see_any(queries, keys) } -> std::same_as<bool>;
-} && HasLanes<BoundMask, detail::simd::ArrayPack<2>, 4, 2>;
+} && HasLanes<BoundMask, detail::vec::ArrayPack<2>, 4, 2>;
 
 template <class Mask>
 using BoundOf = decltype(Mask::template bind<checked_shape>(
@@ -119,4 +119,4 @@ concept Policy = requires(const Placement& placement, const typename Mask::templ
   Mask::template bind<checked_shape>(placement, data);
 } && BoundPolicy<BoundOf<Mask>>;
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

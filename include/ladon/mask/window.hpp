@@ -9,7 +9,7 @@
 #include <ladon/mask/offset.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 
 // Query i sees the keys from i + `offset` - Left to i + `offset` + Right. If Left or Right is ladon::all, the window
 // has no limit on that side. `offset` may be negative. If Left is limited and Window<Left> is the only mask, a
@@ -43,4 +43,4 @@ struct WindowAt {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask

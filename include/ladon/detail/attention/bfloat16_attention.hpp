@@ -2,7 +2,7 @@
 // Attention with bfloat16 numbers, for bfloat16 and int8 weights on targets that multiply pairs of bfloat16 numbers
 // (target::Defaults::attends_in_pairs). Queries, keys, values and attention weights are rounded to the nearest
 // bfloat16. Scores, maxima, exponentials and all sums are float32. A pair of bfloat16 numbers takes the place of a
-// float (detail/simd/bfloat16_pairs.hpp), so the arrays shrink to half:
+// float (detail/vec/bfloat16_pairs.hpp), so the arrays shrink to half:
 //     queries   Q^T [(head width + 1) / 2][query width]             a pair has two features of one query
 //     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
 //     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
@@ -21,15 +21,15 @@
 // error is 0. Adding the rounded weights also takes fewer instructions: one product with a pair of ones adds two
 // weights.
 //
-// detail/memory/panels.hpp defines panels.
+// detail/panel/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/simd/bfloat16_pairs.hpp>
+#include <ladon/detail/vec/bfloat16_pairs.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // A view of the keys or the values of a head, in pairs.
 struct PairPanels {
@@ -37,7 +37,7 @@ struct PairPanels {
 };
 
 // Whether `View` is a view of a bfloat16 or int8 cache. Kernels for several queries convert the elements to floats
-// (`widen`, detail/memory/cache_panels.hpp).
+// (`widen`, detail/panel/cache.hpp).
 template <class View>
 inline constexpr bool is_widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
 
@@ -48,7 +48,7 @@ LADON_INLINE constexpr std::size_t pairs_of(std::size_t count) noexcept { return
 // tokens of a panel fill Packs packs.
 template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
 LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noexcept {
-  using Pairs = simd::BFloat16Pairs<Pack>;
+  using Pairs = vec::BFloat16Pairs<Pack>;
   float* to = data;
   for (std::size_t p = 0; p < panels; ++p) {
     const float* const panel = data + p * Features * Width;
@@ -74,20 +74,20 @@ LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept
     const float* const from = data + r * Width;
     float* const to = data + r * (Width / 2);
     if constexpr (Pack::lanes == 1) {
-      for (std::size_t i = 0; i < Width; i += 2) to[i / 2] = simd::to_pair(from[i], from[i + 1]);
+      for (std::size_t i = 0; i < Width; i += 2) to[i / 2] = vec::to_pair(from[i], from[i + 1]);
     } else {
       LADON_UNROLL
       for (std::size_t i = 0; i < Width; i += Pack::lanes) {
-        simd::BFloat16Pairs<Pack>::store_neighbours(Pack::load(from + i), to + i / 2);
+        vec::BFloat16Pairs<Pack>::store_neighbours(Pack::load(from + i), to + i / 2);
       }
     }
   }
   if (keys % 2 == 0) return;
   float* const last = data + (keys / Width * Features * Width + keys % Width) / 2;
-  for (std::size_t i = 0; i < Features; ++i) last[i * (Width / 2)] = simd::only_first(last[i * (Width / 2)]);
+  for (std::size_t i = 0; i < Features; ++i) last[i * (Width / 2)] = vec::only_first(last[i * (Width / 2)]);
 }
 
-// Like all_finite (detail/attention/weighted_sum.hpp), for values that round_values has rounded.
+// Like all_finite (detail/attention/values.hpp), for values that round_values has rounded.
 template <class Pack, std::size_t Width, std::size_t Features>
 constexpr bool all_pairs_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);
@@ -97,11 +97,11 @@ constexpr bool all_pairs_finite(const float* values, std::size_t keys) noexcept 
       const float* const value = values + (base * Features + row * Width) / 2;
       for (std::size_t i = 0; i < pairs; i += Pack::lanes) {
         const std::size_t left = pairs - i < Pack::lanes ? pairs - i : Pack::lanes;
-        simd::BFloat16Pairs<Pack>::add_products(zeros, Pack::load_partial(value + i, left), Pack::broadcast(0.0f));
+        vec::BFloat16Pairs<Pack>::add_products(zeros, Pack::load_partial(value + i, left), Pack::broadcast(0.0f));
       }
     }
   }
   return reduce_add(zeros) == 0.0f;
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

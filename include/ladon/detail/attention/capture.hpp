@@ -5,7 +5,7 @@
 //
 //     rows    [queries of the block][keys], row-major; each row begins `stride` floats after the previous row
 //
-// detail/memory/panels.hpp defines key blocks and query blocks.
+// detail/panel/panels.hpp defines key blocks and query blocks.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 #include <type_traits>
 
 #include <ladon/attention_map.hpp>
-#include <ladon/detail/memory/range.hpp>
+#include <ladon/detail/panel/range.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Captures nothing: the kernels contain no code for a capture. NoCapture is the capture of a query block, and also a
 // function object that replaces CaptureMap or CaptureWanted (below).
@@ -150,4 +150,4 @@ constexpr CaptureWanted<S, RowsOf<G>> wanted(Capture<G> map) noexcept {
   return {map.data};
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides the keys of one query block into key blocks. detail/memory/panels.hpp defines panels, key blocks and query
+// Divides the keys of one query block into key blocks. detail/panel/panels.hpp defines panels, key blocks and query
 // blocks.
 #pragma once
 
 #include <cstddef>
 
-#include <ladon/detail/memory/range.hpp>
+#include <ladon/detail/panel/range.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The sequence of the key blocks that contain the keys of the range `visible`. A block has at most MaxKeys keys. The
 // first block begins where the panel of the first visible key begins. Every block except the last ends at a multiple of
@@ -42,4 +42,4 @@ class KeyBlocks {
   std::size_t begin_;
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -10,11 +10,11 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/memory/panels.hpp>
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/vec/choose.hpp>
 #include <ladon/position.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Rotates the first `tokens` tokens of a panel. The token in lane t has the position `data.offset` + `position` + t.
 template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
@@ -66,4 +66,4 @@ constexpr void apply_rotary_to_keys(const typename Position::Data& data, std::si
   });
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Returns e^x. Precondition: |x| < 708.
 constexpr double exp_double(double x) noexcept {
@@ -60,4 +60,4 @@ constexpr CosineAndSine cosine_and_sine(double angle) noexcept {
   }
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -2,11 +2,11 @@
 // Converts a product q . k into an exponent of two: applies the scale, the softcap and the factor log2(e).
 #pragma once
 
-#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The softmax is computed with powers of two. Each query is multiplied by query_scale before it is stored. exponent()
 // converts the product of such a query and a key into the exponent of two.
@@ -37,4 +37,4 @@ struct ProductOnly {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

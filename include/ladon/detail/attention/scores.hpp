@@ -7,7 +7,7 @@
 //     query   Q^T [head width][query width]          scaled by ScoreFunction::query_scale
 //     scores  S^T [keys of the range][query width]
 //
-// A tile is a block of scores that is computed in registers (detail/target/panel_layout.hpp). A tile of scores takes
+// A tile is a block of scores that is computed in registers (detail/target/layout.hpp). A tile of scores takes
 // four steps: product, softcap, mask, maximum. The mask replaces the score of a hidden key by -inf, even if the score
 // is NaN.
 #pragma once
@@ -16,12 +16,12 @@
 #include <limits>
 #include <type_traits>
 
-#include <ladon/detail/attention/block_floats.hpp>
-#include <ladon/detail/attention/query_block.hpp>
-#include <ladon/detail/linear/micro_kernel.hpp>
+#include <ladon/detail/attention/operands.hpp>
+#include <ladon/detail/cortex_m/m0_attention.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/product/tile.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The maxima of the scores so far, for the queries of a tile. Each query has Chains separate maxima, which `store`
 // combines at the end. With only one maximum per query, each max instruction would wait for the previous one.
@@ -235,4 +235,4 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   }
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -6,18 +6,18 @@
 // If a query sees no key, its maximum stays -inf. The kernels then subtract 0 instead of the maximum, so that every
 // weight is 2^-inf = 0. The sum of the weights is then 0, and is replaced by 1 before the division.
 //
-// detail/memory/panels.hpp defines key blocks.
+// detail/panel/panels.hpp defines key blocks.
 #pragma once
 
 #include <cstddef>
 #include <limits>
 #include <type_traits>
 
-#include <ladon/detail/attention/block_floats.hpp>
-#include <ladon/detail/simd/bfloat16_pairs.hpp>
-#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/cortex_m/m0_attention.hpp>
+#include <ladon/detail/vec/bfloat16_pairs.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 template <class Pack, std::size_t Packs>
 struct RunningSoftmax {
@@ -169,22 +169,22 @@ struct RunningSoftmax {
                                                      Pack& total) noexcept {
     Pack p[2] = {Pack::load(scores) - largest, Pack::load(scores + Width) - largest};
     exp2_of_nonpositive(p);
-    const Pack pair = simd::BFloat16Pairs<Pack>::to_pairs(p[0], p[1]);
-    simd::BFloat16Pairs<Pack>::add_products(total, pair, Pack::broadcast(simd::pair_of_ones));
+    const Pack pair = vec::BFloat16Pairs<Pack>::to_pairs(p[0], p[1]);
+    vec::BFloat16Pairs<Pack>::add_products(total, pair, Pack::broadcast(vec::pair_of_ones));
     pair.store(pairs);
   }
   template <std::size_t Width, std::size_t Count>
   static LADON_INLINE constexpr void weights_together(const float* scores, float* pairs, const Pack* largest,
                                                       Pack (&total)[Packs]) noexcept {
     Pack p[2 * Count * Packs];
-    simd::for_each_index<2 * Count * Packs>([&](std::size_t i) {
+    vec::for_each_index<2 * Count * Packs>([&](std::size_t i) {
       p[i] = Pack::load(scores + i / Packs * Width + i % Packs * Pack::lanes) - largest[i % Packs];
     });
     exp2_of_nonpositive(p);
-    simd::for_each_index<Count * Packs>([&](std::size_t i) {
+    vec::for_each_index<Count * Packs>([&](std::size_t i) {
       const std::size_t pair = i / Packs, v = i % Packs;
-      const Pack weights = simd::BFloat16Pairs<Pack>::to_pairs(p[2 * pair * Packs + v], p[(2 * pair + 1) * Packs + v]);
-      simd::BFloat16Pairs<Pack>::add_products(total[v], weights, Pack::broadcast(simd::pair_of_ones));
+      const Pack weights = vec::BFloat16Pairs<Pack>::to_pairs(p[2 * pair * Packs + v], p[(2 * pair + 1) * Packs + v]);
+      vec::BFloat16Pairs<Pack>::add_products(total[v], weights, Pack::broadcast(vec::pair_of_ones));
       weights.store(pairs + pair * Width + v * Pack::lanes);
     });
   }
@@ -227,13 +227,13 @@ struct RunningSoftmax {
                                                            Pack (&total)[Packs]) noexcept {
     Pack p[Keys * Packs];
     const auto at = [&](std::size_t i) { return scores + i / Packs * Width + i % Packs * Pack::lanes; };
-    simd::for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - largest[i % Packs]; });
+    vec::for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - largest[i % Packs]; });
     exp2_of_nonpositive(p);
-    simd::for_each_index<Keys * Packs>([&](std::size_t i) {
+    vec::for_each_index<Keys * Packs>([&](std::size_t i) {
       total[i % Packs] = total[i % Packs] + p[i];
       p[i].store(at(i));
     });
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -14,10 +14,10 @@
 #pragma once
 
 #include <ladon/detail/layer/gelu_table.hpp>
-#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 #include <ladon/layer_config.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Rejects an enumerator that has no overload below. The overloads below are more constrained than this template, so the
 // compiler prefers an overload if one exists for the enumerator.
@@ -71,9 +71,9 @@ template <Activation F, class Pack, std::size_t N>
 LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
   if constexpr (F == Activation::gelu && N > 1) {
     Pack erfs[N];
-    simd::for_each_index<N>([&](std::size_t i) { erfs[i] = x[i] * Pack::broadcast(0.70710678f); });
-    simd::erf(erfs);
-    simd::for_each_index<N>([&](std::size_t i) {
+    vec::for_each_index<N>([&](std::size_t i) { erfs[i] = x[i] * Pack::broadcast(0.70710678f); });
+    vec::erf(erfs);
+    vec::for_each_index<N>([&](std::size_t i) {
       const Pack half = Pack::broadcast(0.5f) * x[i];
       x[i] = fma(half, erfs[i], half);
     });
@@ -103,7 +103,7 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
 }
 
 // A function object that applies the activation F (activate_hidden). A matrix product applies the object to each sum
-// before the sum is stored (detail/linear/epilogue.hpp).
+// before the sum is stored (detail/product/epilogue.hpp).
 template <Activation F, bool Rounded = false>
 struct Activate {
   template <class Pack>
@@ -112,4 +112,4 @@ struct Activate {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a decoder layer on panels (detail/memory/panels.hpp). DecoderLayer and Decoder call the steps. "The
+// The steps of a decoder layer on panels (detail/panel/panels.hpp). DecoderLayer and Decoder call the steps. "The
 // memory" is the encoder's output. A layer updates the decoder's tokens x in place, in five steps:
 //     self_attention_input   the input of self-attention: norm1(x) in pre-LN, x in post-LN
 //     attend_self            attention of all heads to the decoder's tokens
@@ -14,13 +14,13 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/attention/multi_head_steps.hpp>
+#include <ladon/detail/attention/heads.hpp>
 #include <ladon/detail/layer/decoder_workspace.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/position.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The active lengths of a decoder layer's two attentions. `self` is for the attention to the decoder's tokens. `memory`
 // is for the attention to the encoder's output.
@@ -167,7 +167,7 @@ struct DecoderSteps {
 
   // heads_from and input_from return the panels of a product's input, from panel `first` on. With heads_from, the input
   // is the output of all heads. With input_from, it is the input of the next sublayer. If the product needs quantised
-  // or bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
+  // or bfloat16 panels, the functions first convert `count` panels (detail/panel/input.hpp).
   template <PanelLayout P, std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
@@ -180,4 +180,4 @@ struct DecoderSteps {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -5,14 +5,14 @@
 
 #include <cstddef>
 
-#include <ladon/detail/layer/layer_workspace.hpp>
-#include <ladon/detail/memory/linear_input.hpp>
-#include <ladon/detail/memory/panels.hpp>
-#include <ladon/detail/memory/workspace.hpp>
+#include <ladon/detail/layer/workspace.hpp>
+#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/panel/workspace.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace LADON_NAMESPACE {
 
 // The arrays of a decoder's workspace that all threads share:
 //     tokens    the decoder's tokens, with the same arrays as in an encoder layer
@@ -27,7 +27,7 @@ struct DecoderShared {
 
 // The arrays of a decoder's workspace that each thread has for itself: `tokens` for all steps with the decoder's
 // tokens, and `memory` for the attention to the encoder's output. For a text that grows, AttentionScratch is
-// CachedScratch (detail/memory/workspace.hpp).
+// CachedScratch (detail/panel/workspace.hpp).
 template <Shape S, std::size_t Memory, LayerConfig Config, class Vectors, class Precision = precision::Float32,
           template <Shape, class> class AttentionScratch = HeadScratch>
 struct DecoderScratch {
@@ -35,4 +35,4 @@ struct DecoderScratch {
   AttentionScratch<memory_shape<S, Memory>(), Vectors> memory;
 };
 
-}  // namespace ladon::inline LADON_ABI
+}  // namespace LADON_NAMESPACE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an encoder layer on panels (detail/memory/panels.hpp). EncoderLayer and Encoder call the steps.
+// The steps of an encoder layer on panels (detail/panel/panels.hpp). EncoderLayer and Encoder call the steps.
 //
 //     post-LN    x = norm1(x + attention(x));     x = norm2(x + feed_forward(x))
 //     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
@@ -17,12 +17,12 @@
 #include <cstddef>
 
 #include <ladon/detail/attention/capture.hpp>
-#include <ladon/detail/attention/multi_head_steps.hpp>
-#include <ladon/detail/layer/layer_workspace.hpp>
+#include <ladon/detail/attention/heads.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
+#include <ladon/detail/layer/workspace.hpp>
 #include <ladon/layer_config.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The steps of one encoder layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
 template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Vectors, class Simd>
@@ -89,4 +89,4 @@ struct EncoderSteps {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed-forward network of a few panels (detail/memory/panels.hpp), with its residual connection:
+// The feed-forward network of a few panels (detail/panel/panels.hpp), with its residual connection:
 //     plain    out += W2 f(W1 in + b1) + b2
 //     gated    out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2
 //
@@ -19,7 +19,7 @@
 // rounded up. The product of W2 and each chunk is added to `sums`. The order of additions is the same as with a single
 // chunk.
 //
-// With int8 weights, `in` is quantised (detail/memory/linear_input.hpp), and `hidden` is quantised before the second
+// With int8 weights, `in` is quantised (detail/panel/input.hpp), and `hidden` is quantised before the second
 // product. All hidden features of a token are quantised with one scale, so they must be in a single chunk. `hidden`
 // then has room for one panel. On microcontrollers, several panels are still computed at a time if their hidden
 // features fit into the memory of the keys (EncoderScratch).
@@ -32,12 +32,12 @@
 #include <type_traits>
 
 #include <ladon/detail/layer/activation.hpp>
-#include <ladon/detail/linear/matmul.hpp>
-#include <ladon/detail/memory/linear_input.hpp>
-#include <ladon/detail/memory/panels.hpp>
+#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/product/product.hpp>
 #include <ladon/layer_config.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 struct FeedForwardPlan {
   std::size_t panels;  // how many panels one pass over the weights multiplies
@@ -85,7 +85,7 @@ struct FeedForward {
 
   // Adds the network's result to `out`. `w` has the members `linear1` and `linear2`. If the network is gated, `w` also
   // has the member `gate`. `hidden_input` is memory for the converted input of the second product
-  // (detail/memory/linear_input.hpp).
+  // (detail/panel/input.hpp).
   template <class LayerWeights, class In, class HiddenInput>
   constexpr void run(const LayerWeights& w, In in, HiddenInput& hidden_input) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
@@ -148,13 +148,13 @@ struct FeedForward {
   template <bool Rounded, class Pack, std::size_t N>
   static LADON_INLINE constexpr void activate_packs(float* at) noexcept {
     Pack x[N];
-    simd::for_each_index<N>([&](std::size_t i) { x[i] = Pack::load(at + i * Pack::lanes); });
+    vec::for_each_index<N>([&](std::size_t i) { x[i] = Pack::load(at + i * Pack::lanes); });
     activate_hidden<Config.activation, Rounded>(x);
-    simd::for_each_index<N>([&](std::size_t i) { x[i].store(at + i * Pack::lanes); });
+    vec::for_each_index<N>([&](std::size_t i) { x[i].store(at + i * Pack::lanes); });
   }
 
   // Multiplies Count columns of W2 by `hidden`. Each sum starts at start(...), which is the bias, or the sum over the
-  // earlier chunks. `epilogue` stores each finished sum (detail/linear/epilogue.hpp).
+  // earlier chunks. `epilogue` stores each finished sum (detail/product/epilogue.hpp).
   template <std::size_t Count, class Rows, class HiddenInput, class Epilogue, class Start>
   constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue,
                                [[maybe_unused]] Start start) const noexcept {
@@ -167,4 +167,4 @@ struct FeedForward {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

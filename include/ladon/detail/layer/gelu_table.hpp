@@ -21,16 +21,16 @@
 
 #include <cstddef>
 
-#include <ladon/detail/simd/exp2_table.hpp>
-#include <ladon/detail/simd/rounding.hpp>
+#include <ladon/detail/vec/exp2_table.hpp>
+#include <ladon/detail/vec/rounding.hpp>
 #include <ladon/layer_config.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Whether these tables compute GELU of hidden features that the next product rounds. The target must fulfil the
 // conditions of uses_exp2_table.
 template <Activation F>
-inline constexpr bool uses_gelu_table = simd::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
+inline constexpr bool uses_gelu_table = vec::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
 
 // Coefficient [degree][segment] of the polynomials.
 struct alignas(64) GeluTable {
@@ -57,7 +57,7 @@ template <class Pack>
 LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& x) noexcept {
   const Pack magnitude = copy_sign(x, Pack::broadcast(0.0f));
   const Pack scaled = min(Pack::broadcast(15.0f), magnitude * Pack::broadcast(3.0f));
-  const Pack magic = Pack::broadcast(simd::round_to_low_bits);
+  const Pack magic = Pack::broadcast(vec::round_to_low_bits);
   const Pack segment = scaled + magic;
   const Pack rest = scaled - (segment - magic);
   Pack g = entry_at_low_bits(table.coefficient[3], segment);
@@ -66,4 +66,4 @@ LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& 
   return fma(magnitude, g, x * Pack::broadcast(0.5f));
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

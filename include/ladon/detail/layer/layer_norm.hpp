@@ -11,7 +11,7 @@
 // from the deviations from the mean. The formula (mean of squares) - mean^2 would be less accurate, because the
 // subtraction cancels digits.
 //
-// A panel (detail/memory/panels.hpp) consists of whole packs, so the kernel needs no partial loads and stores. The
+// A panel (detail/panel/panels.hpp) consists of whole packs, so the kernel needs no partial loads and stores. The
 // panel's tokens fill `Packs` packs. In the last panel of a shape, this number may be lower, because the panel may have
 // fewer tokens. Lanes without a token are computed and ignored.
 //
@@ -22,10 +22,10 @@
 
 #include <cstddef>
 
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
 #include <ladon/weights.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Writes the LayerNorm of the first `Packs` packs of the panel `in` to `out`.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, Bias B>
@@ -64,4 +64,4 @@ constexpr void normalize_panel(const float* in, const Norm<Features, NormKind::l
   }
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

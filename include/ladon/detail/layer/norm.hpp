@@ -6,7 +6,7 @@
 // The arrays and their shapes:
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //
-// Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). If the features of a single
+// Special cases: lanes without a token are computed and ignored (detail/panel/panels.hpp). If the features of a single
 // token do not fill whole packs, norm_single_token.hpp handles the last features.
 #pragma once
 
@@ -17,7 +17,7 @@
 #include <ladon/detail/layer/norm_single_token.hpp>
 #include <ladon/detail/layer/rms_norm.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Writes the norm of the first `Packs` packs of the panel `in` to `out`.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, NormKind K, Bias B>
@@ -33,4 +33,4 @@ LADON_INLINE constexpr void normalize(const float* in, const Norm<Features, K, B
   }
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

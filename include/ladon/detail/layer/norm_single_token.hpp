@@ -9,15 +9,15 @@
 // and for_features read the last features with a partial load. for_features writes these features with a partial
 // store. Memory beyond the last feature is neither read nor written.
 //
-// detail/simd/pack_array.hpp defines packs.
+// detail/vec/array.hpp defines packs.
 #pragma once
 
 #include <cstddef>
 
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/vec/choose.hpp>
 #include <ladon/weights.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Returns the sum of f(in[i]) over all features. `f` maps a pack to a pack. Lanes beyond the last feature add 0.
 template <class Pack, std::size_t Features, class F>
@@ -57,7 +57,7 @@ constexpr void normalize_single_token(const float* in, const Norm<Features, Norm
   const Pack mean = Pack::broadcast(sum_of<Pack, Features>(in, [](const Pack& x) { return x; }) * inverse_features);
   const float squares = sum_of<Pack, Features>(in, [&](const Pack& x) { return (x - mean) * (x - mean); });
   const float variance = inverse_features * squares;
-  const Pack scale = Pack::broadcast(1.0f / simd::sqrt_scalar(variance + norm.epsilon));
+  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(variance + norm.epsilon));
   for_features<Pack, Features>(in, out, [&](const Pack& x, auto load) {
     Pack bias = Pack::broadcast(0.0f);
     if constexpr (B == Bias::with) bias = load(norm.bias.data);
@@ -73,8 +73,8 @@ constexpr void normalize_single_token(const float* in, const Norm<Features, Norm
   constexpr float inverse_features = 1.0f / static_cast<float>(Features);
   const float squares = sum_of<Pack, Features>(in, [](const Pack& x) { return x * x; });
   const float mean_of_squares = inverse_features * squares;
-  const Pack scale = Pack::broadcast(1.0f / simd::sqrt_scalar(mean_of_squares + norm.epsilon));
+  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(mean_of_squares + norm.epsilon));
   for_features<Pack, Features>(in, out, [&](const Pack& x, auto load) { return x * scale * load(norm.weight.data); });
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

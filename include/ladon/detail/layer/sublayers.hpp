@@ -8,7 +8,7 @@
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after project_add_norm
 //     hidden    [panels][chunk][width]          scratch memory of the feed-forward network
 //
-// Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The last panel may have
+// Special cases: lanes without a token are computed and ignored (detail/panel/panels.hpp). The last panel may have
 // another layout than the other panels, so each function gets the layout P of its panels. for_panels describes P and
 // Packs.
 #pragma once
@@ -17,10 +17,10 @@
 
 #include <ladon/detail/layer/feed_forward.hpp>
 #include <ladon/detail/layer/norm.hpp>
-#include <ladon/detail/memory/panels.hpp>
+#include <ladon/detail/panel/panels.hpp>
 #include <ladon/layer_config.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 template <Shape S, LayerConfig Config, class Vectors, class Simd, class Precision>
 struct Sublayers {
@@ -71,4 +71,4 @@ struct Sublayers {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -10,11 +10,11 @@
 #include <cstddef>
 #include <limits>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/score.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Multiplies numbers in natural units (attention_map.hpp) by log2(e). Finite numbers stay finite. +inf becomes the
 // largest float, and -inf stays -inf.
@@ -128,4 +128,4 @@ struct BoundAdditive {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -5,11 +5,11 @@
 #include <array>
 #include <cstddef>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/score.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Adds slope * (key - position of the query) to the scores of one head.
 template <class Pack>
@@ -68,4 +68,4 @@ inline constexpr std::array<float, Heads> default_slopes = [] {
   return slopes;
 }();
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

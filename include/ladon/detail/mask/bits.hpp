@@ -7,7 +7,7 @@
 
 #include <ladon/detail/mask/pairs.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Reads a mask with one row for each query. A row has `Words` words of 32 bits. All heads use the same rows.
 template <std::size_t Words>
@@ -45,4 +45,4 @@ struct BitRows {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -7,7 +7,7 @@
 
 #include <ladon/detail/mask/pairs.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Reads a mask with one row for each query. A row has `columns` bytes. If PerHead is true, each head has separate rows.
 template <bool PerHead>
@@ -46,4 +46,4 @@ struct ByteRows {
   constexpr Range visible(Range) const noexcept { return {0, keys < columns ? keys : columns}; }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Combines the results of two masks for one block of scores. A query sees a key if both masks show the key. `add` first
 // adds the number of the first mask and then the number of the second mask.
@@ -51,4 +51,4 @@ struct BoundBoth {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The base class of masks that depend only on the positions of query and key, and add nothing to scores.
-// detail/simd/pack_array.hpp defines packs.
+// detail/vec/array.hpp defines packs.
 #pragma once
 
 #include <cstddef>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The object that lanes() returns (mask/policy.hpp) for a mask that depends only on positions.
 template <class BoundMask, class Pack>
@@ -40,4 +40,4 @@ struct BoundByPosition {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

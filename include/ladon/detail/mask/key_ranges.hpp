@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines the types of the arguments and results of a bound mask's functions. A bound mask is a mask together with the
-// data and the lengths of one call (mask/policy.hpp). detail/memory/panels.hpp defines panels.
+// data and the lengths of one call (mask/policy.hpp). detail/panel/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>
 
-#include <ladon/detail/memory/range.hpp>
+#include <ladon/detail/panel/range.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Two ranges of keys, for one panel of queries:
 // - `visible`: keys outside this range are hidden from every query of the panel. The kernels skip blocks of keys
@@ -31,4 +31,4 @@ struct ScoreBlock {
 // The Scratch type of a mask whose lanes() needs no memory.
 struct NoScratch {};
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -6,7 +6,7 @@
 
 #include <ladon/detail/mask/by_position.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 struct BoundNone : BoundByPosition<BoundNone> {
   static constexpr bool hides_keys = false;
@@ -20,4 +20,4 @@ struct BoundNone : BoundByPosition<BoundNone> {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -7,7 +7,7 @@
 
 #include <ladon/detail/mask/by_position.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // `ranges.visible` begins with the key of the first nonzero byte and ends with the key of the last nonzero byte.
 // `ranges.unmasked` also begins with the key of the first nonzero byte, and ends before the key of the next zero byte.
@@ -26,4 +26,4 @@ struct BoundPadding : BoundByPosition<BoundPadding> {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

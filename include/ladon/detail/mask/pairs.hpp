@@ -5,16 +5,16 @@
 // panel of queries for this key. Squares of bits are therefore transposed. Each key then has one word, with a bit for
 // each query of the panel.
 //
-// detail/memory/panels.hpp defines panels and key blocks.
+// detail/panel/panels.hpp defines panels and key blocks.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/compiler/compiler.hpp>
+#include <ladon/detail/build/compiler.hpp>
 #include <ladon/detail/mask/key_ranges.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // Transposes a square of N x N bits: swaps bit c of row r with bit r of row c. The first step swaps two quarters of the
 // square, the upper right and the lower left. The next step does the same within each quarter, and so on (Warren,
@@ -103,4 +103,4 @@ struct BoundPairs {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

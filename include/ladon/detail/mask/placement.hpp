@@ -7,7 +7,7 @@
 
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The active lengths and the offset of a run: query i has the position i + `offset` among the keys.
 struct Placement {
@@ -29,4 +29,4 @@ constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff
   return offset < -largest ? -largest : offset > largest ? largest : offset;
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -6,12 +6,12 @@
 
 #include <ladon/detail/mask/window.hpp>
 
-namespace ladon::inline LADON_ABI::mask {
+namespace LADON_NAMESPACE::mask {
 template <std::size_t Left, std::size_t Right>
 struct Window;
-}  // namespace ladon::inline LADON_ABI::mask
+}  // namespace LADON_NAMESPACE::mask
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The bound mask (mask/policy.hpp) of Window<Left> for a cache that is a ring. Token number p of the text is stored in
 // slot p % `slots` of the cache. Query i is token number `past` + i. may_see compares positions relative to query 0:
@@ -57,4 +57,4 @@ inline constexpr std::size_t keys_before_query<mask::Window<Left, 0>> = Left;
 template <class Mask>
 inline constexpr bool can_use_ring = keys_before_query<Mask> != all;
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <ladon/detail/mask/by_position.hpp>
 #include <ladon/shape.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace LADON_NAMESPACE::detail {
 
 // The bound mask (mask/policy.hpp) of a window. Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left
 // or Right is `all`, the window has no limit on that side.
@@ -67,4 +67,4 @@ struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   }
 };
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace LADON_NAMESPACE::detail

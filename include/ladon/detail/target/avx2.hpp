@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for AVX and AVX2, with and without FMA: 16 registers of 8 floats. detail/target/defaults.hpp explains each
 // constant. In comments, (16,32,4) means 16 tokens with 32 features in 4 heads. "% of peak" means percent of one core's
-// peak multiply-add throughput. detail/target/panel_layout.hpp explains tiles.
+// peak multiply-add throughput. detail/target/layout.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 // peak FMA throughput with separate functions and 75% with inlined kernels.
 #define LADON_KERNEL LADON_NOINLINE
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 struct Avx2 : X86 {
 #if defined(__FMA__) && !LADON_DETERMINISTIC
@@ -64,4 +64,4 @@ struct Avx2 : X86 {
 };
 using Current = Avx2;
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

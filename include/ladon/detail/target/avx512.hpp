@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for AVX-512: 32 registers of 16 floats. detail/target/defaults.hpp explains each constant. In comments,
 // (16,32,4) means 16 tokens with 32 features in 4 heads. "% of peak" means percent of one core's peak multiply-add
-// throughput. detail/target/panel_layout.hpp explains tiles.
+// throughput. detail/target/layout.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 // with separate functions.
 #define LADON_KERNEL
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
@@ -112,7 +112,7 @@ struct Avx512 : X86 {
   static constexpr bool takes_first_token = true;
 #if LADON_BFLOAT16_DOT
   // Products take bfloat16 features, because the instruction vdpbf16ps multiplies pairs of bfloat16 numbers
-  // (detail/simd/bfloat16_dot.hpp).
+  // (detail/vec/dot_bfloat16.hpp).
   static constexpr bool multiplies_bfloat16 = true;
 #if !LADON_DETERMINISTIC
   // Attention of several queries multiplies pairs of bfloat16 numbers, too. The table has the time with pairs, divided
@@ -133,9 +133,9 @@ struct Avx512 : X86 {
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
   // loop is the main reason why attention does not reach the peak. AVX-512 therefore computes the exponentials in the
   // same loop as a tile of the weighted sum. The multiply-adds of the tile then fill the pipes. The 32 registers of
-  // AVX-512 suffice for both, and 2^x from a table takes few multiplications (detail/simd/exp2_table.hpp).
+  // AVX-512 suffice for both, and 2^x from a table takes few multiplications (detail/vec/exp2_table.hpp).
   //
-  // On Zen 5, a pack of exponentials takes 4.0 cycles in a loop of exponentials only (detail/simd/elementary.hpp).
+  // On Zen 5, a pack of exponentials takes 4.0 cycles in a loop of exponentials only (detail/vec/elementary.hpp).
   // Between the steps of a tile, a pack of exponentials takes only 2.4 more cycles. The exponentials of a key are
   // computed four keys before the tile uses them. With two or eight keys instead of four, attention is no faster.
   static constexpr bool exponentials_beside_values = true;
@@ -143,4 +143,4 @@ struct Avx512 : X86 {
 };
 using Current = Avx512;
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

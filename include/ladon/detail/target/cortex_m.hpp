@@ -28,12 +28,12 @@
 #define LADON_ARGUMENT const&
 #endif
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 struct CortexM : Defaults {
   static constexpr std::size_t widened_features = widened_features_on_small_stack;
   // Only cores that compute int8 products in plain C++, such as M3, use int8_tile_sums. Cortex-M0+, M4, M7 and M33 have
-  // other loops (detail/linear/cortex_m/int8_products.hpp).
+  // other loops (detail/cortex_m/engine.hpp).
   static constexpr std::size_t int8_tile_sums = 4;
   // With the DSP extension, each pass over the weights converts the weights to 16 bits. The conversion takes 1.3
   // instructions per weight, so fewer passes take fewer instructions. On a Cortex-M7, the model of examples/keywords
@@ -43,4 +43,4 @@ struct CortexM : Defaults {
 };
 using Current = CortexM;
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

@@ -4,7 +4,7 @@
 //     target::Current   the constants of the instruction set
 //     LADON_KERNEL      the attribute of kernels: LADON_NOINLINE (each kernel is a separate function), or empty
 //     LADON_SMALL       only in some code for size (cortex_m.hpp and helium.hpp)
-//     further macros    only if the defaults in detail/compiler/compiler.hpp do not suit the target (wasm.hpp and
+//     further macros    only if the defaults in detail/build/compiler.hpp do not suit the target (wasm.hpp and
 //                       cortex_m.hpp)
 #pragma once
 

@@ -6,12 +6,12 @@
 // Figures in this folder: (16,32,4) is attention of 16 tokens with 32 features in 4 heads. "% of peak" is the
 // throughput in percent of one core's peak throughput of multiply-adds.
 //
-// A pack is a vector register of floats (detail/simd/vectors.hpp). detail/memory/panels.hpp explains panels, and
-// detail/target/panel_layout.hpp explains tiles. A step of a product is the work for one value of the inner index: one
+// A pack is a vector register of floats (detail/vec/choose.hpp). detail/panel/panels.hpp explains panels, and
+// detail/target/layout.hpp explains tiles. A step of a product is the work for one value of the inner index: one
 // multiply-add for each accumulator of a tile.
 //
 // Tests also compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the following
-// constants through their template arguments Vectors and Simd (detail/simd/vectors.hpp):
+// constants through their template arguments Vectors and Simd (detail/vec/choose.hpp):
 //     panels and tiles   panel_layout, single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs
 //     attention          softmax_chains, exponentials_beside_values, attends_in_pairs, uses_block_floats
 //     precisions         multiplies_bfloat16, Int8Element, int8_block, widens_int8
@@ -23,9 +23,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/target/panel_layout.hpp>
+#include <ladon/detail/target/layout.hpp>
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 inline constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
 
@@ -38,7 +38,7 @@ struct Defaults {
   // How many rows a tile has for a single token. Panels then have the width 1.
   static constexpr std::size_t single_token_rows = 4;
   // From this width of the model on, tokens that fill one and a half registers are stored in three packs of half a
-  // register. Products with weights then compute two steps in each register (detail/linear/micro_kernel_folded.hpp).
+  // register. Products with weights then compute two steps in each register (detail/product/folded_tile.hpp).
   static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
   // How many rows a tile has if a panel consists of three packs of half a register.
   static constexpr std::size_t rows_of_half_packs = 8;
@@ -56,7 +56,7 @@ struct Defaults {
   static constexpr std::size_t separate_function_weights = unlimited;
   // A product of few tokens is folded if each sum has at least this many steps. A step multiplies one float feature, or
   // two bfloat16 features, of each token. In a folded product, several steps share one register
-  // (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on Zen 5, for
+  // (detail/product/folded_tile.hpp). Throughput in % of peak FMA throughput on Zen 5, for
   // (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //   % of peak                           not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
@@ -94,7 +94,7 @@ struct Defaults {
   }
 
   // Whether attention with int8 weights computes with integers, on a target without an FPU
-  // (detail/attention/block_floats.hpp).
+  // (detail/cortex_m/m0_attention.hpp).
   static constexpr bool uses_block_floats = false;
 
   // Whether attention with bfloat16 or int8 weights computes with pairs of bfloat16 numbers
@@ -114,7 +114,7 @@ struct Defaults {
   // columns, the distance between neighbouring columns counts. With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
   // A target without a prefetch instruction can read ahead in the weights of the next tile (read_ahead in
-  // detail/compiler/compiler.hpp). It reads ahead if rows of float32 weights have at least read_ahead_floats features,
+  // detail/build/compiler.hpp). It reads ahead if rows of float32 weights have at least read_ahead_floats features,
   // or if rows of int8 weights have at least read_ahead_int8 features. The weights of a tile must be contiguous.
   static constexpr std::size_t read_ahead_floats = unlimited, read_ahead_int8 = unlimited;
   // Tiles of one pack and folded tiles prefetch their own rows of weights twice. The first prefetch, into the L2 cache,
@@ -148,13 +148,13 @@ struct Defaults {
 
   // --- bfloat16 weights ----------------------------------------------------------------------------------------------
 
-  // How many features of each row of weights a tile converts to floats at a time (detail/linear/widened_rows.hpp). The
+  // How many features of each row of weights a tile converts to floats at a time (detail/product/widened_rows.hpp). The
   // floats lie on the stack.
   static constexpr std::size_t widened_features = 2048;
   // The value for microcontrollers, which have small stacks: 64 features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features_on_small_stack = 64;
-  // Whether the target multiplies bfloat16 weights by bfloat16 features (detail/simd/bfloat16_dot.hpp). If true, the
-  // inputs of products are rounded to bfloat16 (detail/memory/bfloat16_panels.hpp). If false, products convert the
+  // Whether the target multiplies bfloat16 weights by bfloat16 features (detail/vec/dot_bfloat16.hpp). If true, the
+  // inputs of products are rounded to bfloat16 (detail/panel/bfloat16.hpp). If false, products convert the
   // weights to floats.
   static constexpr bool multiplies_bfloat16 = false;
   // How many packs of sums a tile has at most, if the target multiplies bfloat16 weights by bfloat16 features.
@@ -163,13 +163,13 @@ struct Defaults {
   // --- int8 weights --------------------------------------------------------------------------------------------------
 
   // The type of a quantised feature: std::int16_t or std::int32_t for q, or an integer of 8 bits for q + zero
-  // (detail/memory/int8_panels.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
-  // number of features that share a 32-bit lane (detail/simd/tuple_dot.hpp).
+  // (detail/panel/quantise.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
+  // number of features that share a 32-bit lane (detail/vec/dot.hpp).
   using Int8Element = std::int16_t;
   // The features of a quantised token are stored in blocks of this many features.
   static constexpr std::size_t int8_block = 1;
   // Whether a tile of an int8 product converts its weights to 16 bits before the first panel
-  // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.
+  // (detail/product/product_int8.hpp). The converted weights lie on the stack.
   static constexpr bool widens_int8 = false;
   // How many packs of sums a tile of an int8 product has at most.
   static constexpr std::size_t int8_tile_sums = 24;
@@ -202,10 +202,10 @@ struct Defaults {
   // How many outputs are computed at the same time if a matrix with contiguous columns is read in several streams. The
   // sums of these outputs take 4 KB and stay in the L1 cache.
   static constexpr std::size_t streamed_columns = 1024;
-  // Whether streams prefetch the first lines of each page (prefetch_page_starts in detail/compiler/compiler.hpp).
+  // Whether streams prefetch the first lines of each page (prefetch_page_starts in detail/build/compiler.hpp).
   static constexpr bool prefetches_page_starts = false;
   // How many query heads that share keys and values are computed at the same time. The kernels for a single query then
-  // read each pack of keys and values once for several heads (detail/attention/single_query.hpp).
+  // read each pack of keys and values once for several heads (detail/attention/single.hpp).
   static constexpr std::size_t single_query_heads = 1;
   // If a short last panel has at most this many queries, the kernels for a single query compute these queries. Each
   // query then takes the place of a query head (MultiHeadSteps::attend_last_queries).
@@ -218,8 +218,8 @@ struct Defaults {
   // How many packs of outputs are computed at the same time if a matrix with contiguous columns is read in one stream.
   static constexpr std::size_t column_packs = 8;
   // Whether the last layer of a stack uses the kernels for a single token if token 0 is the only active query
-  // (detail/layer/first_token.hpp). The value is false where code must be small, or where the gain was not measured.
+  // (detail/layer/class_token.hpp). The value is false where code must be small, or where the gain was not measured.
   static constexpr bool takes_first_token = false;
 };
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

@@ -15,7 +15,7 @@
 #define LADON_KERNEL LADON_NOINLINE
 #endif
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 struct Helium : Defaults {
   static constexpr std::size_t widened_features = widened_features_on_small_stack;
@@ -37,7 +37,7 @@ struct Helium : Defaults {
   // with 32 features in 4 heads would take 11% more instructions.
   static constexpr std::size_t softmax_chains = 1;
   // Features have 8 bits, in blocks of 16, because VMLADAVA multiplies 16 features of 8 bits
-  // (detail/simd/int8_helium.hpp).
+  // (detail/cortex_m/helium_quantise.hpp).
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
   // With more panels at a time, a product needs fewer calls of its assembly loop. The model of examples/keywords takes
@@ -48,4 +48,4 @@ struct Helium : Defaults {
 };
 using Current = Helium;
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

@@ -16,7 +16,7 @@
 #define LADON_KERNEL LADON_NOINLINE
 #endif
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 struct Neon : Defaults {
 #if defined(__aarch64__)
@@ -58,7 +58,7 @@ struct Neon : Defaults {
 #endif
 #if LADON_ARM_BFLOAT16_DOT
   // BFMMLA multiplies bfloat16 weights in tiles of 2 packs x 8 rows, or 1 pack x 16 rows
-  // (detail/simd/bfloat16_dot.hpp). The table has the instructions per multiply-add of a product of 128 x 384 x 1536.
+  // (detail/vec/dot_bfloat16.hpp). The table has the instructions per multiply-add of a product of 128 x 384 x 1536.
   // QEMU counted the instructions, including the conversion of the input:
   //     per multiply-add             g++ 12   clang++ 19
   //     BFMMLA                       0.129    0.137
@@ -82,4 +82,4 @@ struct Neon : Defaults {
 };
 using Current = Neon;
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

@@ -9,7 +9,7 @@
 
 #define LADON_KERNEL LADON_NOINLINE
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 struct Other : Defaults {
   static constexpr std::size_t widened_features = widened_features_on_small_stack;
@@ -18,4 +18,4 @@ struct Other : Defaults {
 };
 using Current = Other;
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

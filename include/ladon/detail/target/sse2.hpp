@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants for SSE2 to SSE4.2: 16 registers of 4 floats, no fused multiply-add. detail/target/defaults.hpp explains
 // each constant. In comments, "% of peak" means percent of one core's peak multiply-add throughput.
-// detail/target/panel_layout.hpp explains tiles.
+// detail/target/layout.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 // Each kernel is compiled as a separate function, so that its tile can use all registers (as in avx2.hpp).
 #define LADON_KERNEL LADON_NOINLINE
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 struct Sse2 : X86 {
   // Throughput of attention (128 tokens, 384 features, 12 heads) in % of peak multiply-add throughput, for tiles of
@@ -40,4 +40,4 @@ struct Sse2 : X86 {
 };
 using Current = Sse2;
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

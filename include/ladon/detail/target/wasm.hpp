@@ -21,7 +21,7 @@
 #define LADON_ARGUMENT const&
 #define LADON_PRODUCT LADON_INLINE
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 // The engine may run on x86 or on Arm. `most_aliasing_rows` has the value for x86, because only x86 needs this limit
 // (neon.hpp has none). A matrix is always read in one stream, because WebAssembly has no prefetch instruction and
@@ -106,4 +106,4 @@ struct Wasm : Defaults {
 };
 using Current = Wasm;
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

@@ -7,12 +7,12 @@
 
 #include <ladon/detail/target/defaults.hpp>
 
-namespace ladon::inline LADON_ABI::detail::target {
+namespace LADON_NAMESPACE::detail::target {
 
 struct X86 : Defaults {
 #if LADON_VNNI
   // Features are unsigned, because vpdpbusd multiplies unsigned 8-bit features by 8-bit weights
-  // (detail/simd/quad_dot.hpp).
+  // (detail/vec/dot_vnni.hpp).
   using Int8Element = std::uint8_t;
 #else
   static constexpr bool widens_int8 = true;
@@ -61,11 +61,11 @@ struct X86 : Defaults {
   //     bfloat16   AVX-512   16       -                     0.99
   //
   // Some int8 tiles read the weights in place. These tiles prefetch lines of weights between the steps of the product
-  // (steps_with_prefetch in detail/linear/matmul_int8.hpp). A burst, which prefetches all lines of the next tile before
-  // the last panel, is slower. A burst fills the queue of outstanding lines, and the processor then waits. A sampling
-  // profiler showed that bursts took 7 to 10% of the time of the products of the feed-forward network. The table has
-  // the time of six encoder layers of MiniLM (10.6 MB of int8 weights) with prefetches between steps, divided by the
-  // time with bursts into the L2 cache (Zen 4, AVX-512 VNNI, interleaved runs):
+  // (steps_with_prefetch in detail/product/product_int8.hpp). A burst, which prefetches all lines of the next tile
+  // before the last panel, is slower. A burst fills the queue of outstanding lines, and the processor then waits. A
+  // sampling profiler showed that bursts took 7 to 10% of the time of the products of the feed-forward network. The
+  // table has the time of six encoder layers of MiniLM (10.6 MB of int8 weights) with prefetches between steps, divided
+  // by the time with bursts into the L2 cache (Zen 4, AVX-512 VNNI, interleaved runs):
   //     tokens                               8      16     24     32     128
   //     rows of the next tile, L2 cache      0.79   0.88   0.93   0.90   0.95
   //     rows of the next tile, L1 cache      0.76   0.84   0.92   0.85   0.93
@@ -93,4 +93,4 @@ struct X86 : Defaults {
 #endif
 };
 
-}  // namespace ladon::inline LADON_ABI::detail::target
+}  // namespace LADON_NAMESPACE::detail::target

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes the attention of one query block in one head. A query block has the queries of one panel
+// (detail/panel/panels.hpp). The keys are processed in key blocks, one key block after another:
+//     for each key block:
+//       scores and their maximum          detail/attention/scores.hpp
+//       correction of earlier key blocks  detail/attention/softmax.hpp
+//       exponentials and weighted sum     detail/attention/values.hpp
+//
+// The exponentials and the weighted sum are computed with one of two strategies:
+//     in passes     First the exponentials of all keys of the key block are computed, then the weighted sum.
+//     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. A target
+//                   uses this strategy if its registers have room for the tile and the exponentials
+//                   (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
+//
+// A single query has separate kernels (detail/attention/single.hpp).
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/attention/bfloat16_attention.hpp>
+#include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/attention/key_blocks.hpp>
+#include <ladon/detail/attention/operands.hpp>
+#include <ladon/detail/attention/score_function.hpp>
+#include <ladon/detail/attention/scores.hpp>
+#include <ladon/detail/attention/single.hpp>
+#include <ladon/detail/attention/softmax.hpp>
+#include <ladon/detail/attention/values.hpp>
+#include <ladon/detail/cortex_m/m0_attention.hpp>
+#include <ladon/detail/mask/additive.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/mask/none.hpp>
+#include <ladon/detail/panel/cache.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// Returns the sink of a head (score.hpp) as an exponent of two: the sink's logit times log2(e). Returns 0 if the score
+// policy has no sinks. The caller then ignores the 0.
+template <class Score, class Options>
+constexpr float sink_of(const Options& options, std::size_t head) noexcept {
+  if constexpr (Score::sinks) {
+    LADON_EXPECTS(options.sinks.data != nullptr, "ladon: this score has sinks: options.sinks", options.caller);
+    return to_exponent(vec::ArrayPack<1>{options.sinks.data[head]}).lane[0];
+  } else {
+    return 0;
+  }
+}
+
+// The types and constants that the attention of a query block is compiled for.
+template <Shape S, class ScoreType, class Vectors, class PackType, PanelLayout T, std::size_t Packs, class KeyPackType,
+          class ViewType, bool BlockFloats>
+struct AttendForm {
+  using L = ShapeLayout<S, Vectors>;
+  using Pack = PackType;
+  using KeyPack = KeyPackType;
+  using View = ViewType;
+  // Whether the keys and values come from a bfloat16 or int8 cache. If so, the kernels convert the keys and values of
+  // each key block to floats.
+  static constexpr bool widened = is_widened<View>;
+  static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
+  // Whether the kernels compute with integers (BlockFloats). Such kernels cannot read a bfloat16 or int8 cache.
+  static constexpr bool uses_block_floats = BlockFloats && !widened && !uses_pairs && T.width() == 4 &&
+                                            L::keys.width() == 4 && S.head_width <= block_floats::most_width;
+  using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats,
+                                   widened, uses_pairs>;
+  using Score = ScoreType;
+  using Function = ScoreFunction<S, Score>;
+  static constexpr std::size_t packs = Packs;
+  // How many keys a key block has.
+  static constexpr std::size_t key_block = widened ? L::widened_block : L::block;
+  static constexpr bool one_key_block = S.keys <= key_block;
+  static constexpr std::size_t softmax_chains = Vectors::softmax_chains;
+  static constexpr bool interleaves_exponentials = Vectors::exponentials_beside_values;
+};
+
+// Returns the address from which the kernels read a key block: the keys or the values `range` of `view`. A bfloat16 or
+// int8 cache is first converted to floats in block.widened, so the result is block.widened. Otherwise, the result is
+// the array of all keys or values.
+template <class Form, std::size_t Features>
+LADON_INLINE constexpr const float* floats_of(const typename Form::View& view, const QueryBlock& block,
+                                              Range range) noexcept {
+  if constexpr (Form::widened) {
+    widen<typename Form::KeyPack, Form::BlockForm::key_width, Features>(view, range, block.widened);
+    return block.widened;
+  } else if constexpr (Form::uses_pairs) {
+    return view.data;
+  } else {
+    return view;
+  }
+}
+template <class Form>
+LADON_INLINE constexpr const float* keys_of(const Head<typename Form::View>& head, const QueryBlock& block,
+                                            Range keys) noexcept {
+  return floats_of<Form, Form::BlockForm::head_width>(head.keys, block, keys);
+}
+template <class Form>
+LADON_INLINE constexpr const float* values_of(const Head<typename Form::View>& head, const QueryBlock& block,
+                                              Range keys) noexcept {
+  return floats_of<Form, Form::BlockForm::value_width>(head.values, block, keys);
+}
+
+// Computes the attention of one query block, one key block after another.
+template <class Form, class BoundMask, class Capture>
+struct QueryBlockAttention {
+  using Pack = typename Form::Pack;
+  using BlockForm = typename Form::BlockForm;
+  // With a causal mask and two packs of queries, some key blocks end with keys that only the second pack sees. If
+  // `halves` is true, the kernels compute the scores of these keys for the second pack only. If attention weights are
+  // captured, `halves` is false, because the capture reads a weight for every key and every query.
+  static constexpr bool halves =
+      Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
+
+  // Whether capture_weights captures the weights before they are rounded to bfloat16. This is necessary if attention
+  // computes with pairs of bfloat16 numbers, because the kernels then overwrite the scores with rounded weights.
+  static constexpr bool captures_floats = Form::uses_pairs && Capture::weights;
+
+  using HeadType = Head<typename Form::View>;
+  const HeadType& head;
+  const QueryBlock& block;
+  const BoundMask& mask;
+  const Capture& capture;
+  const KeyRanges ranges;  // `visible`: some query may see these keys; `unmasked`: every query sees these keys
+  Range first_pack_keys;   // keys that the first pack of queries may see; used only if `halves` is true
+  RunningSoftmax<Pack, Form::packs> softmax;
+  Pack after[Form::packs];  // factors that multiply the weighted sums after the current key block
+  bool first_block = true;  // true until the first key block is finished
+  struct Sums {
+    Pack of_pack[Form::packs];
+  };
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<captures_floats, Sums, Nothing> captured;  // the sums of captured weights
+
+  LADON_INLINE constexpr QueryBlockAttention(const HeadType& h, const QueryBlock& b, const BoundMask& m,
+                                             const Capture& c) noexcept
+      : head(h),
+        block(b),
+        mask(m),
+        capture(c),
+        ranges(m.key_ranges(b.queries)),
+        first_pack_keys(ranges.visible),
+        softmax(Form::Score::sinks ? h.sink : -std::numeric_limits<float>::infinity()) {
+    if constexpr (captures_floats) {
+      for (std::size_t v = 0; v < Form::packs; ++v) captured.of_pack[v] = softmax.sum[v];
+    }
+    if constexpr (halves) {
+      first_pack_keys = m.key_ranges(Range{b.queries.begin, b.queries.begin + Pack::lanes} & b.queries).visible;
+    }
+  }
+
+  // Computes the output of the query block, transposed: O^T.
+  LADON_INLINE constexpr void run() noexcept {
+    KeyBlocks<BlockForm::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
+    do {
+      const Range keys = key_blocks.keys();
+      const bool last = key_blocks.is_last();
+      if constexpr (!Form::one_key_block && !Capture::weights) {
+        if (!last && !mask.may_see_any(block.queries, keys)) continue;
+      }
+      attend_key_block(keys, last);
+      if constexpr (Capture::weights) {
+        const Range uncaptured = captures_floats ? Range{keys.begin, keys.begin} : keys;
+        capture.template block<BlockForm::query_width>(block.scores, key_blocks.earlier(), uncaptured,
+                                                       softmax.correction);
+      }
+      first_block = false;
+    } while (key_blocks.advance());
+    if constexpr (captures_floats) {
+      for (Pack& sum : captured.of_pack) sum = softmax.reciprocal(sum);
+      capture.template finish<BlockForm::query_width>(ranges.visible, captured.of_pack);
+    } else if constexpr (Capture::weights) {
+      capture.template finish<BlockForm::query_width>(ranges.visible, after);
+    }
+  }
+
+ private:
+  LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
+    const ScoreBlock scored{head.index, block.queries, keys};
+    // Whether the weighted sum may add the values of all keys, including hidden keys. The weight of a hidden key is 0,
+    // so a finite value adds 0. An infinite or NaN value would add NaN, so the weighted sum must skip the hidden keys.
+    // With pairs of bfloat16 numbers, two neighbouring keys share a pair. If the key block ends between the two keys of
+    // the last pair, the value of the second key must be finite, too.
+    const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
+    const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
+    const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
+    score_keys(scored, first_keys.end);
+    if constexpr (Form::interleaves_exponentials && !captures_floats) {
+      if (all_values) return add_values_interleaved(first_keys, keys.end, last);
+    }
+    add_values_in_passes(scored, last, all_values);
+  }
+
+  // Computes the scores of a key block, and adapts the sums of the softmax to the new maximum. If `halves` is true, the
+  // first pack of queries does not see the keys from `first_pack_end` on.
+  LADON_INLINE constexpr void score_keys(const ScoreBlock& scored, std::size_t first_pack_end) noexcept {
+    constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
+    Pack before[Form::packs];
+    for (std::size_t v = 0; v < Form::packs; ++v) before[v] = softmax.maximum[v];
+    scores<BlockForm, typename Form::Function, halves>(block, scored, keys_of<Form>(head, block, scored.keys),
+                                                       ranges.unmasked, mask, softmax.maximum, first_pack_end);
+    softmax.template begin<only_block>(before);
+    if constexpr (Form::uses_pairs) {
+      const std::size_t keys = scored.keys.end - scored.keys.begin;
+      if (keys % 2 != 0) hide_key(block.scores + keys * BlockForm::query_width);
+    }
+  }
+  // If a key block has an odd number of keys, the second key of the last pair is missing. The function gives the
+  // missing key the score -inf, so that its weight is 0.
+  static LADON_INLINE constexpr void hide_key(float* scores) noexcept {
+    for (std::size_t v = 0; v < Form::packs; ++v) {
+      Pack::broadcast(-std::numeric_limits<float>::infinity()).store(scores + v * Pack::lanes);
+    }
+  }
+
+  // Adds the weighted values of a key block in two passes. The first pass computes the exponentials of all keys of the
+  // key block. The second pass computes the weighted sum.
+  LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
+    const std::size_t keys = scored.keys.end - scored.keys.begin;
+    if constexpr (Form::uses_pairs) {
+      if constexpr (captures_floats) capture_weights(scored.keys);
+      softmax.template weights_of_pairs<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
+    } else {
+      softmax.template exponentials<BlockForm::query_width, Form::softmax_chains, Form::uses_block_floats>(block.scores,
+                                                                                                           keys);
+    }
+    softmax.multipliers(last, after);
+    const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
+    if (!all_values) {
+      weighted_sum_selected<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored, rescale, mask,
+                                       block.out);
+    } else if constexpr (Form::uses_block_floats) {
+      add_values_of_integers(scored.keys, rescale);
+    } else if constexpr (!Form::interleaves_exponentials || captures_floats) {
+      weighted_sum<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored.keys, rescale, block.out);
+    }
+  }
+
+  // Adds the weighted values of a key block. Computes with integers at run time, and with floats in constant
+  // evaluation.
+  LADON_INLINE constexpr void add_values_of_integers(Range keys, const Rescale<Pack, Form::packs>& rescale) noexcept {
+    if (std::is_constant_evaluated()) {
+      weighted_sum<BlockForm>(head.values, block.scores, keys, rescale, block.out);
+    } else {
+      block_floats::weighted_sum<BlockForm::value_width, Form::packs>(head.values, block.scores, keys, rescale,
+                                                                      block.out, block.words);
+    }
+  }
+
+  // Captures the weights of a key block before they are rounded to bfloat16. Also adds these weights to the sums in
+  // `captured`. The scores stay unchanged.
+  constexpr void capture_weights(Range keys) noexcept {
+    constexpr std::size_t width = BlockForm::query_width;
+    Pack total[Form::packs];
+    for (Pack& sum : total) sum = Pack::broadcast(0.0f);
+    for (std::size_t key = keys.begin; key < keys.end; ++key) {
+      float weights[width] = {};
+      for (std::size_t v = 0; v < Form::packs; ++v) {
+        Pack::load(block.scores + (key - keys.begin) * width + v * Pack::lanes).store(weights + v * Pack::lanes);
+      }
+      softmax.template exponentials_of_key<width>(weights, total);
+      capture.template block<width>(weights, {0, 0}, {key, key + 1}, softmax.correction);
+    }
+    for (std::size_t v = 0; v < Form::packs; ++v) {
+      captured.of_pack[v] = captured.of_pack[v] * softmax.correction[v] + total[v];
+    }
+  }
+
+  // Adds the weighted values of a key block to the sums. The sums of all packs of queries get the values of the keys in
+  // `first_keys`. Only the sums of the last pack also get the values of the keys from `first_keys.end` to `end` - 1.
+  // The exponentials are computed between the steps of the first tile of the sums.
+  LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
+    weighted_sum_of_scores<BlockForm, halves>(values_of<Form>(head, block, {first_keys.begin, end}), block.scores,
+                                              first_keys, end, softmax, first_block, last, after, block.out);
+  }
+};
+
+// Captures the scores of a query block at the stage Capture::stage, before the softmax. An additional pass over all
+// active keys computes these scores. The attention itself is therefore bit-identical with and without capture.
+template <class Form, class BoundMask, class Capture>
+constexpr void capture_scores(const Head<typename Form::View>& head, const QueryBlock& block, std::size_t active_keys,
+                              const BoundMask& mask, const Capture& capture) noexcept {
+  using Pack = typename Form::Pack;
+  using Function = typename Form::Function;
+  constexpr bool quotients = Function::capped && Capture::stage == Stage::scaled;
+  constexpr float unit = quotients ? Form::Score::softcap : static_cast<float>(1 / score::log2_e);
+  Pack unused[Form::packs];
+  for (std::size_t v = 0; v < Form::packs; ++v) unused[v] = Pack::broadcast(0.0f);
+  for (std::size_t begin = 0; begin < active_keys; begin += Form::key_block) {
+    const ScoreBlock scored{head.index, block.queries, Range{begin, begin + Form::key_block} & Range{0, active_keys}};
+    const float* const keys = keys_of<Form>(head, block, scored.keys);
+    if constexpr (Capture::stage == Stage::masked) {
+      scores<typename Form::BlockForm, Function>(block, scored, keys, {0, 0}, mask, unused);
+    } else {
+      using Wanted = std::conditional_t<Capture::stage == Stage::capped, Function, ProductOnly>;
+      scores<typename Form::BlockForm, Wanted>(block, scored, keys, scored.keys, BoundNone(active_keys), unused);
+    }
+    capture.template block<Form::BlockForm::query_width>(block.scores, scored.keys, unit);
+  }
+  capture.fill_from(active_keys);
+}
+
+// Computes the output of a single query in several heads of a group. If scores are captured, `widened` is scratch
+// memory (QueryBlock::widened). Otherwise, `widened` is unused.
+template <Shape S, class Score, class Vectors, class Simd, PanelLayout T, class View, std::size_t Heads,
+          class BoundMask, class Capture>
+constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,
+                                     [[maybe_unused]] std::size_t active_keys, const BoundMask& mask,
+                                     const Capture (&capture)[Heads]) noexcept {
+  constexpr PanelLayout keys = ShapeLayout<S, Vectors>::keys;
+  using KeyPack = typename Simd::template Pack<keys.lanes>;
+  if constexpr (Capture::scores) {
+    using Form = AttendForm<S, Score, Vectors, typename Simd::template Pack<T.lanes>, T, 1, KeyPack, View, false>;
+    for (std::size_t h = 0; h < Heads; ++h) {
+      const Head<View> head{heads.keys, heads.values, heads.values_finite, heads.head + h, heads.sink[h]};
+      const QueryBlock block{heads.query + h * S.head_width, {0, 1}, heads.scores, nullptr, widened};
+      capture_scores<Form>(head, block, active_keys, mask, capture[h]);
+    }
+  }
+  attend_single_query<S, Score, KeyPack, keys>(heads, mask, capture);
+}
+
+// Computes the transposed output O^T of one query block. The queries of the block form one panel. This panel has the
+// layout T, and its queries fill `Packs` packs. A single query has separate kernels (single_query.hpp), unless panels
+// of keys have only one lane.
+//
+// If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
+// (detail/cortex_m/m0_attention.hpp).
+template <Shape S, class Score, class Vectors, class Simd, PanelLayout T, std::size_t Packs, bool BlockFloats,
+          class View, class BoundMask, class Capture>
+constexpr void attend_query_block(const Head<View>& head, const QueryBlock& block, std::size_t active_keys,
+                                  const BoundMask& mask, const Capture& capture) noexcept {
+  using L = ShapeLayout<S, Vectors>;
+  using KeyPack = typename Simd::template Pack<L::keys.lanes>;
+  using Form =
+      AttendForm<S, Score, Vectors, typename Simd::template Pack<T.lanes>, T, Packs, KeyPack, View, BlockFloats>;
+  if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
+  if constexpr (is_single_token<Simd, T> && L::keys.lanes > 1) {
+    const Capture captures[]{capture};
+    attend_single_query<S, Score, KeyPack, L::keys>(
+        SingleQueries<View, 1>{
+            head.keys, head.values, head.values_finite, head.index, {head.sink}, block.query, block.scores, block.out},
+        mask, captures);
+  } else {
+    QueryBlockAttention<Form, BoundMask, Capture>(head, block, mask, capture).run();
+  }
+}
+
+}  // namespace LADON_NAMESPACE::detail

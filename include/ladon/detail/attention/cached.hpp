@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Additional steps of `extend` (multi_head_steps.hpp), which appends tokens to a cache of keys and values and attends
+// to the cache (key_value_cache.hpp):
+//     bind_behind     returns the mask of a call
+//     scatter         writes new keys and values into the cache
+//     stored_finite   checks whether new values are finite
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/mask/placement.hpp>
+#include <ladon/detail/mask/ring.hpp>
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/shape.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// Returns the bound mask of a call that appends `tokens` tokens to the cache. The text has `past` tokens before the
+// call, so query i has the position `past` + i. If the cache is a ring, the mask is a BoundRing, because a ring stores
+// token p in slot p % S.keys.
+template <Shape S, class Cache, class Options>
+constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
+  [[maybe_unused]] constexpr std::size_t reach = keys_before_query<typename Options::MaskType>;
+  if constexpr (Cache::ring) {
+    static_assert(S.keys >= reach + S.queries,
+                  "ladon: the cache is too small: it must hold the window and the tokens of one call");
+    LADON_EXPECTS(options.mask.offset == default_offset, "ladon: a ring has no other offset than its own",
+                  options.caller, {{"options.mask.offset", options.mask.offset}});
+    return BoundRing<reach>(past, tokens, S.keys);
+  } else {
+    return options.bind({tokens, past + tokens}, static_cast<std::ptrdiff_t>(past));
+  }
+}
+
+// Stores the new tokens of one panel in a cache, and rounds the tokens to the precision of the cache.
+//
+// The arguments:
+//     panel   [features][Width]; the first `tokens` lanes have one token each
+//     to      CachePanels with Slots slots (detail/panel/cache.hpp)
+//
+// Lane t of `panel` holds token `first` + t of the text. Token p of the text is stored in slot p % Slots. After the
+// last slot, a ring therefore continues in slot 0.
+template <std::size_t Slots, std::size_t Width, class Storage>
+constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, Storage& to) noexcept {
+  for (std::size_t t = 0; t < tokens; ++t) to.store((first + t) % Slots, panel + t, Width);
+}
+
+// Returns whether the cached values of the tokens `first` to `first` + `tokens` - 1 are finite in one head. `from` is a
+// CachePanels object that `scatter` has filled.
+template <std::size_t Slots, class Storage>
+constexpr bool stored_finite(const Storage& from, std::size_t tokens, std::size_t first) noexcept {
+  bool finite = true;
+  for (std::size_t t = 0; t < tokens; ++t) finite = finite && from.finite((first + t) % Slots);
+  return finite;
+}
+
+}  // namespace LADON_NAMESPACE::detail

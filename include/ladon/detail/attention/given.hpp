@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of attention without projections (attention.hpp):
+//     for each head of keys and values:
+//       convert the keys and values into panels
+//       for each query head that uses these keys and values, and each query block:
+//         convert the queries into a panel
+//         compute the attention in panels
+//         convert the output into rows
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/attention/block.hpp>
+#include <ladon/detail/attention/rotary.hpp>
+#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/panel/thread_share.hpp>
+#include <ladon/detail/panel/workspace.hpp>
+#include <ladon/shape.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// The vectors of attention without projections: equal to Vectors, but without packs of half a register
+// (narrowest_model_of_half_packs). Such packs are faster only in products with weights, and this attention has no
+// weights.
+template <class Vectors>
+struct WholePacks : Vectors {
+  static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;
+};
+
+// The arguments of a call of attention without projections. The four arrays are row-major and belong to the caller.
+template <class Options, class BoundMask, class CaptureOf>
+struct AttentionCall {
+  const float* queries;  // [heads][queries][head width]
+  const float* keys;     // [kv heads][keys][head width]
+  const float* values;   // [kv heads][keys][value width]
+  float* out;            // [heads][queries][value width]
+  Lengths lengths;
+  const Options& options;
+  BoundMask mask;
+  CaptureOf capture_of;
+};
+template <class Options, class BoundMask, class CaptureOf>
+AttentionCall(const float*, const float*, const float*, float*, Lengths, const Options&, BoundMask, CaptureOf)
+    -> AttentionCall<Options, BoundMask, CaptureOf>;
+
+// The steps of a call. `Simd` provides the packs (detail/vec/choose.hpp). At run time, the packs are the vector
+// registers of the target. In constant evaluation, the packs are plain arrays.
+template <Shape S, class Score, class Position, class Vectors, class Simd>
+struct AttentionSteps {
+  using L = ShapeLayout<S, Vectors>;
+  static constexpr PanelLayout q = L::queries, k = L::keys;
+  using KeyPack = typename Simd::template Pack<k.lanes>;
+
+  // Computes the attention of the query heads that belong to `share`: all query heads, or some.
+  template <class Call, class CallShare = WholeCall>
+  static constexpr void run(const Call& call, AttentionWorkspace<S, Vectors>& workspace,
+                            CallShare share = {}) noexcept {
+    float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
+    const std::size_t active = call.lengths.keys;
+    const Range wanted = share.of(S.heads);
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      const Range heads = Range{g * S.heads_per_group(), (g + 1) * S.heads_per_group()} & wanted;
+      if (!CallShare::whole && heads.begin >= heads.end) continue;
+      to_panels<KeyPack, k, S.head_width>(call.keys + g * S.keys * S.head_width, active, keys);
+      to_panels<KeyPack, k, S.value_width>(call.values + g * S.keys * S.value_width, active, values);
+      if constexpr (Position::rotates) {
+        apply_rotary_to_keys<Position, KeyPack, k, S.keys, S.head_width>(call.options.position, active, keys);
+      }
+      const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+      for (std::size_t h = heads.begin; h < heads.end; ++h) {
+        attend_head(call, Head<>{keys, values, finite, h, sink_of<Score>(call.options, h)}, workspace);
+      }
+    }
+  }
+
+ private:
+  // Computes the attention of all active queries in one query head.
+  template <class Call>
+  static constexpr void attend_head(const Call& call, const Head<>& head,
+                                    AttentionWorkspace<S, Vectors>& workspace) noexcept {
+    const float* const rows = call.queries + head.index * S.queries * S.head_width;
+    float* const out = call.out + head.index * S.queries * S.value_width;
+    float* const query = workspace.scratch.query.data;
+    const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      using Pack = typename Simd::template Pack<P.lanes>;
+      for (std::size_t p = first; p < first + count; ++p) {
+        const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
+        const std::size_t tokens = queries.end - queries.begin;
+        to_panels<Pack, P, S.head_width>(rows + queries.begin * S.head_width, tokens, query);
+        scale<Pack, P>(query);
+        if constexpr (Position::rotates) {
+          apply_rotary<Position, Pack, Packs, P.width(), S.head_width>(
+              call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
+              query);
+        }
+        attend_query_block<S, Score, Vectors, Simd, P, Packs, false>(
+            head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
+            call.mask, call.capture_of(head.index, queries));
+        from_panels<Pack, P, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);
+      }
+    };
+    for_panels<q, L::last_queries, S.queries>(call.lengths.queries, attend);
+  }
+  template <class Pack, PanelLayout P>
+  static constexpr void scale(float* query) noexcept {
+    const Pack factor = Pack::broadcast(ScoreFunction<S, Score>::query_scale);
+    for (std::size_t i = 0; i < S.head_width * P.width(); i += Pack::lanes) {
+      (Pack::load(query + i) * factor).store(query + i);
+    }
+  }
+};
+
+}  // namespace LADON_NAMESPACE::detail

@@ -1,0 +1,650 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of multi-head attention on panels (detail/panel/panels.hpp). Each level calls the next level of this list:
+//     all heads     attend_all_heads; with a cache: extend, attend_filled and attend_cache
+//     group         attend_group: the query heads that share one head of keys and values
+//     head          attend_head: one query head and all active queries; with a single query, attend_heads: several
+//                   query heads of a group
+//     query block   attend_query_block (detail/attention/block.hpp): one query head and the queries of one panel
+//
+// The output projection is a separate step, `output`. Encoder and decoder layers use these steps, too.
+//
+// An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats):
+//     x       [64][128]      the caller's rows
+//     x       [2][128][32]   tokens_to_panels: 2 panels of 32 tokens
+//     K^T     [2][32][32]    attend_all_heads: keys of one head, x times rows of the weights; 32 rows for each head
+//     V^T     [2][32][32]    attend_all_heads: values of one head
+//     Q^T     [32][32]       attend_head: queries of one head and one panel, times log2(e) / sqrt(32)
+//     S^T     [64][32]       attend_query_block: scores of 64 keys and 32 queries, a single key block
+//     O^T     [32][32]       attend_query_block: weighted sums, written to rows 32 h to 32 h + 31 of the heads
+//     heads   [2][128][32]   the concatenated heads
+//     Y^T     [2][128][32]   output: output projection
+//     y       [64][128]      panels_to_rows
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/attention/block.hpp>
+#include <ladon/detail/attention/cached.hpp>
+#include <ladon/detail/attention/rotary.hpp>
+#include <ladon/detail/panel/workspace.hpp>
+#include <ladon/detail/product/product.hpp>
+#include <ladon/weights.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// The arguments of a call of multi-head attention. All heads share these arguments.
+template <class Weights, class Options, class Input, class CaptureOf>
+struct HeadsCall {
+  const Weights& weights;
+  const Options& options;
+  Lengths lengths;
+  Input x;               // a view of the tokens that queries are projected from (detail/panel/input.hpp)
+  float* heads;          // [panels][concat width][query width]: the result, O^T of every head
+  CaptureOf capture_of;  // capture_of(head, queries) returns a capture (detail/attention/capture.hpp)
+};
+template <class Weights, class Options, class Input, class CaptureOf>
+HeadsCall(const Weights&, const Options&, Lengths, Input, float*, CaptureOf)
+    -> HeadsCall<Weights, Options, Input, CaptureOf>;
+
+// The mask of a call, and the position of query 0 among the keys.
+template <class BoundMask>
+struct BoundQueries {
+  BoundMask mask;
+  std::ptrdiff_t first_position;
+};
+template <class BoundMask>
+BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
+
+// One head of keys and values, in panels, for the group of query heads that share it. `View` is a view of floats, of
+// pairs of bfloat16 numbers (PairPanels), or of the elements of a cache (detail/panel/cache.hpp).
+template <class View>
+struct KeyValueGroup {
+  std::size_t group;
+  View keys;           // K^T [panels][head width][key width]
+  View values;         // V^T [panels][value width][key width]
+  bool values_finite;  // whether no value is infinite or NaN
+  bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
+};
+template <class View>
+KeyValueGroup(std::size_t, View, View, bool) -> KeyValueGroup<View>;
+
+// Whether attention computes with pairs of bfloat16 numbers instead of floats
+// (detail/attention/bfloat16_attention.hpp). Attention to a cache always computes with floats, and so does attention of
+// a single query.
+template <Shape S, class Precision, class Vectors>
+inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
+                                         ShapeLayout<S, Vectors>::queries.width() > 1 &&
+                                         ShapeLayout<S, Vectors>::keys.width() % 4 == 0;
+
+// The steps of multi-head attention. `Simd` provides the packs (detail/vec/choose.hpp). At run time, the packs are
+// the vector registers of the target. In constant evaluation, the packs are plain arrays.
+template <Shape S, class Weights, class Score, class Position, class Vectors, class Simd>
+struct MultiHeadSteps {
+  using L = ShapeLayout<S, Vectors>;
+  static constexpr PanelLayout q = L::queries, k = L::keys;
+  static constexpr PanelLayout last_q = L::last_queries, last_k = L::last_keys;
+  using KeyPack = typename Simd::template Pack<k.lanes>;
+  static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
+  // Whether `extend` projects a single token for all heads in one product. Such a product reads the weights from memory
+  // faster than one product for each head. The conditions are:
+  // - The target reads memory in several streams (detail/product/single.hpp).
+  // - The weights of all heads are contiguous (heads_adjacent).
+  // - head_width equals value_width, because the product is stored in the array of the concatenated heads.
+  // - There is a single token.
+  //
+  // MultiHeadAttention::attend (attention to a context in a cache) always computes one product for each head, as
+  // attend_all_heads does. With float32 weights and a float32 cache, `attend` is therefore bit-identical to `run`.
+  static constexpr bool joins_heads_of_single_token = target::Current::streams > 1 && (Weights::heads_adjacent) &&
+                                                      (S.head_width == S.value_width) && is_single_token<Simd, q>;
+
+  // Whether attend_all_heads projects the queries of all heads in one product. The projected queries are stored in the
+  // array of the concatenated heads, where the output of a head later overwrites the queries of the head. head_width
+  // must therefore equal value_width. All keys must fit into one key block. Otherwise, the output of the first key
+  // block would overwrite the queries before the second key block reads them.
+  static constexpr bool joins_queries = target::Current::joins_queries && S.heads > 1 && (Weights::heads_adjacent) &&
+                                        (S.head_width == S.value_width) && (S.keys <= L::block) &&
+                                        !is_single_token<Simd, q>;
+
+  // Whether the queries of a head are projected for all panels before the attention of the first panel. On some
+  // microcontrollers, each pass over int8 weights prepares the weights. The DSP extension needs weights of 16 bits,
+  // Cortex-M0+ needs weights of 32 bits, and Helium needs the weights in registers. One pass for all panels is
+  // therefore cheaper than one pass for each panel. The projected queries lie in the memory for the head's output, so
+  // head_width must equal value_width.
+  static constexpr bool projects_all_panels_first = precision::is_int8<typename Weights::Precision> &&
+                                                    S.head_width == S.value_width &&
+                                                    vec::prepares_weights<typename Vectors::Int8Element, Simd>;
+
+  // Whether attention computes with integers, on a target without an FPU. In such attention, all features of a value
+  // share one exponent, so small features lose precision if another feature is large. With int8 weights, this error is
+  // acceptable: the output projection quantises its input in the same way, with a larger error.
+  static constexpr bool uses_block_floats =
+      Vectors::uses_block_floats && precision::is_int8<typename Weights::Precision>;
+  // Whether attend_all_heads may replace the floats of keys and values by words: the 32-bit integers that
+  // detail/cortex_m/m0_attention.hpp defines.
+  static constexpr bool may_use_words = uses_block_floats && q.width() == 4 && k.width() == 4 &&
+                                        S.head_width <= block_floats::most_width &&
+                                        block_floats::has_words<S.head_width> && block_floats::has_words<S.value_width>;
+
+  // How many query heads attend_heads computes at the same time. If the number is 1, attend_head computes one head
+  // after another instead.
+  static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
+
+  static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Vectors>;
+
+  // Whether the queries of the last panel use the kernels for a single query (attend_last_queries). The scores of these
+  // queries must fit into the scratch memory of one panel, and the sums of these queries must not need too much stack
+  // (ShapeLayout::allowed_heads).
+  static constexpr std::size_t last_count = S.queries - (q.panels(S.queries) - 1) * q.width();
+  static constexpr bool splits_last_panel = !LADON_DETERMINISTIC && Simd::lanes > 1 && k.lanes > 1 && !(last_q == q) &&
+                                            (last_count <= target::Current::most_last_queries) &&
+                                            (last_count <= L::allowed_heads) &&
+                                            (last_count * L::all_keys <= q.width() * L::block);
+
+  // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. panels_to_rows
+  // converts panels into rows. Some projections need quantised or bfloat16 panels as input
+  // (detail/panel/input.hpp). For a context, context_to_panels also makes these panels. For other tokens,
+  // convert_tokens makes these panels.
+  template <class CallShare = WholeCall>
+  static constexpr void tokens_to_panels(const float* rows, std::size_t active, float* panels,
+                                         CallShare share = {}) noexcept {
+    rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, share);
+  }
+  template <class Input, class CallShare = WholeCall>
+  static constexpr void convert_tokens(const float* panels, std::size_t active, Input& input,
+                                       CallShare share = {}) noexcept {
+    convert_input<Simd, q, last_q, S.queries, S.model>(panels, active, input, share);
+  }
+  template <std::size_t Features, class Input, class CallShare = WholeCall>
+  static constexpr void context_to_panels(const float* rows, std::size_t active, float* panels, Input& input,
+                                          CallShare share = {}) noexcept {
+    rows_to_panels<k, last_k, S.keys, Features>(rows, active, panels, share);
+    convert_input<Simd, k, last_k, S.keys, Features>(panels, active, input, share);
+  }
+  template <class CallShare = WholeCall>
+  static constexpr void panels_to_rows(const float* panels, std::size_t active, float* rows,
+                                       CallShare share = {}) noexcept {
+    const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
+      const Range tokens = tokens_of<q>(first, count, active);
+      from_panels<typename Simd::template Pack<P.lanes>, P, S.model>(
+          panels + tokens.begin * S.model, tokens.end - tokens.begin, rows + tokens.begin * S.model);
+    };
+    for_panels<q, last_q, S.queries>(active, run, share);
+  }
+
+  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. With several
+  // threads, `share` holds whole groups of query heads, so no two threads project the same keys and values.
+  template <class Call, class Context, class CallShare = WholeCall>
+  static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
+                                         CallShare share = {}) noexcept {
+    constexpr bool projected = joins_queries && CallShare::whole;
+    if constexpr (projected) {
+      for_panels<q, last_q, S.queries>(call.lengths.queries,
+                                       [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+                                         project_queries<P, Packs, S.query_rows()>(call, 0, first, count);
+                                       });
+    }
+    const auto attend = [&](const auto& bound, const auto& group) {
+      attend_group<projected>(call, bound, group, scratch);
+    };
+    for_groups<true>(call, context, scratch, share, attend);
+  }
+  // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
+  // with the mask (BoundQueries) and the keys and values (KeyValueGroup). If MayUseWords is true, keys and values may
+  // be stored as words (detail/cortex_m/m0_attention.hpp). Only the kernels of query blocks can read words. If
+  // `rounds` is true, KeyValueGroup::values_finite is true without a test, because `attend` rounds the values to
+  // bfloat16 and tests the rounded values.
+  template <bool MayUseWords = false, class Call, class Context, class CallShare, class Attend>
+  static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
+                                                CallShare share, Attend attend, bool rounds = uses_pairs) noexcept {
+    const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
+    const std::size_t active = call.lengths.keys;
+    float *const keys = scratch.keys.data, *const values = scratch.values.data;
+    const Range groups = share.of(S.kv_heads);
+    for (std::size_t g = groups.begin; g < groups.end; ++g) {
+      project_keys(call.weights.key(g), context, active, call.options.position, keys);
+      project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
+      const bool finite =
+          !bound.mask.hides_keys || rounds || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+      const bool words = MayUseWords && to_words(keys, values, active);
+      attend(bound, KeyValueGroup<const float*>{g, keys, values, finite, words});
+    }
+  }
+  // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true, the
+  // function first rounds the keys and values to pairs of bfloat16 numbers, in place (round_keys_and_values). Keys and
+  // values in a cache are not rounded.
+  template <bool Projected, class Call, class Queries, class View, class Scratch>
+  static constexpr void attend_group(const Call& call, const Queries& bound, const KeyValueGroup<View>& group,
+                                     Scratch& scratch) noexcept {
+    [[maybe_unused]] const std::size_t first = group.group * S.heads_per_group();
+    if constexpr (uses_pairs && std::is_same_v<View, const float*> &&
+                  std::is_same_v<Scratch, HeadScratch<S, Vectors>>) {
+      constexpr bool hides_keys = decltype(Queries::mask)::hides_keys;
+      const auto rounded =
+          round_keys_and_values<hides_keys>(group.group, scratch.keys.data, scratch.values.data, call.lengths.keys);
+      attend_group<Projected>(call, bound, rounded, scratch);
+    } else if constexpr (heads_together > 1) {
+      if (call.lengths.queries == 0) return;
+      for_row_tiles<S.heads_per_group(), heads_together>([&]<std::size_t Heads>(std::size_t h) LADON_INLINE_LAMBDA {
+        attend_heads<Projected, Heads>(call, bound, group, first + h, scratch);
+      });
+    } else {
+      for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
+        const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h), group.words};
+        attend_head<Projected>(call, bound, head, scratch);
+      }
+    }
+  }
+
+  // Computes the attention of every head to the keys and values in a cache. If Projected is true, `call.heads` already
+  // holds the projected queries of every head. The output of a head then overwrites the queries of this head.
+  template <bool Projected = false, class Call, class Queries, class Cache, class CallShare = WholeCall>
+  static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
+                                     CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
+    const Range groups = share.of(S.kv_heads);
+    for (std::size_t g = groups.begin; g < groups.end; ++g) {
+      attend_group<Projected>(
+          call, bound, KeyValueGroup{g, cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
+    }
+  }
+
+  // Appends the keys and values of the call's tokens to the cache. Then computes the attention of every head to all
+  // tokens in the cache.
+  //
+  // With several threads (threads.hpp), `share` is one share of a phase, and the function computes only the head
+  // groups of this share. cache.length and cache.not_finite_end then stay unchanged, because other threads read these
+  // members at the same time. In a later phase, count_tokens updates both members.
+  template <class Call, class Cache, class CallShare = WholeCall>
+  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Vectors>& scratch,
+                               CallShare share = {}) noexcept {
+    const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
+    LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens", call.options.caller,
+                  {{"cache.length", past}, {"tokens", tokens}, {"shape.keys", S.keys}});
+    if constexpr (joins_heads_of_single_token && CallShare::whole) {
+      append_one(call, cache);
+    } else {
+      append(call, cache, scratch, share);
+    }
+    call.lengths.keys = length < S.keys ? length : S.keys;
+    const BoundQueries bound{bind_behind<S, Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
+    if constexpr (CallShare::whole) {
+      attend_filled(call, bound, cache, scratch);
+    } else {
+      const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + S.keys;
+      const Range groups = share.of(S.kv_heads);
+      for (std::size_t g = groups.begin; g < groups.end; ++g) {
+        const bool finite = earlier_finite && new_values_finite(g, past, tokens, cache);
+        attend_group<false>(call, bound, KeyValueGroup{g, cache.keys[g].view(), cache.values[g].view(), finite},
+                            scratch);
+      }
+    }
+  }
+  // Updates cache.length and cache.not_finite_end after the threads together have appended `tokens` new tokens. If
+  // several threads call this function, only one thread changes the cache.
+  template <class Cache, class CallShare>
+  static constexpr void count_tokens(std::size_t tokens, Cache& cache, CallShare share) noexcept {
+    if constexpr (CallShare::whole) return;  // `extend` has counted the tokens
+    const Range once = share.of(1);
+    if (once.begin == once.end) return;
+    const std::size_t past = cache.length;
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      if (!new_values_finite(g, past, tokens, cache)) cache.not_finite_end = past + tokens;
+    }
+    cache.length = past + tokens;
+  }
+  // Computes the attention of every head to all active tokens in the cache. If joins_heads_of_single_token is true, the
+  // function first projects the query of the single token for all heads in one product. Otherwise, attend_cache
+  // projects each head separately.
+  template <class Call, class Queries, class Cache, class CallShare = WholeCall>
+  static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
+                                      CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
+    constexpr bool projected = joins_heads_of_single_token && CallShare::whole;
+    if constexpr (projected) {
+      matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
+                                                  Epilogue<1>{call.heads, 0, {query_scale}});
+    }
+    attend_cache<projected>(call, bound, cache, scratch, share);
+  }
+
+  // Projects the keys and values of every head from a context, and stores the transposed keys K^T and values V^T in a
+  // cache. The function applies no position encoding. `projected` is scratch memory (KeyWorkspace::projected_panel).
+  template <class Context, class Cache>
+  static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache,
+                             float* projected) noexcept {
+    fill_keys(context, w, active, typename Position::Data{}, cache, projected);
+    fill_values(context, w, active, cache, projected);
+  }
+  // Projects the keys of every head from a context, and stores the transposed keys K^T in a cache. The earlier content
+  // of the cache is lost.
+  template <class Context, class Data, class Cache>
+  static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
+                                  Cache& cache, [[maybe_unused]] float* projected) noexcept {
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      if constexpr (Cache::precision == CachePrecision::float32) {
+        project_keys(w.key(g), context, active, position, cache.keys[g].data);
+      } else {
+        fill_panels<S.head_width, S.key_model>(
+            w.key(g), context, active, projected, cache.keys[g], [&]<class Pack, std::size_t Packs>(Range range) {
+              if constexpr (Position::rotates) {
+                apply_rotary<Position, Pack, Packs, k.width(), S.head_width>(
+                    position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
+              }
+            });
+      }
+    }
+    cache.length = active;
+  }
+  // Projects the values of every head from a context, and stores the transposed values V^T in a cache.
+  template <class Context, class Cache>
+  static constexpr void fill_values(Context context, const Weights& w, std::size_t active, Cache& cache,
+                                    [[maybe_unused]] float* projected) noexcept {
+    cache.not_finite_end = 0;
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      bool finite = true;
+      if constexpr (Cache::precision == CachePrecision::float32) {
+        project_context<S.value_width, S.value_model>(w.value(g), context, active, cache.values[g].data);
+        finite = all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active);
+      } else {
+        fill_panels<S.value_width, S.value_model>(w.value(g), context, active, projected, cache.values[g],
+                                                  []<class, std::size_t>(Range) {});
+        finite = new_values_finite(g, 0, active, cache);
+      }
+      if (!finite) cache.not_finite_end = active;
+    }
+  }
+
+  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. If the product takes quantised or bfloat16 panels,
+  // `input` receives the converted output of the heads (detail/panel/input.hpp).
+  template <class Input, class CallShare = WholeCall>
+  static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
+                               CallShare share = {}) noexcept {
+    constexpr std::size_t out_stride = S.model * q.width();
+    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      const auto in = input.template convert<Simd, P, Packs, S.concat_width()>(heads, first, count);
+      matmul<Simd, P, Packs, S.model, S.concat_width()>(w.output(),
+                                                        in.template panels_from<S.concat_width(), q.width()>(first),
+                                                        count, Epilogue<P.width()>{y + first * out_stride, out_stride});
+    };
+    for_panels<q, last_q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, share);
+  }
+
+ private:
+  template <PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class CallShare>
+  static constexpr void rows_to_panels(const float* rows, std::size_t active, float* panels, CallShare share) noexcept {
+    const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
+      const Range tokens = tokens_of<T>(first, count, active);
+      to_panels<typename Simd::template Pack<P.lanes>, P, Features>(
+          rows + tokens.begin * Features, tokens.end - tokens.begin, panels + tokens.begin * Features);
+    };
+    for_panels<T, Last, Tokens>(active, run, share);
+  }
+
+  // The transform of keys and values. The type ScaledBy allows the projections of queries, keys and values of a head to
+  // be one function. If joins_queries is true, queries have a function of their own anyway.
+  using ContextTransform = std::conditional_t<joins_queries, Unchanged, ScaledBy>;
+
+  // Computes the transposed keys K^T, or the transposed values V^T, of one head for every active key. `out` is
+  // [panels][Rows][key width].
+  template <std::size_t Rows, std::size_t Inner, class W, class Context>
+  static LADON_INLINE constexpr void project_context(const W& w, Context context, std::size_t active,
+                                                     float* out) noexcept {
+    constexpr std::size_t out_stride = Rows * k.width();
+    for_panels<k, last_k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
+        active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+          matmul<Simd, P, Packs, Rows, Inner>(
+              w, context.template panels_from<Inner, k.width()>(first), count,
+              Epilogue<k.width(), ContextTransform>{out + first * out_stride, out_stride});
+        });
+  }
+  // Projects the keys or the values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.
+  // Before a panel is stored, `finish` may change it, for example rotate the keys.
+  template <std::size_t Rows, std::size_t Inner, class W, class Context, class Storage, class Finish>
+  static constexpr void fill_panels(const W& w, Context context, std::size_t active, float* projected, Storage& to,
+                                    Finish finish) noexcept {
+    for_panels<k, last_k, S.keys>(active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        const Range range = tokens_of<k>(p, 1, active);
+        matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(p), 1,
+                                            Epilogue<k.width()>{projected, 0});
+        finish.template operator()<typename Simd::template Pack<P.lanes>, Packs>(range);
+        scatter<S.keys, k.width()>(projected, range.end - range.begin, range.begin, to);
+      }
+    });
+  }
+  template <class W, class Context, class Data>
+  static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position,
+                                     float* out) noexcept {
+    project_context<S.head_width, S.key_model>(w, context, active, out);
+    if constexpr (Position::rotates)
+      apply_rotary_to_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
+  }
+
+  // Replaces the keys and values by words (detail/cortex_m/m0_attention.hpp) and returns true, if integers can
+  // represent all active tokens. Otherwise changes nothing and returns false.
+  static constexpr bool to_words([[maybe_unused]] float* keys, [[maybe_unused]] float* values,
+                                 [[maybe_unused]] std::size_t active) noexcept {
+    if constexpr (may_use_words) {
+      if (!std::is_constant_evaluated() && block_floats::fits_words<S.head_width>(keys, active) &&
+          block_floats::fits_words<S.value_width>(values, active)) {
+        block_floats::to_words<S.head_width>(keys, active);
+        block_floats::to_words<S.value_width>(values, active);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Rounds the keys and values of one head to pairs of bfloat16 numbers, in place. If TestsFinite is true,
+  // values_finite of the result says whether all values are finite. If TestsFinite is false, values_finite is always
+  // true.
+  template <bool TestsFinite>
+  static constexpr KeyValueGroup<PairPanels> round_keys_and_values(std::size_t g, float* keys, float* values,
+                                                                   std::size_t active) noexcept {
+    round_features<KeyPack, k.packs, k.width(), S.head_width>(keys, k.panels(active));
+    round_values<KeyPack, k.width(), S.value_width>(values, active);
+    return {g, {keys}, {values}, !TestsFinite || all_pairs_finite<KeyPack, k.width(), S.value_width>(values, active)};
+  }
+
+  // Returns whether the cached values of the tokens `past` to `past` + `tokens` - 1 of a text are finite in head `g`.
+  template <class Cache>
+  static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
+                                          const Cache& cache) noexcept {
+    return stored_finite<S.keys>(cache.values[g], tokens, past);
+  }
+
+  // Projects keys and values from the active tokens of `call.x`, and appends the keys and values to the cache. Handles
+  // only the heads of keys and values in `share`.
+  template <class Call, class Cache, class CallShare>
+  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Vectors>& scratch,
+                               CallShare share) noexcept {
+    const std::size_t tokens = call.lengths.queries;
+    const Range groups = share.of(S.kv_heads);
+    for_panels<q, last_q, S.queries>(
+        tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+          const Epilogue<P.width()> project{scratch.projected.data, 0};
+          for (std::size_t p = first; p < first + count; ++p) {
+            const Range range = tokens_of<q>(p, 1, tokens);
+            const auto x = call.x.template panels_from<S.model, q.width()>(p);
+            for (std::size_t g = groups.begin; g < groups.end; ++g) {
+              matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
+              append_keys<P, Packs>(g, project.out, range, call.options.position, cache);
+              matmul<Simd, P, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
+              append_values<P, CallShare::whole>(g, project.out, range, cache);
+            }
+          }
+        });
+    if constexpr (CallShare::whole) cache.length += tokens;
+  }
+  // Like `append`, but for a single token and in one product for all heads (joins_heads_of_single_token). `call.heads`
+  // serves as scratch memory: first for the keys of all heads, then for the values of all heads.
+  template <class Call, class Cache>
+  static constexpr void append_one(const Call& call, Cache& cache) noexcept {
+    constexpr std::size_t rows = S.kv_heads * S.head_width;
+    const Epilogue<1> project{call.heads, 0};
+    matmul<Simd, q, 1, rows, S.model>(call.weights.key(0), call.x, 1, project);
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      append_keys<q, 1>(g, call.heads + g * S.head_width, {0, 1}, call.options.position, cache);
+    }
+    matmul<Simd, q, 1, rows, S.model>(call.weights.value(0), call.x, 1, project);
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      append_values<q, true>(g, call.heads + g * S.value_width, {0, 1}, cache);
+    }
+    cache.length += 1;
+  }
+
+  // append_keys stores a panel of new keys in head `g` of the cache, after it has applied the rotary embedding, if any.
+  // append_values stores a panel of new values. If UpdatesFinite is true, append_values also updates
+  // cache.not_finite_end. The panel holds the tokens `range` of the call.
+  template <PanelLayout P, std::size_t Packs, class Data, class Cache>
+  static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
+                                    Cache& cache) noexcept {
+    const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
+    if constexpr (Position::rotates) {
+      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+          position, static_cast<std::ptrdiff_t>(first), tokens, projected);
+    }
+    scatter<S.keys, P.width()>(projected, tokens, first, cache.keys[g]);
+  }
+  template <PanelLayout P, bool UpdatesFinite, class Cache>
+  static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
+    const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
+    scatter<S.keys, P.width()>(projected, tokens, first, cache.values[g]);
+    if constexpr (UpdatesFinite) {
+      bool finite = true;
+      if constexpr (Cache::precision == CachePrecision::float32) {
+        finite = all_finite<typename Simd::template Pack<P.lanes>, P.width(), S.value_width>(projected, tokens);
+      } else {
+        finite = new_values_finite(g, first, tokens, cache);  // rounding to bfloat16 may give infinity
+      }
+      if (!finite) cache.not_finite_end = first + tokens;
+    }
+  }
+
+  // Computes the attention of a single query in Heads query heads of a group: head `first` and the following heads.
+  template <bool Projected, std::size_t Heads, class Call, class Queries, class View, class Scratch>
+  static constexpr void attend_heads(const Call& call, const Queries& bound, const KeyValueGroup<View>& group,
+                                     std::size_t first, Scratch& scratch) noexcept {
+    using Capture = decltype(call.capture_of(first, Range{0, 1}));
+    float* const query = Projected ? call.heads + first * S.head_width : scratch.query.data;
+    SingleQueries<View, Heads> heads{group.keys, group.values, group.values_finite, first,
+                                     {},         query,        scratch.scores.data, call.heads + first * S.value_width};
+    Capture captures[Heads]{};
+    for (std::size_t h = 0; h < Heads; ++h) {
+      if constexpr (!Projected) {
+        matmul<Simd, q, 1, S.head_width, S.model>(call.weights.query(first + h), call.x, 1,
+                                                  Epilogue<1>{query + h * S.head_width, 0, {query_scale}});
+      }
+      if constexpr (Position::rotates) {
+        apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1, S.head_width>(
+            call.options.position, bound.first_position, 1, query + h * S.head_width);
+      }
+      heads.sink[h] = sink_of<Score>(call.options, first + h);
+      captures[h] = call.capture_of(first + h, Range{0, 1});
+    }
+    float* widened = nullptr;
+    if constexpr (is_widened<View>) widened = scratch.widened.data;
+    attend_query_of_heads<S, Score, Vectors, Simd, q>(heads, widened, call.lengths.keys, bound.mask, captures);
+  }
+
+  // Returns panel `p` of the concatenated heads.
+  template <class Call>
+  static constexpr float* heads_panel(const Call& call, std::size_t p) noexcept {
+    return call.heads + p * S.concat_width() * q.width();
+  }
+
+  // Projects the queries of `count` panels, from panel `first` on. Computes Rows rows of the product; the first of them
+  // is the first row of head `h`. The rows are stored where the output of the heads will later overwrite them.
+  template <PanelLayout P, std::size_t Packs, std::size_t Rows, class Call>
+  static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
+                                        std::size_t count) noexcept {
+    float* const out = heads_panel(call, first) + h * S.head_width * P.width();
+    matmul<Simd, P, Packs, Rows, S.model>(call.weights.query(h), call.x.template panels_from<S.model, q.width()>(first),
+                                          count, Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
+  }
+
+  // Computes the attention of the queries of the last panel in one query head. The kernels for a single query accept
+  // several heads that share keys and values. Here each query takes the place of such a head. `query` and `out` are
+  // panels of the width Width.
+  template <std::size_t Width, class Call, class Queries>
+  static LADON_NOINLINE constexpr void attend_last_queries(const Call& call, const Queries& bound,
+                                                           const Head<const float*>& head, const float* query,
+                                                           Range queries, float* scores, float* out) noexcept {
+    alignas(64) float rows[last_count * S.head_width], results[last_count * S.value_width];
+    for (std::size_t i = 0; i < S.head_width; ++i) {
+      for (std::size_t t = 0; t < last_count; ++t) rows[t * S.head_width + i] = query[i * Width + t];
+    }
+    const auto attend = [&]<std::size_t Count>(std::size_t first) LADON_INLINE_LAMBDA {
+      const float* const query_rows = rows + first * S.head_width;
+      float* const result_rows = results + first * S.value_width;
+      SingleQueries<const float*, Count> together{head.keys,  head.values, head.values_finite, head.index, {},
+                                                  query_rows, scores,      result_rows};
+      decltype(call.capture_of(head.index, Range{})) captures[Count]{};
+      for (std::size_t t = 0; t < Count; ++t) {
+        const std::size_t token = queries.begin + first + t;
+        together.sink[t] = head.sink;
+        captures[t] = call.capture_of(head.index, Range{token, token + 1});
+      }
+      attend_query_of_heads<S, Score, Vectors, Simd, panel_layout<Vectors>(1)>(together, nullptr, call.lengths.keys,
+                                                                               bound.mask, captures);
+    };
+    const std::size_t active = queries.end - queries.begin;
+    if (active == last_count) {
+      attend.template operator()<last_count>(0);
+    } else {
+      for (std::size_t t = 0; t < active; ++t) attend.template operator()<1>(t);
+    }
+    for (std::size_t i = 0; i < S.value_width; ++i) {
+      for (std::size_t t = 0; t < active; ++t) out[i * Width + t] = results[t * S.value_width + i];
+    }
+  }
+
+  // Computes the attention of all active queries in one query head, one query block after another. For each block, the
+  // function projects the queries (or copies the result of project_queries), rotates them, and computes their
+  // attention. If Projected is true, the queries of all heads are projected already.
+  template <bool Projected, class Call, class Queries, class View, class Scratch>
+  static constexpr void attend_head(const Call& call, const Queries& bound, const Head<View>& head,
+                                    Scratch& scratch) noexcept {
+    const std::size_t h = head.index;
+    float* widened = nullptr;
+    if constexpr (is_widened<View>) widened = scratch.widened.data;
+    float* const own_query = scratch.query.data;
+    const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      if constexpr (!Projected && projects_all_panels_first)
+        project_queries<P, Packs, S.head_width>(call, h, first, count);
+      for (std::size_t p = first; p < first + count; ++p) {
+        float* const out = heads_panel(call, p) + h * S.value_width * P.width();
+        float* const query = Projected ? out : own_query;
+        if constexpr (!Projected && projects_all_panels_first) {
+          for (std::size_t i = 0; i < S.head_width * P.width(); ++i) query[i] = out[i];
+        } else if constexpr (!Projected) {
+          matmul<Simd, P, Packs, S.head_width, S.model>(
+              call.weights.query(h), call.x.template panels_from<S.model, q.width()>(p), 1,
+              Epilogue<P.width()>{query, 0, {query_scale}}, p == 0 ? Reading::first : Reading::again);
+        }
+        const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
+        if constexpr (Position::rotates) {
+          apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+              call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
+              queries.end - queries.begin, query);
+        }
+        if constexpr (std::is_same_v<View, PairPanels>) {
+          round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
+        }
+        // With a mask, the last panel keeps the usual kernels: the mask may depend on the query, but the kernels for a
+        // single query know only query 0.
+        constexpr bool masks = decltype(Queries::mask)::hides_keys || decltype(Queries::mask)::adds_to_scores;
+        if constexpr (splits_last_panel && !(P == q) && !masks && std::is_same_v<View, const float*>) {
+          attend_last_queries<P.width()>(call, bound, head, query, queries, scratch.scores.data, out);
+        } else {
+          attend_query_block<S, Score, Vectors, Simd, P, Packs, uses_block_floats>(
+              head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
+              call.capture_of(h, queries));
+        }
+      }
+    };
+    for_panels<q, last_q, S.queries>(call.lengths.queries, attend);
+  }
+};
+
+}  // namespace LADON_NAMESPACE::detail

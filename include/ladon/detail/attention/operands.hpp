@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operands of the attention kernels: one head and one query block.
+//
+// A query block has the queries of one panel (detail/panel/panels.hpp). The keys are processed in key blocks
+// (detail/attention/key_blocks.hpp). The workspace therefore never holds the scores of all queries and all keys.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/vec/choose.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// The keys and values of one query head, in panels. `View` is a view of floats, of pairs of bfloat16 numbers
+// (PairPanels), or of the elements of a cache (detail/panel/cache.hpp).
+template <class View = const float*>
+struct Head {
+  View keys;           // K^T [panels][head width][key width]
+  View values;         // V^T [panels][value width][key width]
+  bool values_finite;  // whether no value is infinite or NaN
+  std::size_t index;   // index of the query head
+  float sink;          // the head's sink as an exponent of two; read only if the score has sinks
+  bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
+};
+template <class View>
+Head(View, View, bool, std::size_t, float, bool) -> Head<View>;
+
+// The queries of one panel, and the memory for their attention in one head.
+struct QueryBlock {
+  const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale, or its pairs
+  Range queries;       // indices of the queries
+  float* scores;       // scratch [keys of a key block][query width]: first the scores S^T, then the weights P^T
+  float* out;          // O^T [value width][query width]: the output
+  float* widened;      // scratch: keys, then values, of a key block as floats; only for a bfloat16 or int8 cache
+  bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
+};
+
+// The types and sizes for which the kernels of a query block are compiled. The queries fill Packs packs. The numbers of
+// queries and keys of a shape are not among these sizes, so shapes that differ only in these numbers use the same
+// kernels.
+//
+// If Widened is true, the kernels get an array with the keys or values of one key block only, converted to floats by
+// `widen` (detail/panel/cache.hpp). Otherwise, the kernels get the array of all keys or values.
+template <class PackType, std::size_t Packs, PanelLayout T, std::size_t KeyWidth, std::size_t HeadWidth,
+          std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false, bool UsesPairs = false>
+struct QueryBlockForm {
+  using Pack = PackType;
+  static constexpr std::size_t packs = Packs;
+  static constexpr PanelLayout layout = T;
+  static constexpr std::size_t tile_rows = T.tile_rows_for(Packs);
+  static constexpr std::size_t query_width = T.width();  // how many tokens a panel of queries has
+  static constexpr std::size_t key_width = KeyWidth;     // how many tokens a panel of keys has
+  static constexpr std::size_t head_width = HeadWidth;
+  static constexpr std::size_t value_width = ValueWidth;
+  static constexpr bool uses_block_floats = BlockFloats;  // detail/cortex_m/m0_attention.hpp
+  static constexpr bool uses_pairs = UsesPairs;           // detail/attention/bfloat16_attention.hpp
+
+  // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum: two if
+  // pairs of bfloat16 numbers take the place of floats, otherwise one.
+  static constexpr std::size_t step = uses_pairs ? 2 : 1;
+  static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
+  static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
+  using Operation = std::conditional_t<uses_pairs, PairProducts, MultiplyAdd>;
+  template <std::size_t Rows, std::size_t TilePacks>
+  using Kernel = MicroKernel<Pack, Rows, TilePacks, Operation>;
+
+  // Converts a range of keys into a range of steps of the weighted sum. `keys` begins at a multiple of `step`.
+  static constexpr Range steps_of(Range keys) noexcept {
+    return uses_pairs ? Range{keys.begin / step, (keys.end + step - 1) / step} : keys;
+  }
+
+  // Returns which key comes first in the arrays of keys and values that the kernels read. The current key block begins
+  // at key `begin`.
+  static constexpr std::size_t first_key(std::size_t begin) noexcept { return Widened ? begin : 0; }
+};
+
+}  // namespace LADON_NAMESPACE::detail

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes the attention of a single query in one head, or in several heads of a group. Each lane has one key, as in
+// the panels of K^T and V^T (detail/panel/panels.hpp). A sum over keys has a partial sum in each lane. The partial
+// sums of the lanes are added only once, at the end. detail/attention/block.hpp computes the attention of several
+// queries.
+//
+// The arrays and their shapes:
+//     query   [heads][head width]        scores  [heads][keys], scratch        out  [heads][value width]
+//
+// The heads of a group share keys and values. A kernel for several heads loads each pack of keys or values once, and
+// uses the pack for all these heads. The order of addition within a head does not depend on the number of heads, so the
+// output is bit-identical to the output of kernels for one head.
+//
+// Sums over keys are computed in blocks of keys. The sum of a block starts at 0, and the finished sum is added to the
+// total of the lane. If one sum ran over all keys of a lane, its rounding errors would grow with the number of keys
+// (detail/attention/values.hpp).
+//
+// If the array of keys or of values is too large for the L1 cache, some targets read the array in several streams. A
+// stream is a contiguous part of an array (detail/product/single.hpp).
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+#include <ladon/detail/attention/operands.hpp>
+#include <ladon/detail/attention/score_function.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/panel/cache.hpp>
+#include <ladon/detail/product/single.hpp>
+#include <ladon/detail/vec/elementary.hpp>
+#include <ladon/detail/vec/load_as_float.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// One query in each of `Heads` consecutive query heads of a group.
+template <class View, std::size_t Heads>
+struct SingleQueries {
+  View keys;           // K^T [panels][head width][key width]
+  View values;         // V^T [panels][value width][key width]
+  bool values_finite;  // whether no value is infinite or NaN
+  std::size_t head;    // index of the first query head
+  float sink[Heads];   // the sinks as exponents of two; read only if the score has sinks
+  const float* query;  // [Heads][head width], scaled by ScoreFunction::query_scale
+  float* scores;       // scratch [Heads][keys of all panels]: first the scores, then the weights
+  float* out;          // [Heads][value width]: the output
+};
+
+// The type of the elements of a view.
+template <class View>
+using ElementOf = std::remove_cvref_t<decltype(*elements(View{}))>;
+
+// How many keys a block has: 256 keys for each lane of a pack.
+template <class Pack>
+inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
+
+// Prefetches the beginnings of pages in the next panel of each stream. A panel has Size elements. `panel` is the
+// current panel of the first stream. Each further stream begins `distance` elements after the previous stream.
+template <std::size_t Streams, std::size_t Size, class Element>
+LADON_INLINE constexpr void prefetch_next_panels(const Element* panel, std::size_t distance) noexcept {
+  constexpr std::size_t bytes = Size * sizeof(Element);
+  prefetch_page_starts_of_streams<Streams>(panel, distance, bytes, bytes);
+}
+
+// Computes the products q . k of one query in each of Heads heads. The function reads Streams panels, and Packs packs
+// of keys in each panel. Each panel begins `distance` elements after the previous panel. product[h * Streams * Packs +
+// i] receives the products of head h and pack i. Each product is the sum of Sums partial sums (1 or 4). Four partial
+// sums hide the latency of a multiply-add, because they are independent.
+template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
+          std::size_t HeadWidth, class Element>
+LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
+                                         Pack (&product)[Heads * Streams * Packs]) noexcept {
+  constexpr std::size_t packs = Streams * Packs, count = Heads * packs;
+  constexpr bool paired = Packs % 2 == 0 && vec::EvenOdd<Pack, Element>::available;
+  Pack sum[Sums][count];
+  LADON_UNROLL
+  for (std::size_t i = 0; i < Sums * count; ++i) sum[i / count][i % count] = Pack::broadcast(0.0f);
+  const auto add = [&](std::size_t feature, std::size_t s) {
+    Pack x[Heads];
+    LADON_UNROLL
+    for (std::size_t h = 0; h < Heads; ++h) {
+      x[h] = Pack::broadcast(query[h * HeadWidth + feature]);
+      if constexpr (Heads > 1) x[h] = vec::keep_in_register(x[h]);
+    }
+    LADON_UNROLL
+    for (std::size_t i = 0; i < packs; i += paired ? 2 : 1) {
+      const Element* const from = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
+      Pack loaded[paired ? 2 : 1];
+      if constexpr (paired) {
+        vec::EvenOdd<Pack, Element>::load(from, loaded[0], loaded[1]);
+      } else {
+        loaded[0] = vec::load_as_float<Pack>(from);
+      }
+      LADON_UNROLL
+      for (std::size_t j = 0; j < (paired ? 2 : 1); ++j) {
+        const Pack key = Heads == 1 ? loaded[j] : vec::keep_in_register(loaded[j]);
+        LADON_UNROLL
+        for (std::size_t h = 0; h < Heads; ++h) {
+          sum[s][h * packs + i + j] = fma(x[h], key, sum[s][h * packs + i + j]);
+        }
+      }
+    }
+  };
+  std::size_t feature = 0;
+  for (; feature + Sums <= HeadWidth; feature += Sums) {
+    LADON_UNROLL
+    for (std::size_t s = 0; s < Sums; ++s) add(feature + s, s);
+  }
+  for (; feature < HeadWidth; ++feature) add(feature, 0);
+  static_assert(Sums == 1 || Sums == 4);
+  LADON_UNROLL
+  for (std::size_t i = 0; i < count; ++i) {
+    product[i] = Sums == 1 ? sum[0][i] : (sum[0][i] + sum[1 % Sums][i]) + (sum[2 % Sums][i] + sum[3 % Sums][i]);
+  }
+  if constexpr (paired) {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < count; i += 2) vec::EvenOdd<Pack, Element>::join(product[i], product[i + 1]);
+  }
+}
+
+// Applies the mask to the scores of one panel of keys, one key after another.
+template <std::size_t KeyWidth, class BoundMask>
+constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float* scores) noexcept {
+  using One = vec::ArrayPack<1>;
+  typename BoundMask::template Scratch<KeyWidth, 1> scratch;
+  const auto lanes = mask.template lanes<One, 1>(scored, scratch);
+  for (std::size_t key = scored.keys.begin; key < scored.keys.end; ++key) {
+    float& score = scores[key - scored.keys.begin];
+    score =
+        lanes.may_see(0, key).lane[0] ? lanes.add(0, key, One{score}).lane[0] : -std::numeric_limits<float>::infinity();
+  }
+}
+
+// Applies the mask to the scores of the panel of keys that begins at key `base`. Hidden keys get the score -inf.
+// Returns, for each lane, the maximum of `largest` and of all scores of the lane.
+template <class Pack, PanelLayout K, class BoundMask>
+LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
+                                       std::size_t base, float* scores, Pack largest) noexcept {
+  constexpr std::size_t width = K.width();
+  const Range keys = Range{base, base + width} & Range{0, ranges.visible.end};
+  if (BoundMask::adds_to_scores || !ranges.unmasked.contains(keys))
+    mask_keys<width>(mask, {head, {0, 1}, keys}, scores);
+  for (std::size_t key = keys.end; key < base + width; ++key) {
+    scores[key - base] = -std::numeric_limits<float>::infinity();
+  }
+  LADON_UNROLL
+  for (std::size_t v = 0; v < K.packs; ++v) largest = max(largest, Pack::load(scores + v * Pack::lanes));
+  return largest;
+}
+
+// Returns how many items (packs of keys, streams or rows) a kernel computes at the same time. For each item and each
+// head, the kernel needs `sums` packs of sums. The kernel computes `heads` heads. With one head, the result is `most`.
+// With several heads, `most` is halved until all sums fit into registers (single_query_sums in detail/target).
+constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
+  while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
+  return most;
+}
+
+// Computes the scores of all keys from the panel of the first visible key to the panel of the last visible key. Hidden
+// keys get the score -inf. In `scores`, the first score of a head belongs to the first key of the first panel. The
+// panels are read in Streams streams. Raises each lane of `largest[h]` to the largest score of head h in this lane.
+template <class Function, class Pack, PanelLayout K, std::size_t Keys, std::size_t HeadWidth, std::size_t Streams,
+          std::size_t Heads, class View, class BoundMask>
+LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>& queries, const KeyRanges& ranges,
+                                                const BoundMask& mask, Pack (&largest)[Heads]) noexcept {
+  constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
+  const std::size_t start = ranges.visible.begin / width * width;
+  const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
+  // Computes the scores of N panels, each from a different stream. The panels have the numbers `panel` + i *
+  // `distance`, with i = 0 .. N - 1. Each product is the sum of Sums partial sums.
+  const auto score_panels = [&]<std::size_t N, std::size_t Sums>(std::size_t panel,
+                                                                 std::size_t distance) LADON_INLINE_LAMBDA {
+    constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(K.packs, Heads, N * Sums);
+    LADON_UNROLL
+    for (std::size_t v = 0; v < K.packs; v += packs) {
+      Pack product[Heads * N * packs];
+      const auto* const first = elements(queries.keys) + (start + panel * width) * HeadWidth + v * lanes;
+      key_products<Pack, Heads, N, packs, Sums, width, HeadWidth>(first, distance * width * HeadWidth, queries.query,
+                                                                  product);
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Heads * N * packs; ++i) {
+        const std::size_t key = (panel + i % (N * packs) / packs * distance) * width + (v + i % packs) * lanes;
+        Function::exponent(times_scale(product[i], queries.keys, start + key))
+            .store(queries.scores + i / (N * packs) * stride + key);
+      }
+    }
+  };
+  const std::size_t panels_per_stream = Streams > 1 ? panels / Streams : 0;
+  const std::size_t in_streams = Streams * panels_per_stream;
+  for (std::size_t p = 0; p < panels_per_stream; ++p) {
+    prefetch_next_panels<Streams, width * HeadWidth>(elements(queries.keys) + (start + p * width) * HeadWidth,
+                                                     panels_per_stream * width * HeadWidth);
+    constexpr std::size_t together = fitting_registers(Streams, Heads, K.packs);
+    LADON_UNROLL
+    for (std::size_t s = 0; s < Streams; s += together) {
+      score_panels.template operator()<together, 1>(p + s * panels_per_stream, panels_per_stream);
+    }
+  }
+  for (std::size_t p = 0; p < panels; ++p) {
+    if (p >= in_streams) score_panels.template operator()<1, 4>(p, 0);
+    for (std::size_t h = 0; h < Heads; ++h) {
+      largest[h] = mask_panel<Pack, K>(queries.head + h, ranges, mask, start + p * width,
+                                       queries.scores + h * stride + p * width, largest[h]);
+    }
+  }
+}
+
+// The softmax of a single query. `shift` is subtracted from each score. `shift` is the maximum of the scores, or 0 if
+// this maximum is -inf. Each lane of `total` has a partial sum of the weights.
+template <class Score, class Pack>
+struct SingleQuerySoftmax {
+  float shift;
+  Pack total;
+
+  constexpr explicit SingleQuerySoftmax(const Pack& largest) noexcept : total(Pack::broadcast(0.0f)) {
+    const float maximum = reduce_max(largest);
+    shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
+  }
+  // Replaces each score s by the weight 2^(s - shift). If Mark is true, a hidden key (score -inf) gets -1 instead of
+  // the weight 0, so that later code can skip the key.
+  template <bool Mark>
+  constexpr void exponentials(float* scores, std::size_t count) noexcept {
+    const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t end = count - i < single_query_block<Pack> ? count : i + single_query_block<Pack>;
+      Pack block_total = Pack::broadcast(0.0f);
+      for (; i < end; i += Pack::lanes) {
+        const Pack s = Pack::load(scores + i);
+        const Pack p = exp2_of_nonpositive(s - Pack::broadcast(shift));
+        block_total = block_total + p;
+        if constexpr (Mark) {
+          select(s == masked, Pack::broadcast(-1.0f), p).store(scores + i);
+        } else {
+          p.store(scores + i);
+        }
+      }
+      total = total + block_total;
+    }
+  }
+  // Returns 1 / sum of the weights. If the sum is 0, because the query sees no key, returns 1. If the score policy has
+  // sinks, the sum includes the weight of `sink`.
+  constexpr float reciprocal_sum(float sink) const noexcept {
+    float sum = reduce_add(total);
+    if constexpr (Score::sinks) sum += exp2_of_nonpositive(vec::ArrayPack<1>{sink - shift}).lane[0];
+    return 1.0f / (sum == 0 ? 1.0f : sum);
+  }
+};
+
+// Adds the products value[row][key] * p[h][key] to sum[row * Heads + h], for each row and each head h. The keys fill
+// whole panels. The panels form Streams streams of `panels` panels each, and each stream begins `distance` panels after
+// the previous stream. In `p`, the weights of each head begin `stride` floats after the weights of the previous head.
+// If Selected is true, hidden keys are skipped. The weight -1 marks a hidden key.
+//
+// With an int8 cache, each weight p[h][key] is first multiplied by the scale of the value of this key.
+template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected,
+          class View>
+LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t stride, std::size_t panels,
+                                                    std::size_t distance, Pack (&sum)[ValueWidth * Heads]) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes, packs = Streams * Packs;
+  constexpr bool paired = Packs % 2 == 0 && vec::EvenOdd<Pack, ElementOf<View>>::available;
+  for (std::size_t panel = 0; panel < panels; ++panel) {
+    Pack weight[Heads][packs];
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Heads * packs; ++i) {
+      const std::size_t key = (i % packs / Packs * distance + panel) * width + i % Packs * lanes;
+      const Pack w = Pack::load(p + i / packs * stride + key);
+      weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
+    }
+    if constexpr (paired) {
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Heads * packs; i += 2) {
+        vec::EvenOdd<Pack, ElementOf<View>>::split(weight[i / packs][i % packs], weight[i / packs][i % packs + 1]);
+      }
+    }
+    prefetch_next_panels<Streams, ValueWidth * width>(elements(values) + panel * ValueWidth * width,
+                                                      distance * ValueWidth * width);
+    for (std::size_t row = 0; row < ValueWidth; ++row) {
+      const auto* const first = elements(values) + (panel * ValueWidth + row) * width;
+      Pack row_sum[Heads];
+      LADON_UNROLL
+      for (std::size_t h = 0; h < Heads; ++h) row_sum[h] = sum[row * Heads + h];
+      LADON_UNROLL
+      for (std::size_t i = 0; i < packs; i += paired ? 2 : 1) {
+        const auto* const from = first + i / Packs * distance * ValueWidth * width + i % Packs * lanes;
+        Pack loaded[paired ? 2 : 1];
+        if constexpr (paired) {
+          vec::EvenOdd<Pack, ElementOf<View>>::load(from, loaded[0], loaded[1]);
+        } else {
+          loaded[0] = vec::load_as_float<Pack>(from);
+        }
+        LADON_UNROLL
+        for (std::size_t j = 0; j < (paired ? 2 : 1); ++j) {
+          const Pack value = Heads == 1 ? loaded[j] : vec::keep_in_register(loaded[j]);
+          LADON_UNROLL
+          for (std::size_t h = 0; h < Heads; ++h) {
+            const Pack& w = weight[h][i + j];
+            if constexpr (Selected) {
+              const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
+              const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
+              row_sum[h] = select(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
+            } else {
+              row_sum[h] = fma(value, w, row_sum[h]);
+            }
+          }
+        }
+      }
+      LADON_UNROLL
+      for (std::size_t h = 0; h < Heads; ++h) sum[row * Heads + h] = row_sum[h];
+    }
+  }
+}
+
+// Adds the products value[row][key] * p[h][key] to sum[h * Rows + row - first_row]. This is done for each head h, each
+// key of `keys`, and Rows rows from row `first_row` on. `keys` begins at the first key of a pack. In `p`, the first
+// weight belongs to key `start`. The weights of each head begin `stride` floats after the weights of the previous head.
+// Keys outside `visible` are skipped. If Selected is true, hidden keys are also skipped. The weight -1 marks a hidden
+// key.
+template <class Pack, std::size_t Heads, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected,
+          class View, std::size_t Sums>
+LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t first_row, const float* p,
+                                              std::size_t stride, std::size_t start, Range keys, Range visible,
+                                              Pack (&sum)[Sums]) noexcept {
+  static_assert(Sums >= Heads * Rows);
+  constexpr std::size_t lanes = Pack::lanes;
+  for (std::size_t base = keys.begin; base < keys.end; base += lanes) {
+    const auto* const panel = elements(values) + first_row * Width + base / Width * Width * ValueWidth + base % Width;
+    Pack weight[Heads], scaled[Heads];
+    LADON_UNROLL
+    for (std::size_t h = 0; h < Heads; ++h) {
+      weight[h] = Pack::load(p + h * stride + base - start);
+      scaled[h] = times_scale(weight[h], values, base);
+    }
+    if (!Selected && visible.contains({base, base + lanes})) {
+      LADON_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const Pack loaded = vec::load_as_float<Pack>(panel + r * Width);
+        const Pack value = Heads == 1 ? loaded : vec::keep_in_register(loaded);
+        LADON_UNROLL
+        for (std::size_t h = 0; h < Heads; ++h) sum[h * Rows + r] = fma(value, scaled[h], sum[h * Rows + r]);
+      }
+    } else {
+      const Pack key = Pack::lane_index() + Pack::broadcast(static_cast<float>(base));
+      const auto in_range = (key < Pack::broadcast(static_cast<float>(visible.end))) &
+                            (Pack::broadcast(static_cast<float>(visible.begin)) <= key);
+      LADON_UNROLL
+      for (std::size_t h = 0; h < Heads; ++h) {
+        const auto counts = in_range & (Pack::broadcast(0.0f) <= weight[h]);
+        LADON_UNROLL
+        for (std::size_t r = 0; r < Rows; ++r) {
+          Pack& row_sum = sum[h * Rows + r];
+          row_sum = select(counts, fma(vec::load_as_float<Pack>(panel + r * Width), scaled[h], row_sum), row_sum);
+        }
+      }
+    }
+  }
+}
+
+// Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys), for each head h. The
+// first weight in `p` belongs to the first key of the first panel that has a visible key.
+//
+// With several streams, weighted_sum_of_streams adds panels that lie completely in the visible range. add_weighted_keys
+// adds all keys before and after these panels. With one stream, add_weighted_keys adds all keys. A hidden value never
+// changes the bits of `out`: the order of addition does not depend on Selected, and a hidden value adds 0 or, if
+// Selected is true, is skipped.
+template <class Pack, PanelLayout K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
+          std::size_t Heads, class View>
+LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible,
+                                                      const float (&factor)[Heads], float* out) noexcept {
+  constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
+  constexpr bool streamed = Streams > 1;
+  const std::size_t start = visible.begin / width * width;
+  [[maybe_unused]] Pack stream_sum[streamed ? ValueWidth * Heads : 1];
+  Range done{start, start};
+  if constexpr (streamed) {
+    const std::size_t first = (visible.begin + width - 1) / width, end = visible.end / width;
+    const std::size_t panels_per_stream = first < end ? (end - first) / Streams : 0;
+    if (panels_per_stream > 0) done = {first * width, (first + Streams * panels_per_stream) * width};
+    constexpr std::size_t panels_per_block = single_query_block<Pack> / (Streams * width);
+    for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = Pack::broadcast(0.0f);
+    for (std::size_t panel = 0; panel < panels_per_stream; panel += panels_per_block) {
+      const std::size_t left = panels_per_stream - panel, keys = done.begin + panel * width;
+      Pack block_sum[ValueWidth * Heads];
+      for (std::size_t i = 0; i < ValueWidth * Heads; ++i) block_sum[i] = Pack::broadcast(0.0f);
+      weighted_sum_of_streams<Pack, Heads, Streams, K.packs, ValueWidth, Selected>(
+          skip<ValueWidth>(values, keys), p + keys - start, stride, left < panels_per_block ? left : panels_per_block,
+          panels_per_stream, block_sum);
+      for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = stream_sum[i] + block_sum[i];
+    }
+  }
+  // Adds the keys that no stream has added, for Rows rows. sum[h * Rows + r] belongs to head h and to row number
+  // `row` + r.
+  const auto add_rest = [&]<std::size_t Rows>(std::size_t row, auto& sum) LADON_INLINE_LAMBDA {
+    if constexpr (streamed) {
+      add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start,
+                                                                        {start, done.begin}, visible, sum);
+    }
+    const Range rest{done.end, visible.end};
+    if constexpr (streamed || Keys <= single_query_block<Pack>) {
+      add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start, rest, visible,
+                                                                        sum);
+    } else {
+      for (std::size_t base = rest.begin; base < rest.end; base += single_query_block<Pack>) {
+        Pack block_sum[Heads * Rows];
+        LADON_UNROLL
+        for (std::size_t i = 0; i < Heads * Rows; ++i) block_sum[i] = Pack::broadcast(0.0f);
+        add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(
+            values, row, p, stride, start, Range{base, base + single_query_block<Pack>} & rest, visible, block_sum);
+        LADON_UNROLL
+        for (std::size_t i = 0; i < Heads * Rows; ++i) sum[i] = sum[i] + block_sum[i];
+      }
+    }
+  };
+  // Returns what the streams have added for one row and one head, or 0 if all keys form one stream.
+  const auto begin = [&](std::size_t row, std::size_t h) LADON_INLINE_LAMBDA {
+    return streamed ? stream_sum[streamed ? row * Heads + h : 0] : Pack::broadcast(0.0f);
+  };
+  for_row_tiles<ValueWidth, lanes>([&]<std::size_t Rows>(std::size_t row) {
+    Pack sum[Heads][lanes];
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Heads * lanes; ++i) {
+      const std::size_t r = i % lanes;
+      sum[i / lanes][r] = r < Rows && Heads == 1 ? begin(row + r, 0) : Pack::broadcast(0.0f);
+    }
+    if constexpr (Heads == 1) {
+      add_rest.template operator()<Rows>(row, sum[0]);
+    } else {
+      for_row_tiles<Rows, fitting_registers(lanes, Heads, 1)>(
+          [&]<std::size_t FewRows>(std::size_t first) LADON_INLINE_LAMBDA {
+            Pack few_sums[Heads * FewRows];
+            LADON_UNROLL
+            for (std::size_t i = 0; i < Heads * FewRows; ++i)
+              few_sums[i] = begin(row + first + i % FewRows, i / FewRows);
+            add_rest.template operator()<FewRows>(row + first, few_sums);
+            LADON_UNROLL
+            for (std::size_t i = 0; i < Heads * FewRows; ++i) sum[i / FewRows][first + i % FewRows] = few_sums[i];
+          });
+    }
+    LADON_UNROLL
+    for (std::size_t h = 0; h < Heads; ++h) {
+      const Pack total = Pack::add_rows(sum[h]) * Pack::broadcast(factor[h]);
+      if constexpr (Rows == lanes) {
+        total.store(out + h * ValueWidth + row);
+      } else {
+        total.store_partial(out + h * ValueWidth + row, Rows);
+      }
+    }
+  });
+}
+
+// Computes the output of a single query in each of several heads. capture[h] captures the weights of head h. Selected
+// must be true if the mask hides keys and a value may be infinite or NaN. Hidden keys are then skipped, because 0 times
+// such a value would be NaN.
+template <bool Selected, Shape S, class Score, class Pack, PanelLayout K, class View, std::size_t Heads,
+          class BoundMask, class Capture>
+constexpr void attend_values(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
+                             const Capture (&capture)[Heads]) noexcept {
+  constexpr std::size_t most = target::Current::streams, stride = K.panels(S.keys) * K.width();
+  constexpr std::size_t element_bytes = sizeof(*elements(View{}));
+  constexpr std::size_t key_streams = reads_streams(S.keys * S.head_width, element_bytes) ? most : 1;
+  constexpr std::size_t value_streams = reads_streams(S.keys * S.value_width, element_bytes) ? most : 1;
+  const KeyRanges ranges = mask.key_ranges({0, 1});
+  const Range visible = ranges.visible;
+  const std::size_t start = visible.begin / K.width() * K.width();
+  Pack largest[Heads];
+  for (std::size_t h = 0; h < Heads; ++h) {
+    largest[h] = Pack::broadcast(Score::sinks ? queries.sink[h] : -std::numeric_limits<float>::infinity());
+  }
+  single_query_scores<ScoreFunction<S, Score>, Pack, K, S.keys, S.head_width, key_streams>(queries, ranges, mask,
+                                                                                           largest);
+  float factor[Heads];
+  for (std::size_t h = 0; h < Heads; ++h) {
+    SingleQuerySoftmax<Score, Pack> softmax(largest[h]);
+    if (visible.end > start) {
+      softmax.template exponentials<Selected>(queries.scores + h * stride, visible.end - start);
+    }
+    factor[h] = softmax.reciprocal_sum(queries.sink[h]);
+  }
+  single_query_weighted_sum<Pack, K, S.keys, S.value_width, Selected, value_streams>(queries.values, queries.scores,
+                                                                                     visible, factor, queries.out);
+  if constexpr (Capture::weights) {
+    for (std::size_t h = 0; h < Heads; ++h) {
+      const float* const weights = queries.scores + h * stride;
+      for (std::size_t key = 0; key < S.keys; ++key) {
+        const bool counts = visible.contains({key, key + 1}) && !(weights[key - start] < 0);
+        capture[h].rows[key] = counts ? weights[key - start] * factor[h] : 0.0f;
+      }
+    }
+  }
+}
+
+// Computes the output of a single query in each of several heads. capture[h] captures the weights of head h.
+template <Shape S, class Score, class Pack, PanelLayout K, class View, std::size_t Heads, class BoundMask,
+          class Capture>
+constexpr void attend_single_query(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
+                                   const Capture (&capture)[Heads]) noexcept {
+  if (!BoundMask::hides_keys || queries.values_finite) {
+    attend_values<false, S, Score, Pack, K>(queries, mask, capture);
+  } else {
+    attend_values<true, S, Score, Pack, K>(queries, mask, capture);
+  }
+}
+
+}  // namespace LADON_NAMESPACE::detail

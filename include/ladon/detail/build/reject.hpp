@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Macros that declare overloads for wrong arguments. If a caller passes a wrong argument, the compiler chooses such an
+// overload and prints the message of the overload. An example of each macro:
+//     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function
+//     LADON_REJECT_CONSTRUCTOR(message) Type(double LADON_REASON(message)) LADON_REJECTED;
+//
+// clang++ prints the message of the attribute `unavailable`. Other compilers print only the signature of a deleted
+// function, so the message is part of the signature.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include <ladon/detail/build/abi.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// A character string that can be a template argument.
+template <std::size_t Size>
+struct Text {
+  char characters[Size];
+  constexpr Text(const char (&text)[Size]) noexcept : characters() {
+    for (std::size_t i = 0; i < Size; ++i) characters[i] = text[i];
+  }
+};
+template <Text Message>
+struct Because {};
+
+// `sized` accepts std::array and std::span. The concept Container excludes both.
+template <class T, std::size_t N>
+void sized(const std::array<T, N>&);
+template <class T, std::size_t N>
+void sized(std::span<T, N>);
+
+// A container whose size is known at run time only, such as std::vector.
+template <class T>
+concept Container = requires(const T& given) {
+  given.begin();
+  given.size();
+} && !requires(const T& given) { sized(given); };
+
+// OtherPointer<P, T>: the pointer P does not convert to T*. ToBool<P>: P points to bool. ToConst<P, T>: P points to
+// const T.
+template <class Pointer, class T>
+concept OtherPointer = std::is_pointer_v<Pointer> && !std::is_convertible_v<Pointer, T*>;
+template <class Pointer>
+concept ToBool = std::is_same_v<std::remove_cv_t<std::remove_pointer_t<Pointer>>, bool>;
+template <class Pointer, class T>
+concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
+
+}  // namespace LADON_NAMESPACE::detail
+
+#if defined(__clang__)
+#define LADON_REJECT(message) __attribute__((unavailable(message))) static void
+#define LADON_REJECT_CONSTRUCTOR(message) __attribute__((unavailable(message)))
+#define LADON_REASON(message)
+#define LADON_REJECTED
+#else
+#define LADON_REJECT(message) static ::ladon::detail::Because<message>
+#define LADON_REJECT_CONSTRUCTOR(message)
+#define LADON_REASON(message) , ::ladon::detail::Because<message> = {}
+#define LADON_REJECTED = delete
+#endif
+
+// LADON_REJECT_CALL(run, "x, weights, y, workspace") declares an overload of `run` for arguments that no other overload
+// accepts, for example arguments in another order. The parameter list is an ellipsis, so the compiler prefers every
+// other overload.
+#define LADON_REJECT_CALL(function, arguments)                         \
+  LADON_REJECT("ladon: the arguments of " #function " are (" arguments \
+               "), in this order: an argument is "                     \
+               "missing, in another place or of another type")         \
+  function(...) LADON_REJECTED
+
+// The messages for arguments that a view (views.hpp) rejects.
+#define LADON_MISTAKEN_CONTAINER                                                                        \
+  "ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or " \
+  "std::span(v).first<N>() with the size N that the shape asks for"
+#define LADON_MISTAKEN_BOOL                                                                                  \
+  "ladon: a mask has elements of std::uint8_t, not bool; 1 shows a key, 0 hides it: store std::uint8_t, or " \
+  "give reinterpret_cast<const std::uint8_t*>(mask)"
+#define LADON_MISTAKEN_CONST "ladon: the call writes this array, so the array must not be const"
+#define LADON_MISTAKEN_ELEMENTS                                                                                 \
+  "ladon: an array with elements of another type: tensors are float, masks std::uint8_t or std::uint32_t, and " \
+  "int8 weights std::int8_t: convert the elements first"

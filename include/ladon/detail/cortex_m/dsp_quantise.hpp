@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Int8 products with the DSP extension of Cortex-M4, M7, M33 and M55: SMLAD multiplies two pairs of 16-bit integers and
+// adds both products to a sum. This file has the inner loop, the conversion of weights to 16 bits, and the
+// quantisation. detail/cortex_m/dsp.hpp computes products with these functions.
+//
+// A quantised panel holds q (detail/panel/quantise.hpp) in 16 bits. SXTB16 converts two of four weights to 16 bits:
+// the first use gives weights 0 and 2, and a second use, with a rotation by 8, gives weights 1 and 3. The features of a
+// panel are therefore stored in the same pairs:
+//     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
+//     rest    [pairs][width][2]             features in order; 0 if a feature is missing
+//
+// In constant evaluation, panels have the order of tuple_dot.hpp.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/dot.hpp>
+#include <ladon/detail/vec/token_scale.hpp>
+
+namespace LADON_NAMESPACE::detail::vec {
+
+// Whether int8 products use the instruction SMLAD. `Element` is the type of a quantised feature. `Simd` provides the
+// packs (vectors.hpp).
+template <class Element, class Simd>
+inline constexpr bool uses_dsp = LADON_DSP && std::is_same_v<Element, std::int16_t> && Simd::lanes == 1;
+
+#if LADON_DSP
+
+namespace dsp {
+
+// even_weights extends weights 0 and 2 of four 8-bit weights to 16 bits. odd_weights extends weights 1 and 3.
+LADON_INLINE std::uint32_t even_weights(std::uint32_t four) noexcept {
+  std::uint32_t pair;
+  asm("sxtb16 %0, %1" : "=r"(pair) : "r"(four));
+  return pair;
+}
+LADON_INLINE std::uint32_t odd_weights(std::uint32_t four) noexcept {
+  std::uint32_t pair;
+  asm("sxtb16 %0, %1, ror #8" : "=r"(pair) : "r"(four));
+  return pair;
+}
+// Returns sum + a[0] * b[0] + a[1] * b[1].
+LADON_INLINE std::int32_t add_pair(std::uint32_t a, std::uint32_t b, std::int32_t sum) noexcept {
+  asm("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
+// Returns an integer as a float, rounded to nearest. The FPU loads the integer directly from memory, which saves a
+// general register.
+LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
+#if LADON_CORTEX_M_FPU
+  float result;
+  asm("vldr %0, %1\n\tvcvt.f32.s32 %0, %0" : "=t"(result) : "Uv"(integer));
+  return result;
+#else
+  return static_cast<float>(integer);
+#endif
+}
+#if LADON_CORTEX_M_FPU
+// For quantise_quads: `reciprocal` is 1 / scale of each of four tokens. `limit` is 32767 - (the largest q of the
+// token), in both halves of the word.
+struct Quantisation {
+  float reciprocal[4];
+  float rounding = round_to_low_bits;
+  std::uint32_t limit[4];
+};
+
+// SCALE_4 multiplies one feature of each of four tokens by the reciprocals of the scales. ROUND_4 adds `rounding` to
+// four registers.
+#define LADON_DSP_SCALE_4(a, b, c, d)                                                                            \
+  "vmul.f32 " #a ", " #a ", s16\n\tvmul.f32 " #b ", " #b ", s17\n\tvmul.f32 " #c ", " #c ", s18\n\tvmul.f32 " #d \
+  ", " #d ", s19\n\t"
+#define LADON_DSP_ROUND_4(a, b, c, d)                                                                            \
+  "vadd.f32 " #a ", " #a ", s20\n\tvadd.f32 " #b ", " #b ", s20\n\tvadd.f32 " #c ", " #c ", s20\n\tvadd.f32 " #d \
+  ", " #d ", s20\n\t"
+// For each of two tokens, PACK_2 packs the integers of two features into one register. An integer is the low 16 bits of
+// an FPU register. PACK_2 then adds `limit` to each integer with saturation, and subtracts `limit` again, so that no
+// integer exceeds the largest q.
+#define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
+  "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \
+  "\n\t"                                                                          \
+  "pkhbt " #to0 ", " #to0 ", r3, lsl #16\n\tpkhbt " #to1 ", " #to1                \
+  ", r8, lsl #16\n\t"                                                             \
+  "qadd16 " #to0 ", " #to0 ", " #limit0 "\n\tqadd16 " #to1 ", " #to1 ", " #limit1 \
+  "\n\t"                                                                          \
+  "ssub16 " #to0 ", " #to0 ", " #limit0 "\n\tssub16 " #to1 ", " #to1 ", " #limit1 "\n\t"
+
+// Quantises the first 4 * `quads` features of four tokens. Precondition: quads > 0. Registers of the loop:
+//     s0 - s15   four consecutive features of each token
+//     r4 - r7    a pair of quantised features of each token
+//     r9 - r12   the limits
+LADON_NOINLINE inline void quantise_quads(const float* panel, std::size_t quads, const Quantisation& how,
+                                          std::int16_t* pairs) noexcept {
+  register const float* from asm("r0") = panel;
+  register std::int16_t* to asm("r1") = pairs;
+  register const float* end asm("r2") = panel + 16 * quads;
+  register const Quantisation* quantisation asm("r3") = &how;
+  asm volatile(
+      "push {r4-r11, lr}\n\t"
+      "vldmia r3!, {s16-s20}\n\t"
+      "ldmia r3, {r9-r12}\n"
+      "1:\n\t"
+      "vldmia r0!, {s0-s15}\n\t"
+      LADON_DSP_SCALE_4(s0, s1, s2, s3) LADON_DSP_SCALE_4(s4, s5, s6, s7)
+      LADON_DSP_SCALE_4(s8, s9, s10, s11) LADON_DSP_SCALE_4(s12, s13, s14, s15)
+      LADON_DSP_ROUND_4(s0, s1, s2, s3) LADON_DSP_ROUND_4(s4, s5, s6, s7)
+      LADON_DSP_ROUND_4(s8, s9, s10, s11) LADON_DSP_ROUND_4(s12, s13, s14, s15)
+      LADON_DSP_PACK_2(r4, r5, "s0, s1", "s8, s9", r9, r10) LADON_DSP_PACK_2(r6, r7, "s2, s3", "s10, s11", r11, r12)
+      "stmia r1!, {r4-r7}\n\t"
+      LADON_DSP_PACK_2(r4, r5, "s4, s5", "s12, s13", r9, r10) LADON_DSP_PACK_2(r6, r7, "s6, s7", "s14, s15", r11, r12)
+      "stmia r1!, {r4-r7}\n\t"
+      "cmp r0, r2\n\t"
+      "bne 1b\n\t"
+      "pop {r4-r11, lr}"
+      : "+r"(from), "+r"(to), "+r"(end), "+r"(quantisation)
+      :
+      : "r12", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
+        "s16", "s17", "s18", "s19", "s20", "cc", "memory");
+}
+#undef LADON_DSP_PACK_2
+#undef LADON_DSP_ROUND_4
+#undef LADON_DSP_SCALE_4
+#endif
+
+// Quantises the features of one token, from number `first` to the end. `from` and `to` point to feature 0 of the token.
+template <std::size_t Features, std::size_t Width>
+LADON_INLINE void quantise_token(const float* from, float reciprocal, std::int32_t most, std::int16_t* to,
+                                 std::size_t first) noexcept {
+  constexpr std::size_t whole = Features / 4 * 4;
+  for (std::size_t i = first; i < whole; ++i) {
+    to[i / 4 * 4 * Width + i % 2 * 2 * Width + i % 4 / 2] = quantised_feature(from[i * Width], reciprocal, most);
+  }
+  for (std::size_t i = whole; i < Features; ++i) {
+    to[i / 2 * 2 * Width + i % 2] = quantised_feature(from[i * Width], reciprocal, most);
+  }
+  if constexpr (Features % 2 != 0) to[Features / 2 * 2 * Width + 1] = 0;
+}
+
+// Converts the weights of two rows to 16 bits, and stores the weights to `pairs` [pairs][2]. Each word is a pair of
+// weights of one row. The rows need no alignment.
+LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::int8_t* row1, std::size_t features,
+                                          std::uint32_t (*pairs)[2]) noexcept {
+  std::size_t i = 0;
+#pragma GCC unroll 2
+  for (; i + 4 <= features; i += 4) {
+    asm volatile(
+        "ldr r4, [%[row0]], #4\n\t"
+        "ldr r5, [%[row1]], #4\n\t"
+        "sxtb16 r0, r4\n\t"
+        "sxtb16 r1, r5\n\t"
+        "sxtb16 r4, r4, ror #8\n\t"
+        "sxtb16 r5, r5, ror #8\n\t"
+        "stmia %[pairs]!, {r0, r1, r4, r5}"
+        : [row0] "+r"(row0), [row1] "+r"(row1), [pairs] "+r"(pairs)
+        :
+        : "r0", "r1", "r4", "r5", "memory");
+  }
+  for (; i < features; i += 2, row0 += 2, row1 += 2, ++pairs) {
+    const std::size_t count = features - i < 2 ? 1 : 2;
+    pairs[0][0] = static_cast<std::uint32_t>(tuple_of<2>(row0, count));
+    pairs[0][1] = static_cast<std::uint32_t>(tuple_of<2>(row1, count));
+  }
+}
+
+// Computes the sums of the products of two rows and four tokens, over all pairs p = 0 .. pairs - 1:
+//     sums[r][t] = sum over p of (x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1])
+//
+// Registers of the loop:
+//     r4 - r11   the sums
+//     r12, lr    a pair of weights of each row
+//     r0, r3     a pair of features of two tokens
+//
+// Both loops (eight pairs at a time, then the rest) need all 14 general registers. The addresses at which the loops end
+// are therefore on the stack.
+LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*weights)[2], std::size_t pairs,
+                                       std::int32_t (&sums)[2][4]) noexcept {
+#define LADON_DSP_PAIR                                                                                 \
+  "ldrd r12, lr, [r2], #8\n\tldrd r0, r3, [r1], #8\n\t"                                                \
+  "smlad r4, r0, r12, r4\n\tsmlad r5, r3, r12, r5\n\tsmlad r8, r0, lr, r8\n\tsmlad r9, r3, lr, r9\n\t" \
+  "ldrd r0, r3, [r1], #8\n\t"                                                                          \
+  "smlad r6, r0, r12, r6\n\tsmlad r7, r3, r12, r7\n\tsmlad r10, r0, lr, r10\n\tsmlad r11, r3, lr, r11\n\t"
+#define LADON_DSP_4_PAIRS LADON_DSP_PAIR LADON_DSP_PAIR LADON_DSP_PAIR LADON_DSP_PAIR
+  register std::int32_t* to asm("r0") = sums[0];
+  register const std::int16_t* features asm("r1") = x;
+  register const std::uint32_t(*pair)[2] asm("r2") = weights;
+  register const std::uint32_t(*end_of_eights)[2] asm("r3") = weights + pairs / 8 * 8;
+  register const std::uint32_t(*end)[2] asm("r12") = weights + pairs;
+  asm volatile(
+      "push {r0, r4-r11, lr}\n\t"
+      "push {r3, r12}\n\t"
+      "mov r4, #0\n\tmov r5, #0\n\tmov r6, #0\n\tmov r7, #0\n\t"
+      "mov r8, #0\n\tmov r9, #0\n\tmov r10, #0\n\tmov r11, #0\n\t"
+      "cmp r2, r3\n\t"
+      "beq 2f\n"
+      "1:\n\t" LADON_DSP_4_PAIRS LADON_DSP_4_PAIRS
+      "ldr r0, [sp]\n\t"
+      "cmp r2, r0\n\t"
+      "bne 1b\n"
+      "2:\n\t"
+      "ldr r0, [sp, #4]\n\t"
+      "cmp r2, r0\n\t"
+      "beq 4f\n"
+      "3:\n\t" LADON_DSP_PAIR
+      "ldr r0, [sp, #4]\n\t"
+      "cmp r2, r0\n\t"
+      "bne 3b\n"
+      "4:\n\t"
+      "ldr r0, [sp, #8]\n\t"
+      "stm r0, {r4-r11}\n\t"
+      "add sp, #12\n\t"
+      "pop {r4-r11, lr}"
+      : "+r"(to), "+r"(features), "+r"(pair), "+r"(end_of_eights), "+r"(end)
+      :
+      : "cc", "memory");
+#undef LADON_DSP_4_PAIRS
+#undef LADON_DSP_PAIR
+}
+
+}  // namespace dsp
+
+// Quantises the first Packs tokens of a panel [Features][Width]. A pack has one lane, so a pack is one token. The
+// floats of the other tokens may have any values, because the products ignore these tokens.
+template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
+LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
+  constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;
+#if LADON_CORTEX_M_FPU
+  [[maybe_unused]] dsp::Quantisation quantisation{};
+#endif
+  for (std::size_t t = 0; t < Packs; ++t) {
+    const auto token = scale_of_token<Features, FeatureBits>(panel + t, Width);
+    const auto most = static_cast<std::int32_t>(token.most.lane[0]);
+    const float reciprocal = token.reciprocal.lane[0];
+    scales[t] = token.scale.lane[0];
+    dsp::quantise_token<Features, Width>(panel + t, reciprocal, most, to + 2 * t, quads ? Features / 4 * 4 : 0);
+#if LADON_CORTEX_M_FPU
+    if constexpr (quads) {
+      quantisation.reciprocal[t] = reciprocal;
+      quantisation.limit[t] = static_cast<std::uint32_t>(32767 - most) * 0x10001u;
+    }
+#endif
+  }
+#if LADON_CORTEX_M_FPU
+  if constexpr (quads) dsp::quantise_quads(panel, Features / 4, quantisation, to);
+#endif
+}
+
+#endif
+
+}  // namespace LADON_NAMESPACE::detail::vec

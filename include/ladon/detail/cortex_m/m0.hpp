@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of int8 weights and quantised panels on Cortex-M0+ (detail/cortex_m/m0_quantise.hpp). `w`, `in`, `panels`
+// and `epilogue` are the arguments of matmul_int8 (detail/product/product_int8.hpp). A tile of three rows or one row
+// converts its weights to 32 bits, on the stack, once for all panels. For small code, all products of a program share
+// the function `multiply`, which takes the sizes as arguments.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/detail/cortex_m/m0_float.hpp>
+#include <ladon/detail/cortex_m/m0_quantise.hpp>
+#include <ladon/detail/panel/quantise.hpp>
+#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/product/epilogue.hpp>
+
+#if LADON_THUMB1
+
+namespace LADON_NAMESPACE::detail::thumb1 {
+
+namespace instructions = vec::thumb1;
+namespace soft = vec::soft;
+
+// How many converted weights a tile holds at a time. The weights take 32 bits each, at most 2 KB of the stack.
+inline constexpr std::size_t most_words = 512;
+
+// The number of bits by which an integer sum can be shifted to the left, so that the magnitude of the result still fits
+// into 31 bits. The sum has Inner terms. A term is a feature q times a weight, at most 255 * 127.
+template <std::size_t Inner>
+inline constexpr std::uint32_t sum_shift = [] {
+  std::uint32_t shift = 0;
+  for (std::uint64_t largest = std::uint64_t{Inner} * 255 * 127; largest << (shift + 1) < (1u << 31); ++shift) {}
+  return shift;
+}();
+
+// Returns sum * token_scale * scale + bias, computed with floats. Used for numbers that soft::multiply_add does not
+// take, and in deterministic builds. `sum` is the integer sum of products.
+LADON_COLD inline float result_of_floats(std::int32_t sum, float token_scale, float scale, float bias) noexcept {
+  using Pack = vec::ArrayPack<1>;
+  const Pack both = Pack::broadcast(token_scale) * Pack::broadcast(scale);
+  return fma(Pack::broadcast(static_cast<float>(sum)), both, Pack::broadcast(bias)).lane[0];
+}
+
+// The arguments of `multiply`: a product for panels of four tokens.
+struct Product {
+  // The weights, their scales and their biases, as in Int8Rows. `bias` may be null.
+  const std::int8_t* weight;
+  std::size_t row_stride;
+  const float *scale, *bias;
+  float factor;             // scales and biases are multiplied by `factor`
+  std::uint32_t sum_shift;  // thumb1::sum_shift
+  std::size_t rows, inner;
+  std::size_t tokens;  // how many tokens of a panel are computed
+  Int8PanelsView<std::int32_t> in;
+  std::size_t panels;
+  // Where the results of a tile [rows][4] go. If `finish` is null, `out` is a panel, and `multiply` stores the results
+  // there. Otherwise, `out` is a buffer, and `finish` passes the buffer to the epilogue.
+  float* out;
+  std::size_t panel_stride;
+  void (*finish)(const void* epilogue, const float* results, std::size_t panel, std::size_t row, std::size_t rows);
+  const void* epilogue;
+  // Memory for converted weights. `block` is the largest number of features that are converted at a time.
+  std::int32_t* words;
+  std::size_t block;
+};
+
+// The scales and biases of at most three rows of a product, multiplied by Product::factor.
+struct TileRows {
+  std::size_t count;
+  float scale[3], bias[3];
+  soft::Affine affine[3];
+  bool usable;  // whether soft::multiply_add takes the rows
+
+  LADON_NOINLINE TileRows(const Product& product, std::size_t first, std::size_t rows) noexcept : count(rows) {
+    usable = !LADON_DETERMINISTIC;
+#pragma GCC unroll 1
+    for (std::size_t r = 0; r < rows; ++r) {
+      scale[r] = product.scale[first + r];
+      bias[r] = product.bias != nullptr ? product.bias[first + r] : 0;
+      if (product.factor != 1.0f) {
+        scale[r] *= product.factor;
+        bias[r] *= product.factor;
+      }
+      affine[r] = soft::Affine(scale[r], bias[r], product.sum_shift);
+      usable = usable && soft::Affine::takes(scale[r], bias[r]);
+    }
+  }
+  // Converts the integer sums of the tile to floats, and writes them to results[4 * row + token].
+  LADON_INLINE void finish(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
+                           float* results) const noexcept {
+    if (!usable || soft::multiply_add(sums, token_scale, affine, results, affine + count, token_scale + tokens) != 0) {
+      finish_with_floats(sums, token_scale, tokens, results);
+    }
+  }
+  LADON_COLD void finish_with_floats(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
+                                     float* results) const noexcept {
+#pragma GCC unroll 1
+    for (std::size_t t = 0; t < tokens; ++t) {
+#pragma GCC unroll 1
+      for (std::size_t r = 0; r < count; ++r) {
+        results[4 * r + t] = result_of_floats(*sums++, token_scale[t], scale[r], bias[r]);
+      }
+    }
+  }
+};
+
+// Converts `count` weights of each row of a tile to 32-bit words. `weight` points to the first weight of the first row.
+// Three rows are packed into two words for each feature (detail/cortex_m/m0_products.hpp). A single row has one word
+// for each feature.
+LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
+                                   std::size_t count, std::int32_t* words) noexcept {
+  if (rows == 1) {
+#pragma GCC unroll 1
+    for (std::size_t i = 0; i < count; ++i) words[i] = weight[i];
+    return;
+  }
+  while (count > 0) {
+    const std::size_t block = count < instructions::packed_block ? count : instructions::packed_block;
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < block; ++i, ++weight, ++words) {
+      const std::int32_t row2 = weight[2 * row_stride];
+      words[0] = instructions::packed_a(weight[0], row2);
+      words[block] = instructions::packed_b(weight[row_stride], row2);
+    }
+    words += block;
+    count -= block;
+  }
+}
+
+// Multiplies `rows` rows of converted weights by the tokens of a panel, and adds the products to `sums`.
+LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::int32_t* x, std::size_t count,
+                      std::int32_t (&sums)[12]) noexcept {
+  if (rows == 3) {
+    instructions::add_3_packed_rows(words, x, count, reinterpret_cast<std::int32_t(*)[3]>(sums));
+  } else {
+    instructions::add_4_tokens(words, x, count, sums);
+  }
+}
+// Like `add`, for rows with more features than Product::block. Converts and adds one block of weights after another.
+LADON_COLD inline void add_blocks(const Product& product, const std::int8_t* weight, std::size_t rows,
+                                  const std::int32_t* x, std::int32_t (&sums)[12]) noexcept {
+  for (std::size_t left = product.inner; left != 0;) {
+    const std::size_t count = left < product.block ? left : product.block;
+    convert(weight, product.row_stride, rows, count, product.words);
+    add(product.words, rows, x, count, sums);
+    weight += count;
+    x += 4 * count;
+    left -= count;
+  }
+}
+
+// Computes the product, three rows at a time. One or two remaining rows are computed one at a time.
+LADON_NOINLINE inline void multiply(const Product& product) noexcept {
+  const std::size_t inner = product.inner;
+  std::size_t rows;
+  for (std::size_t row = 0; row < product.rows; row += rows) {
+    rows = product.rows - row >= 3 ? 3 : 1;
+    const TileRows tile(product, row, rows);
+    const std::int8_t* const weight = product.weight + row * product.row_stride;
+    std::size_t one_block = inner <= product.block;
+    if (one_block != 0) convert(weight, product.row_stride, rows, inner, product.words);
+    const std::int32_t* panel = product.in.data;
+    float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
+    for (std::size_t p = 0; p < product.panels; ++p) {
+      // The asm statement hides the values of `zero`, `rows` and `one_block` from g++. If g++ knew `zero`, it would
+      // call memset. If g++ knew the other two values, it would compile the loop once for each value.
+      std::int32_t sums[12], zero = 0;
+      asm("" : "+l"(zero), "+l"(rows), "+l"(one_block));
+      for (std::int32_t& sum : sums) sum = zero;
+      if (one_block != 0) {
+        add(product.words, rows, panel, inner, sums);
+      } else {
+        add_blocks(product, weight, rows, panel, sums);
+      }
+      tile.finish(sums, product.in.template scale<4>(p), product.tokens, out);
+      if (product.finish != nullptr) product.finish(product.epilogue, out, p, row, rows);
+      panel += product.in.stride;
+      out += product.panel_stride;
+    }
+  }
+}
+
+// Whether the epilogue does nothing but store the results into panels of four tokens.
+template <class Epilogue>
+inline constexpr bool only_stores = false;
+template <>
+inline constexpr bool only_stores<Epilogue<4, Unchanged, Combine::replace>> = true;
+
+// Passes results[4 * row + token] to the epilogue.
+template <std::size_t Packs, class Epilogue>
+LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size_t panel, std::size_t row,
+                           std::size_t rows) noexcept {
+  const Epilogue& to = *static_cast<const Epilogue*>(epilogue);
+#pragma GCC unroll 1
+  for (std::size_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 1
+    for (std::size_t t = 0; t < Packs; ++t) to(panel, row + r, t, vec::ArrayPack<1>{results[4 * r + t]});
+  }
+}
+
+// Computes the product if a panel has room for a single token only.
+template <std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
+LADON_INLINE void multiply_one_token(const Weights& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
+                                     Epilogue epilogue) noexcept {
+  const SplitEpilogue split(epilogue);
+#pragma GCC unroll 1
+  for (std::size_t row = 0; row < Rows; ++row) {
+    const std::int8_t* const weight = w.weight.rows_from(row).data;
+    const auto bias = w.bias.from(row);
+#pragma GCC unroll 1
+    for (std::size_t p = 0; p < panels; ++p) {
+      const std::int32_t* const x = in.data + p * in.stride;
+      std::int32_t sum = 0;
+#pragma GCC unroll 4
+      for (std::size_t i = 0; i < Inner; ++i) sum = vec::wrapping_sum(sum, x[i] * weight[i]);
+      split.epilogue(p, row, 0,
+                     vec::ArrayPack<1>{result_of_floats(sum, in.template scale<1>(p)[0], w.scale[row] * split.factor,
+                                                        bias[0] * split.factor)});
+    }
+  }
+}
+
+// Computes the product of the first Packs tokens of each panel. A panel has room for Width tokens, 4 or 1.
+template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
+          class Biases, class Epilogue>
+LADON_INLINE void product(const Int8Rows<RowStride, Biases>& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
+                          Epilogue epilogue) noexcept {
+  if constexpr (Width == 1) {
+    multiply_one_token<Rows, Inner>(w, in, panels, epilogue);
+  } else {
+    static_assert(Width == 4);
+    constexpr std::size_t most = most_words / 2, block = Inner < most ? Inner : most;
+    std::int32_t words[2 * block];
+    const SplitEpilogue split(epilogue);
+    using Split = decltype(split.epilogue);
+    Product product{.weight = w.weight.data,
+                    .row_stride = RowStride,
+                    .scale = w.scale,
+                    .bias = nullptr,
+                    .factor = split.factor,
+                    .sum_shift = sum_shift<Inner>,
+                    .rows = Rows,
+                    .inner = Inner,
+                    .tokens = Packs,
+                    .in = in,
+                    .panels = panels,
+                    .out = nullptr,
+                    .panel_stride = 0,
+                    .finish = nullptr,
+                    .epilogue = &split.epilogue,
+                    .words = words,
+                    .block = block};
+    if constexpr (std::is_same_v<Biases, BiasVector>) product.bias = w.bias.data;
+    if constexpr (only_stores<std::remove_const_t<Split>>) {
+      product.out = split.epilogue.out;
+      product.panel_stride = split.epilogue.panel_stride;
+      multiply(product);
+    } else {
+      float results[12];
+      product.out = results;
+      product.finish = &finish<Packs, std::remove_const_t<Split>>;
+      multiply(product);
+    }
+  }
+}
+
+}  // namespace LADON_NAMESPACE::detail::thumb1
+
+#endif

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention with integers, for int8 weights on Cortex-M0+. This core has no FPU, so a multiply-add of floats takes more
+// than 200 instructions. A multiply-add of integers takes 2.4 (detail/cortex_m/m0_products.hpp). The features of a
+// token therefore become integers with one common exponent. A product of 32 bits has no room for two mantissas of 24
+// bits, so each mantissa m is split into two integers:
+//
+//     m = 2^12 high + low            -2^11 <= low < 2^11
+//     m m' = 2^24 high high' + 2^12 (high low' + low high')
+// m' is the mantissa of the other factor, with the integers high' and low'. The product low low' is left out, because
+// it is below the error of a float.
+//
+//     scores         All features of a key have one exponent. All features of a query have one exponent.
+//     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
+//     weighted sum   The features of a value have one exponent e. The weight of the value is multiplied by 2^e. The
+//                    weights of a query then get one common exponent. A hidden key has the weight 0, so its value has
+//                    no influence on this common exponent.
+//
+// Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats.
+//
+// Each query block reads all keys and values of a head. to_words therefore replaces the floats of keys and values by
+// words, once for each head. The keys and values of a cache stay floats. The keys and values of a head also stay floats
+// if a feature is very large, infinite or NaN. A word of 32 bits holds both integers of a mantissa. Each of the first
+// two words of a token also holds four bits of the token's exponent:
+//     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
+//
+// A panel (detail/panel/panels.hpp) holds four tokens: [features][4].
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/detail/cortex_m/m0_float.hpp>
+#include <ladon/detail/cortex_m/m0_products.hpp>
+#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/vec/array.hpp>
+#include <ladon/detail/vec/elementary.hpp>
+
+namespace LADON_NAMESPACE::detail::block_floats {
+
+namespace soft = vec::soft;
+using Pack = vec::ArrayPack<1>;
+
+// The widest head whose attention is computed with integers. The integers of a query block with this width take 2 KB of
+// the stack.
+inline constexpr std::size_t most_width = 64;
+
+LADON_INLINE constexpr std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
+
+// Returns the larger float. Compares the bits as integers, because without an FPU, a comparison of floats calls a
+// function of libgcc.
+LADON_INLINE constexpr float larger(float a, float b) noexcept {
+  const auto ordered = [](float x) LADON_INLINE_LAMBDA {
+    const auto bits = static_cast<std::int32_t>(bits_of(x));
+    return bits ^ (bits >> 31 & 0x7fffffff);
+  };
+  return ordered(a) > ordered(b) ? a : b;
+}
+
+// A block of numbers has one common exponent: the stored exponent (0 to 255) of its largest number, but at least
+// `least_exponent`. Because of this minimum, subnormal numbers become 0. A block whose common exponent exceeds
+// `most_exponent` is computed with floats.
+inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
+
+// Returns the common exponent of a token's features: their largest stored exponent, but at least least_exponent. In a
+// panel of four tokens, the features of a token are four floats apart.
+template <std::size_t Features>
+LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
+  std::uint32_t largest = static_cast<std::uint32_t>(least_exponent) << 24;
+  for (std::size_t i = 0; i < Features; ++i) {
+    const std::uint32_t magnitude = bits_of(features[4 * i]) << 1;
+    if (magnitude > largest) largest = magnitude;
+  }
+  return static_cast<std::int32_t>(largest >> 24);
+}
+// Writes the exponents of the tokens of a panel.
+template <std::size_t Features>
+LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < 4; ++t) exponents[t] = token_exponent<Features>(panel + t);
+}
+
+// Returns x >> count, or 0 for 32 <= count < 256.
+LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noexcept {
+#if LADON_THUMB1
+  asm(".syntax unified\n\tlsrs %0, %0, %1" : "+l"(x) : "l"(count) : "cc");
+  return x;
+#else
+  return count < 32 ? x >> count : 0;
+#endif
+}
+
+// The integers `high` and `low` of a mantissa (see the top of this file). `exponent` is the common exponent of the
+// token's features.
+struct Split {
+  std::int32_t high, low;
+
+  LADON_INLINE Split(std::uint32_t bits, std::int32_t exponent) noexcept
+      : Split(bits, shift_right(soft::mantissa_of(bits),
+                                static_cast<std::uint32_t>(exponent + 8 - soft::exponent_of(bits)))) {}
+  LADON_INLINE Split(std::uint32_t bits, std::uint32_t magnitude) noexcept {
+    const std::int32_t sign = static_cast<std::int32_t>(bits) >> 31;
+    const std::int32_t mantissa = (static_cast<std::int32_t>(magnitude) ^ sign) - sign;
+    high = (mantissa + 2048) >> 12;
+    low = mantissa - high * 4096;
+  }
+  // Reads a word that holds both integers (see the top of this file).
+  LADON_INLINE explicit Split(std::uint32_t word) noexcept
+      : high(static_cast<std::int32_t>(word) >> 18), low(static_cast<std::int32_t>(word << 14) >> 20) {}
+  LADON_INLINE std::uint32_t word() const noexcept {
+    return static_cast<std::uint32_t>(high) << 18 | (static_cast<std::uint32_t>(low) & 0xfff) << 6;
+  }
+};
+
+// Splits `count` features of a token into integers. Consecutive features are four floats apart, and consecutive
+// integers are `step` integers apart. Queries and keys share this function, and its loop is not unrolled, so that the
+// code stays small.
+LADON_NOINLINE inline void split_token(const float* features, std::size_t count, std::int32_t exponent,
+                                       std::int32_t* high, std::int32_t* low, std::size_t step) noexcept {
+#pragma GCC unroll 1
+  for (const float* const end = features + 4 * count; features != end; features += 4, high += step, low += step) {
+    const Split split(bits_of(*features), exponent);
+    *high = split.high;
+    *low = split.low;
+  }
+}
+
+// Whether tokens of `Width` features can be replaced by words. A token needs at least two words, because two words hold
+// the token's exponent.
+template <std::size_t Width>
+inline constexpr bool has_words = Width >= 2;
+
+// Returns whether integers can represent the first `tokens` tokens of `panels` [panels][Width][4].
+template <std::size_t Width>
+LADON_COLD bool fits_words(const float* panels, std::size_t tokens) noexcept {
+  std::int32_t exponents[4];
+  for (std::size_t token = 0; token < tokens; ++token) {
+    if (token % 4 == 0) token_exponents<Width>(panels + token * Width, exponents);
+    if (exponents[token % 4] > most_exponent) return false;
+  }
+  return true;
+}
+// Replaces the floats of the first `tokens` tokens by words, in place. The unused tokens of the last panel become 0.
+template <std::size_t Width>
+LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
+  for (std::size_t token = 0; token < (tokens + 3) / 4 * 4; ++token) {
+    float* const features = panels + token / 4 * 4 * Width + token % 4;
+    if (token >= tokens) {
+#pragma GCC unroll 1
+      for (std::size_t i = 0; i < Width; ++i) features[4 * i] = 0;
+    }
+    const std::int32_t exponent = token_exponent<Width>(features);
+#pragma GCC unroll 1
+    for (std::size_t i = 0; i < Width; ++i) {
+      features[4 * i] = ladon::bit_cast<float>(Split(bits_of(features[4 * i]), exponent).word());
+    }
+    const auto bits = static_cast<std::uint32_t>(exponent);
+    features[0] = ladon::bit_cast<float>(bits_of(features[0]) | (bits & 15));
+    features[4] = ladon::bit_cast<float>(bits_of(features[4]) | bits >> 4);
+  }
+}
+// Converts a word back into a float. `exponent` is the common exponent of the token's features.
+LADON_INLINE float float_of_word(float word, std::int32_t exponent) noexcept {
+  const Split split(bits_of(word));
+  const auto unit = ladon::bit_cast<float>(static_cast<std::uint32_t>(exponent - 23) << 23);
+  return static_cast<float>(split.high * 4096 + split.low) * unit;
+}
+// Reads the exponents of the four tokens of a panel that consists of words.
+LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* exponents) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < 4; ++t) {
+    exponents[t] = static_cast<std::int32_t>((bits_of(panel[t]) & 15) | (bits_of(panel[4 + t]) & 15) << 4);
+  }
+}
+
+// The dot products of one row (a key, or one feature of several values) with four tokens. `row` holds all low integers
+// and then all high integers. The argument `x` holds the four tokens in the opposite order: all high integers and then
+// all low integers.
+template <std::size_t MostTerms>
+struct Products {
+  // The number of bits by which a sum of products is shifted to the left. A product of two high integers is at most
+  // 2^24 in magnitude, so the shifted sum of MostTerms products is at most 2^30 and cannot overflow.
+  static constexpr std::int32_t shift = MostTerms <= 16 ? 2 : MostTerms <= 32 ? 1 : 0;
+  static_assert(MostTerms <= 64);
+  std::int32_t sums[4];
+
+  LADON_NOINLINE Products(const std::int32_t* row, const std::int32_t* x, std::size_t terms) noexcept {
+    std::int32_t mixed[4];
+    for (std::size_t t = 0; t < 4; ++t) sums[t] = mixed[t] = 0;
+    vec::thumb1::add_4_tokens(row + terms, x, terms, sums);
+    vec::thumb1::add_4_tokens(row, x, 2 * terms, mixed);
+    for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
+  }
+  // A dot product is an element of `sums` times 2^(e - 127 - 31). The exponent e is the sum of the row's exponent, the
+  // token's exponent and `bias`.
+  static constexpr std::int32_t bias = -118 - shift;
+};
+
+// The queries of a query block: as floats, and at run time also as integers.
+template <std::size_t Width>
+class Queries {
+ public:
+  // `query` is Q^T [Width][4]. If `words` is true, the keys are words (to_words), otherwise floats.
+  LADON_INLINE constexpr Queries(const float* query, bool words) noexcept : floats_(query), words_(words) {
+    if (!std::is_constant_evaluated()) load();
+  }
+  LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
+
+  // Computes the products of four keys K^T [Width][4] and the first Count queries. The products are computed with
+  // floats if a key or a query is infinite, NaN or very large. Not for constant evaluation.
+  template <std::size_t Count>
+  LADON_NOINLINE void multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
+    std::int32_t exponents[4], row[2 * Width];
+    words_ ? exponents_of_words(keys, exponents) : token_exponents<Width>(keys, exponents);
+    bool finite = usable_ >= Count;
+#pragma GCC unroll 1
+    for (const std::int32_t exponent : exponents) finite = finite && exponent <= most_exponent;
+    if (!finite) return multiply_floats(keys, exponents, sum);
+#pragma GCC unroll 1
+    for (std::size_t r = 0; r < 4; ++r) {
+      const float* const key = keys + r;
+      if (words_) {
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < Width; ++i) {
+          const Split split(bits_of(key[4 * i]));
+          row[i] = split.low;
+          row[Width + i] = split.high;
+        }
+      } else {
+        split_token(key, Width, exponents[r], row + Width, row, 1);
+      }
+      const Products<Width> products(row, integers_, Width);
+      soft::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], &sum[r][0].lane[0]);
+    }
+  }
+
+ private:
+  LADON_INLINE void load() noexcept {
+    const float* const query = floats_;
+    token_exponents<Width>(query, exponents_);
+    for (; usable_ < 4 && exponents_[usable_] <= most_exponent; ++usable_) {}
+#pragma GCC unroll 1
+    for (std::size_t t = 0; t < usable_; ++t) {
+      split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
+    }
+    // The first `usable_` queries have integers. For all other queries, `integers_` stays uninitialised. If `multiply`
+    // needs such a query, `multiply` computes with floats.
+  }
+  // Computes the same products as `multiply`, but with floats.
+  template <std::size_t Count>
+  LADON_COLD void multiply_floats(const float* keys, const std::int32_t* exponents,
+                                  Pack (&sum)[4][Count]) const noexcept {
+#pragma GCC unroll 1
+    for (std::size_t r = 0; r < 4; ++r) {
+#pragma GCC unroll 1
+      for (std::size_t t = 0; t < Count; ++t) {
+        float product = 0;
+#pragma GCC unroll 1
+        for (std::size_t i = 0; i < Width; ++i) {
+          const float key = keys[4 * i + r];
+          product += (words_ ? float_of_word(key, exponents[r]) : key) * floats_[4 * i + t];
+        }
+        sum[r][t] = {product};
+      }
+    }
+  }
+
+  const float* floats_;
+  bool words_;
+  std::size_t usable_ = 0;  // how many queries, from the first on, have integers
+  std::int32_t exponents_[4];
+  std::int32_t integers_[8 * Width];
+};
+
+// The table of `power`: entry j is 2^(31 + j/32), rounded.
+inline constexpr std::uint32_t powers[32] = {
+    0x80000000u, 0x82cd8699u, 0x85aac368u, 0x88980e81u, 0x8b95c1e4u, 0x8ea4398bu, 0x91c3d374u, 0x94f4efa9u,
+    0x9837f052u, 0x9b8d39bau, 0x9ef53261u, 0xa2704303u, 0xa5fed6aau, 0xa9a15ab5u, 0xad583eeau, 0xb123f582u,
+    0xb504f334u, 0xb8fbaf47u, 0xbd08a39fu, 0xc12c4ccau, 0xc5672a11u, 0xc9b9bd86u, 0xce248c15u, 0xd2a81d92u,
+    0xd744fccbu, 0xdbfbb798u, 0xe0ccdeecu, 0xe5b906e7u, 0xeac0c6e8u, 0xefe4b99cu, 0xf5257d15u, 0xfa83b2dbu};
+
+// Returns 2^(x / 2^24) * 2^31 for 0 <= x < 2^24. The relative error is at most 2^-26.
+LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
+  const std::uint32_t entry = powers[x >> 19], rest = x & 0x7ffff;
+  // 2^f - 1 = f (ln 2 + f (ln^2 2 / 2 + f ln^3 2 / 6)), with f = rest / 2^24 < 1/32
+  const std::uint32_t f = rest >> 3;
+  const std::uint32_t second = 15744 + (3638 * f >> 21);                           // in units of 2^-16
+  const std::uint32_t slope = 726817 + (second * f >> 17);                         // in units of 2^-20
+  const std::uint32_t growth = (slope >> 8) * rest + ((slope & 255) * rest >> 8);  // in units of 2^-36
+  return entry + soft::multiply_high(entry, growth >> 4);
+}
+
+// Returns 2^(score - largest), computed with floats, for scores that do not fit into fixed point.
+LADON_COLD inline float exponential_of_floats(float score, float largest) noexcept {
+  return exp2_of_nonpositive(Pack{score - largest}).lane[0];
+}
+
+// Replaces each score s of one query by the weight 2^(s - largest), and returns the sum of the weights. The scores are
+// `width` floats apart.
+LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
+  // Scores with a magnitude below 64 are small: as multiples of 2^-24, they fit into a 32-bit integer.
+  std::uint32_t small = (127u + 6) << 24;
+  if (bits_of(largest) << 1 >= small) small = 0;  // no score is small
+  const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
+    const std::int32_t shift = 134 - soft::exponent_of(bits);
+    const std::uint32_t magnitude = shift < 32 ? soft::mantissa_of(bits) >> shift : 0;
+    return static_cast<std::int32_t>((bits >> 31) != 0 ? 0u - magnitude : magnitude);
+  };
+  const std::int32_t most = small != 0 ? in_fixed_point(bits_of(largest)) : 0;
+  std::uint32_t total = 0;  // in units of 2^-22
+  float rest = 0;           // the weights of scores that are not small
+  for (std::size_t k = 0; k < keys; ++k, scores += width) {
+    const std::uint32_t bits = bits_of(*scores);
+    if (bits << 1 < small) {
+      const std::int32_t x = in_fixed_point(bits) - most, exponent = x >> 24;
+      if (exponent < -126) {
+        *scores = 0;
+        continue;
+      }
+      const std::uint32_t weight = power(static_cast<std::uint32_t>(x) & 0xffffff);
+      if (exponent > -24) total += ((weight >> 8 >> -exponent) + 1) >> 1;
+      const std::uint32_t rounded = ((weight >> 7) + 1) >> 1;
+      *scores = ladon::bit_cast<float>(rounded + (static_cast<std::uint32_t>(126 + exponent) << 23));
+    } else if (bits == 0xff800000u && largest == largest) {
+      *scores = 0;
+    } else {
+      *scores = exponential_of_floats(*scores, largest);
+      rest += *scores;
+    }
+  }
+  // Convert `total` to a float. The division by 2^22 subtracts 22 from the exponent.
+  const std::uint32_t in_units = bits_of(static_cast<float>(total));
+  const float sum = total == 0 ? 0 : ladon::bit_cast<float>(in_units - (22u << 23));
+  return rest == 0 ? sum : sum + rest;
+}
+
+// How many keys the weighted sum adds at a time. The integers of these keys take 1.4 KB of the stack.
+inline constexpr std::size_t step_keys = 32;
+
+// The weights of at most step_keys keys, for four queries.
+class Weights {
+ public:
+  // Finds the exponents of the values, and converts the weights `p` to integers. `values` points to the panel of the
+  // first key. If `words` is true, the values are words (to_words). Returns false if a value or a weight is too large,
+  // infinite or NaN.
+  template <std::size_t ValueWidth, std::size_t Count>
+  LADON_INLINE bool load(const float* values, const float* p, std::size_t keys, bool words) noexcept {
+    terms_ = (keys + 3) / 4 * 4;
+    words_ = words;
+#pragma GCC unroll 1
+    for (std::size_t k = 0; k < keys; k += 4) {
+      const float* const panel = values + k * ValueWidth;
+      words ? exponents_of_words(panel, exponents_ + k) : token_exponents<ValueWidth>(panel, exponents_ + k);
+    }
+#pragma GCC unroll 1
+    for (std::size_t k = 0; k < keys; ++k) {
+      if (exponents_[k] > most_exponent) return false;
+    }
+#pragma GCC unroll 1
+    for (std::size_t t = 0; t < 4; ++t) {
+      largest_[t] = least_exponent;
+      if (t < Count) {
+        if (!find_largest(p + t, keys, largest_[t])) return false;
+        split_weights(p + t, keys, t);
+      }
+#pragma GCC unroll 1
+      for (std::size_t k = t < Count ? keys : 0; k < terms_; ++k)
+        integers_[4 * k + t] = integers_[4 * (terms_ + k) + t] = 0;
+    }
+    return true;
+  }
+  // Computes the weighted sum of one feature of the values, for each query. `values` points to this feature in the
+  // panel that holds the first key.
+  template <std::size_t ValueWidth>
+  LADON_INLINE Products<step_keys> multiply(const float* values) const noexcept {
+    std::int32_t row[2 * step_keys];
+    std::int32_t *low = row, *high = row + terms_;
+    if (words_) {
+      for (const std::int32_t* const end = high; low < end; low += 4, high += 4, values += 4 * ValueWidth) {
+        for (std::size_t i = 0; i < 4; ++i) {
+          const Split split(bits_of(values[i]));
+          low[i] = split.low;
+          high[i] = split.high;
+        }
+      }
+      return Products<step_keys>(row, integers_, terms_);
+    }
+    split_values<ValueWidth>(values, low, high);
+    return Products<step_keys>(row, integers_, terms_);
+  }
+  LADON_INLINE const std::int32_t* exponents() const noexcept { return largest_; }
+  LADON_INLINE const std::int32_t* value_exponents() const noexcept { return exponents_; }
+
+ private:
+  // Splits one feature of all keys' values into integers, if the values are floats.
+  template <std::size_t ValueWidth>
+  LADON_COLD void split_values(const float* values, std::int32_t* low, std::int32_t* high) const noexcept {
+    for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_; values += 4 * ValueWidth) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        const Split split(bits_of(values[i]), *exponent++);
+        *low++ = split.low;
+        *high++ = split.high;
+      }
+    }
+  }
+  // Raises `largest` to the greatest exponent of all products, unless `largest` is greater already. The exponent of a
+  // product is the exponent of a weight plus the exponent of its value. Weights of 0 are ignored. Returns false if a
+  // weight is infinite or NaN.
+  LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
+    std::uint32_t heaviest = 0;
+    for (std::size_t k = 0; k < keys; ++k, p += 4) {
+      const std::uint32_t weight = bits_of(*p);
+      if (weight > heaviest) heaviest = weight;
+      const auto exponent = static_cast<std::int32_t>(weight >> 23);
+      if (exponent != 0 && exponent + exponents_[k] > largest) largest = exponent + exponents_[k];
+    }
+    return heaviest < 0x7f800000;
+  }
+  LADON_INLINE void split_weights(const float* p, std::size_t keys, std::size_t t) noexcept {
+    std::int32_t *high = integers_ + t, *low = high + 4 * terms_;
+    for (std::size_t k = 0; k < keys; ++k, p += 4, high += 4, low += 4) {
+      const std::uint32_t bits = bits_of(*p);
+      const auto exponent = static_cast<std::int32_t>(bits >> 23);
+      const std::int32_t shift = largest_[t] - exponents_[k] + 8 - exponent;  // not negative, unless the weight is 0
+      const Split split(0, exponent != 0 && shift < 32 ? soft::mantissa_of(bits) >> shift : 0);
+      *high = split.high;
+      *low = split.low;
+    }
+  }
+
+  std::size_t terms_;  // the number of keys, rounded up to whole panels
+  bool words_;
+  std::int32_t exponents_[step_keys], largest_[4];
+  std::int32_t integers_[8 * step_keys];
+};
+
+// Computes the weighted sums of one feature with floats, for the first Count queries. This function is needed if
+// integers cannot represent the weights or the values. If the values are words, `exponents` holds the exponents of the
+// keys. Otherwise, `exponents` is null.
+template <std::size_t ValueWidth, std::size_t Count>
+LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t keys, const std::int32_t* exponents,
+                               float* sums) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < Count; ++t) {
+    float sum = 0;
+    for (std::size_t k = 0; k < keys; ++k) {
+      const float value = values[k / 4 * 4 * ValueWidth + k % 4];
+      sum += (exponents != nullptr ? float_of_word(value, exponents[k]) : value) * p[4 * k + t];
+    }
+    sums[t] = sum;
+  }
+}
+
+// Adds the sums of one step to `out`, for one feature. A step has at most step_keys keys. `begins` is true for the
+// first step of a key block, and `ends` is true for the last step.
+template <std::size_t Count, class Rescale>
+LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, bool ends, float* out) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < Count; ++t) {
+    float result = sum[t];
+    if (!begins) {
+      result += out[t];
+    } else if (!rescale.first) {
+      result += out[t] * rescale.before[t].lane[0];
+    }
+    out[t] = ends ? result * rescale.after[t].lane[0] : result;
+  }
+}
+
+// Adds the weighted values of the keys `range` to `out`. `rescale` has a factor for the sums of earlier key blocks, and
+// a factor for the result (detail/attention/values.hpp). If `words` is true, the values are words (to_words).
+template <std::size_t ValueWidth, std::size_t Count, class Rescale>
+LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale, float* out,
+                                 bool words) noexcept {
+  const float* const after = &rescale.after[0].lane[0];
+  bool fast = rescale.first && range.end - range.begin <= step_keys;
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < Count; ++t) {
+    const std::uint32_t bits = bits_of(after[t]);
+    fast = fast && bits >> 31 == 0 && soft::is_normal(bits);
+  }
+  std::size_t first = range.begin;
+  do {  // without keys, runs once with a sum of 0
+    const std::size_t left = range.end - first, keys = left < step_keys ? left : step_keys;
+    const float* const weight = p + 4 * (first - range.begin);
+    Weights weights;
+    const bool finite = weights.template load<ValueWidth, Count>(values + first * ValueWidth, weight, keys, words);
+    const float* value = values + first * ValueWidth;
+    for (float* to = out; to != out + 4 * ValueWidth; to += 4, value += 4) {
+      const auto products = weights.template multiply<ValueWidth>(value);
+      if (fast && finite) {
+        soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, after, to);
+        continue;
+      }
+      float sum[Count];
+      if (finite) {
+        soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
+      } else {
+        sums_of_floats<ValueWidth, Count>(value, weight, keys, words ? weights.value_exponents() : nullptr, sum);
+      }
+      combine<Count>(sum, first == range.begin, rescale, left <= step_keys, to);
+    }
+    first += step_keys;
+  } while (first < range.end);
+}
+
+}  // namespace LADON_NAMESPACE::detail::block_floats

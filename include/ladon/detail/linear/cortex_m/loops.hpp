@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Includes the micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops.
-// LADON_TILE_ASSEMBLY is defined if the target has a loop. `assembly::has_loop` is true for the tiles that the loop can
-// compute (detail/target/panel_layout.hpp).
-#pragma once
-
-#include <ladon/detail/linear/cortex_m/helium_loop.hpp>
-#include <ladon/detail/linear/cortex_m/vfp_loop.hpp>

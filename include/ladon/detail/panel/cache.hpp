@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys or the values of one head in a cache (key_value_cache.hpp), stored in panels (detail/panel/panels.hpp) of
+// float32, bfloat16 or int8 numbers.
+//
+// Kernels read the panels of a head through a view:
+//     const float*       float32
+//     const BFloat16*    bfloat16
+//     Int8Tokens         int8: the integers, and the scale of each token
+//
+// Kernels that read a cache call the functions at the end of this file. These functions accept any of the views, so the
+// kernels work with every precision.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <ladon/bfloat16.hpp>
+#include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/panel/quantise_row.hpp>
+#include <ladon/detail/vec/load_as_float.hpp>
+#include <ladon/detail/vec/rounding.hpp>
+#include <ladon/shape.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// A view of int8 keys or values. Each feature of token t is stored as an integer, and the feature is
+// approximately scale[t] times this integer. If a feature of a token is infinite or NaN, the scale of the token is NaN.
+struct Int8Tokens {
+  const std::int8_t* data;  // [panels][features][width]
+  const float* scale;       // [tokens]
+};
+
+// Returns the largest magnitude among the features of a token. If a feature is NaN or infinite, the result is also NaN
+// or infinite. The floats are compared as integers, because compilers do not vectorise a maximum of floats.
+template <std::size_t Features>
+constexpr float largest_feature(const float* features, std::size_t distance) noexcept {
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < Features; ++i) {
+    const std::uint32_t magnitude = ladon::bit_cast<std::uint32_t>(features[i * distance]) & 0x7fffffffu;
+    largest = largest < magnitude ? magnitude : largest;
+  }
+  return ladon::bit_cast<float>(largest);
+}
+
+// Returns the integer nearest to x, ties to even. Precondition: |x| < 127.5.
+constexpr std::int8_t nearest_int8(float x) noexcept {
+  return static_cast<std::int8_t>(static_cast<std::int32_t>((x + vec::round_to_low_bits) - vec::round_to_low_bits));
+}
+
+// Returns the offset of feature 0 of the token in `slot` in panels [panels][Features][width] of the layout T.
+template <PanelLayout T, std::size_t Features>
+LADON_INLINE constexpr std::size_t slot_offset(std::size_t slot) noexcept {
+  return slot / T.width() * T.width() * Features + slot % T.width();
+}
+
+// Storage for Tokens tokens with Features features each:
+//     view     returns a view of all tokens
+//     store    puts a token into `slot`, rounded to the precision of the storage; `distance` is the number of floats
+//              from one feature of the token to the next
+//     finite   returns whether all features of the token in `slot` are finite
+template <std::size_t Tokens, std::size_t Features, PanelLayout T, CachePrecision P>
+struct CachePanels : Panels<Tokens, Features, T> {
+  static_assert(P == CachePrecision::float32);
+  constexpr const float* view() const noexcept { return this->data; }
+  constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
+    float* const column = this->data + slot_offset<T, Features>(slot);
+    for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = features[i * distance];
+  }
+  constexpr bool finite(std::size_t slot) const noexcept {
+    const float* const column = this->data + slot_offset<T, Features>(slot);
+    bool all = true;
+    for (std::size_t i = 0; i < Features; ++i) all = all && column[i * T.width()] * 0.0f == 0.0f;
+    return all;
+  }
+};
+template <std::size_t Tokens, std::size_t Features, PanelLayout T>
+struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::bfloat16> {
+  BFloat16 data[T.panels(Tokens) * Features * T.width()];
+
+  constexpr const BFloat16* view() const noexcept { return data; }
+  constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
+    BFloat16* const column = data + slot_offset<T, Features>(slot);
+    for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = to_bfloat16(features[i * distance]);
+  }
+  constexpr bool finite(std::size_t slot) const noexcept {
+    const BFloat16* const column = data + slot_offset<T, Features>(slot);
+    bool all = true;
+    for (std::size_t i = 0; i < Features; ++i) all = all && to_float(column[i * T.width()]) * 0.0f == 0.0f;
+    return all;
+  }
+};
+template <std::size_t Tokens, std::size_t Features, PanelLayout T>
+struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
+  std::int8_t data[T.panels(Tokens) * Features * T.width()];
+  float scale[T.panels(Tokens) * T.width()];
+
+  constexpr Int8Tokens view() const noexcept { return {data, scale}; }
+  constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
+    std::int8_t* const column = data + slot_offset<T, Features>(slot);
+    const float largest = largest_feature<Features>(features, distance);
+    if (!(largest <= std::numeric_limits<float>::max())) {
+      scale[slot] = std::numeric_limits<float>::quiet_NaN();
+      for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = 0;
+      return;
+    }
+    scale[slot] = row_scale(largest);
+    for (std::size_t i = 0; i < Features; ++i)
+      column[i * T.width()] = nearest_int8(features[i * distance] / scale[slot]);
+  }
+  constexpr bool finite(std::size_t slot) const noexcept { return scale[slot] * 0.0f == 0.0f; }
+};
+
+// `skip` returns a view that begins `tokens` tokens later, at the first token of a panel. `elements` returns the
+// address of the first number of a view.
+template <std::size_t Features, class Element>
+LADON_INLINE constexpr const Element* skip(const Element* view, std::size_t tokens) noexcept {
+  return view + tokens * Features;
+}
+template <std::size_t Features>
+LADON_INLINE constexpr Int8Tokens skip(const Int8Tokens& view, std::size_t tokens) noexcept {
+  return {view.data + tokens * Features, view.scale + tokens};
+}
+template <class Element>
+LADON_INLINE constexpr const Element* elements(const Element* view) noexcept {
+  return view;
+}
+LADON_INLINE constexpr const std::int8_t* elements(const Int8Tokens& view) noexcept { return view.data; }
+
+// Multiplies each lane of `x` by the scale of its token: lane i belongs to token number `token` + i. Without scales
+// (float32 and bfloat16), returns `x`.
+template <class Pack, class Element>
+LADON_INLINE constexpr Pack times_scale(const Pack& x, const Element*, std::size_t) noexcept {
+  return x;
+}
+template <class Pack>
+LADON_INLINE constexpr Pack times_scale(const Pack& x, const Int8Tokens& view, std::size_t token) noexcept {
+  return x * Pack::load(view.scale + token);
+}
+
+// Converts the tokens `range` of a view to floats [panels][Features][Width], and stores them at `to`. `range` begins at
+// the first token of a panel. The last panel is converted as a whole, even if `range` ends within it.
+template <class Pack, std::size_t Width, std::size_t Features, class View>
+LADON_NOINLINE constexpr void widen(const View& view, Range range, float* to) noexcept {
+  for (std::size_t base = range.begin; base < range.end; base += Width) {
+    for (std::size_t i = 0; i < Features * Width; i += Pack::lanes, to += Pack::lanes) {
+      const Pack features = vec::load_as_float<Pack>(elements(view) + base * Features + i);
+      times_scale(features, view, base + i % Width).store(to);
+    }
+  }
+}
+
+}  // namespace LADON_NAMESPACE::detail

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A LinearInput holds the converted input of a linear map. The steps of attention and of layers pass the input of a
+// product to matmul as a view:
+//     PanelsView          panels of floats, for float32 weights
+//     BFloat16PanelsView  panels of bfloat16 numbers, for bfloat16 weights, if the target multiplies bfloat16 numbers;
+//                         otherwise, bfloat16 weights take a PanelsView
+//     Int8PanelsView      quantised panels, for int8 weights
+//
+// A LinearInput makes these views from panels of floats:
+//     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
+//     view(panels)                     returns a view of all panels; the caller may read only panels that `convert` has
+//                                      converted
+//
+// For a PanelsView, nothing is converted: the LinearInput is empty, and `convert` and `view` return a view of the
+// floats in `panels`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/panel/bfloat16.hpp>
+#include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/panel/quantise.hpp>
+#include <ladon/weights.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// Memory for the converted input of a product: Tokens tokens with at most MostFeatures features each.
+template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+struct LinearInput;
+
+template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+struct LinearInput<precision::Float32, Vectors, Tokens, MostFeatures, T> {
+  static constexpr bool converts = false;
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
+  LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t) noexcept {
+    return {panels};
+  }
+  LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
+};
+
+template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+struct LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T>
+    : LinearInput<precision::Float32, Vectors, Tokens, MostFeatures, T> {};
+
+template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+  requires(Vectors::multiplies_bfloat16)
+struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T> {
+  static constexpr bool converts = true;
+  static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
+  BFloat16 data[T.panels(Tokens) * stride];
+
+  // Rounds `count` panels to bfloat16, beginning with panel number `first`, and stores the result in `data`. `panels`
+  // is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
+  constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
+    static_assert(Features <= MostFeatures);
+    round_panels<Simd, P, Packs, Features>(panels + first * Features * T.width(), count, data + first * stride, stride);
+    return view(panels);
+  }
+  LADON_INLINE constexpr BFloat16PanelsView view(const float*) const noexcept { return {data, stride}; }
+};
+
+template <int Bits, bool Rotated, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
+struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, MostFeatures, T> {
+  static constexpr bool converts = true;
+  using Element = typename Vectors::Int8Element;
+  static constexpr std::size_t block =
+      vec::tuple_features<Element> > Vectors::int8_block ? vec::tuple_features<Element> : Vectors::int8_block;
+  static constexpr std::size_t stride = (MostFeatures + block - 1) / block * block * T.width();
+  Element data[T.panels(Tokens) * stride];
+  float parameters[T.panels(Tokens) * parameters_per_token<Element> * T.width()];
+
+  // Quantises `count` panels, beginning with panel number `first`, and stores the result in `data` and `parameters`.
+  // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
+  constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
+    static_assert(Features <= MostFeatures);
+    quantise_panels<Simd, P, Packs, Features, Bits, Rotated>(
+        panels + first * Features * T.width(), count, data + first * stride,
+        parameters + first * parameters_per_token<Element> * T.width(), stride);
+    return view(panels);
+  }
+  LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept {
+    return {data, parameters, stride};
+  }
+};
+
+// Converts the first `active` tokens of `panels` [panels][Features][width] into `input`, but only the panels that
+// belong to `share`. If products take the floats in `panels` (Input::converts is false), the function does nothing.
+template <class Simd, PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class Input,
+          class CallShare = WholeCall>
+constexpr void convert_input(const float* panels, std::size_t active, Input& input, CallShare share = {}) noexcept {
+  if constexpr (Input::converts) {
+    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      input.template convert<Simd, P, Packs, Features>(panels, first, count);
+    };
+    for_panels<T, Last, Tokens>(active, run, share);
+  }
+}
+
+}  // namespace LADON_NAMESPACE::detail

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes the matrix product of a single token, W * in + bias. W is a matrix [rows][inner]. Each element of W is used
+// only once, so the kernels read W in the order in which its elements lie in memory:
+//     contiguous in W   sums in the lanes of a register
+//     rows              each lane sums different elements of one row; the lanes are added at the end
+//     columns           each lane sums a different row
+//
+// The arguments of the product:
+//     in                         [inner] floats, or [inner] bfloat16 numbers
+//     epilogue(0, row, 0, pack)  stores the results of the rows from `row` on; each lane of `pack` belongs to one row
+//
+// A stream is a contiguous part of W. A core reads more bytes per second if it reads several streams at the same time
+// (target::Current::streams). A matrix that is too large for the L1 cache is read in several streams.
+//
+// detail/vec/array.hpp defines packs.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/dot_bfloat16.hpp>
+#include <ladon/detail/vec/load_as_float.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// Returns whether a matrix is large enough to be read in several streams. The matrix has `elements` elements of
+// `element_bytes` bytes.
+constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = sizeof(float)) noexcept {
+  return target::Current::streams > 1 && elements * element_bytes > target::Current::single_stream_bytes;
+}
+
+// The operations of a dot product of a row of weights and a token's features. This template is for float features: each
+// lane of a pack takes one feature.
+template <class Pack, class Feature>
+struct DotStep {
+  static constexpr std::size_t features = Pack::lanes;
+  static LADON_INLINE constexpr Pack load(const float* in) noexcept { return Pack::load(in); }
+  static LADON_INLINE constexpr Pack load_partial(const float* in, std::size_t count) noexcept {
+    return Pack::load_partial(in, count);
+  }
+  template <class Element>
+  static LADON_INLINE constexpr void add(Pack& sum, const Pack& x, const Element* row) noexcept {
+    sum = fma(vec::load_as_float<Pack>(row), x, sum);
+  }
+  template <class Element>
+  static LADON_INLINE constexpr void add_partial(Pack& sum, const Pack& x, const Element* row,
+                                                 std::size_t count) noexcept {
+    sum = fma(vec::load_partial_as_float<Pack>(row, count), x, sum);
+  }
+};
+// The operations for bfloat16 weights and bfloat16 features: each lane of a pack takes two features.
+template <class Pack>
+struct DotStep<Pack, BFloat16> {
+  using Dot = vec::TupleDot<BFloat16, Pack>;
+  using Row = typename Dot::Row;
+  static constexpr std::size_t features = Dot::tuple_size * Pack::lanes;
+  static LADON_INLINE constexpr Row load(const BFloat16* in) noexcept { return Dot::load_row(in); }
+  static LADON_INLINE constexpr Row load_partial(const BFloat16* in, std::size_t count) noexcept {
+    return Dot::load_row(in, count);
+  }
+  static LADON_INLINE constexpr void add(Pack& sum, const Row& x, const BFloat16* row) noexcept {
+    Dot::add_products(sum, x, Dot::load_row(row));
+  }
+  static LADON_INLINE constexpr void add_partial(Pack& sum, const Row& x, const BFloat16* row,
+                                                 std::size_t count) noexcept {
+    Dot::add_products(sum, x, Dot::load_row(row, count));
+  }
+};
+
+// Computes the dot products of `in` [Inner] and Rows rows of weights, all rows at the same time. The rows start at
+// `first`, and each row begins Distance elements after the previous row. `product` receives one pack for each row. The
+// caller adds the lanes of each pack. Each row has Sums independent packs of sums, to hide the latency of a
+// multiply-add.
+template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element,
+          class Feature>
+LADON_INLINE constexpr void dot_products(const Element* first, const Feature* in, Pack (&product)[Rows]) noexcept {
+  using Step = DotStep<Pack, Feature>;
+  constexpr std::size_t step = Step::features, rest = Inner % (Sums * step);
+  Pack sum[Rows][Sums];
+  LADON_UNROLL
+  for (std::size_t i = 0; i < Rows * Sums; ++i) sum[i / Sums][i % Sums] = Pack::broadcast(0.0f);
+  for (std::size_t k = 0; k < Inner - rest; k += Sums * step) {
+    decltype(Step::load(in)) x[Sums];
+    LADON_UNROLL
+    for (std::size_t s = 0; s < Sums; ++s) x[s] = Step::load(in + k + s * step);
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Rows * Sums; ++i) {
+      const std::size_t r = i / Sums, s = i % Sums;
+      Step::add(sum[r][s], x[s], first + r * Distance + k + s * step);
+    }
+  }
+  for (std::size_t k = Inner - rest; k < Inner; k += step) {
+    const std::size_t count = Inner - k < step ? Inner - k : step;
+    const auto x = Step::load_partial(in + k, count);
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) Step::add_partial(sum[r][0], x, first + r * Distance + k, count);
+  }
+  static_assert(Sums == 1 || Sums == 2);
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
+}
+
+// Returns the dot product of one row and `in`. The last rows of a matrix are computed with this function if they are
+// too few for a pack.
+template <class Wide, std::size_t Inner, class Element, class Feature>
+LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) noexcept {
+  using Step = DotStep<Wide, Feature>;
+  Wide sum = Wide::broadcast(0.0f);
+  std::size_t k = 0;
+  for (; k + Step::features <= Inner; k += Step::features) Step::add(sum, Step::load(in + k), row + k);
+  float total = reduce_add(sum);
+  for (; k < Inner; ++k) total += to_float(row[k]) * to_float(in[k]);
+  return total;
+}
+
+// Computes the products of Pack::lanes rows in each of Streams streams. Each stream begins StreamRows rows after the
+// previous stream. RowsTogether rows of each stream are computed at the same time. Calls store(row, pack) for each
+// stream; `row` is counted from the first row of `w`.
+template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
+          std::size_t Inner, class Matrix, class Feature, class Store>
+LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store store) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, row_stride = Matrix::row_stride;
+  Pack products[Streams][lanes];
+  if constexpr (RowsTogether == lanes) {
+    static_assert(StreamRows == lanes, "streams that lie one behind the other are read as consecutive rows");
+    Pack product[Streams * lanes];
+    dot_products<Pack, Streams * lanes, row_stride, Sums, Inner>(w.data, in, product);
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Streams * lanes; ++i) products[i / lanes][i % lanes] = product[i];
+  } else {
+    static_assert(RowsTogether == 1);
+    for (std::size_t r = 0; r < lanes; ++r) {
+      const auto* const row = w.rows_from(r).data;
+      prefetch_page_starts_of_streams<Streams>(row, StreamRows * row_stride, prefetched_page_bytes,
+                                               row_stride * sizeof(*row));
+      Pack product[Streams];
+      dot_products<Pack, Streams, StreamRows * row_stride, Sums, Inner>(row, in, product);
+      LADON_UNROLL
+      for (std::size_t s = 0; s < Streams; ++s) products[s][r] = product[s];
+    }
+  }
+  LADON_UNROLL
+  for (std::size_t s = 0; s < Streams; ++s) store(s * StreamRows, Pack::add_rows(products[s]));
+}
+
+// Computes Packs packs of products, if the columns of W are contiguous. In memory, W is then a matrix M of Inner rows,
+// with one column for each product. The function reads Streams rows of M at the same time. The distance between these
+// rows is `run` rows: Inner / Streams.
+//
+// With one stream, the sums stay in registers. With several streams, the sums are an array in the L1 cache. Registers
+// would hold the sums of only a few columns, so each row of M would be read in short pieces, which memory delivers more
+// slowly.
+template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner, class Matrix, class Store>
+LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
+  Pack sums[Packs];
+  // Adds the products of `Rows` rows of M to the sums. The first is row `k`, and the next are `run` rows apart.
+  const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
+    Pack x[Rows];
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) x[i] = Pack::broadcast(in[i * run + k]);
+    const auto add_to = [&](std::size_t c) {
+      Pack sum = sums[c];
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Rows; ++i) {
+        sum = fma(Pack::load(w.columns_from(i * run + k).data + c * lanes), x[i], sum);
+      }
+      sums[c] = sum;
+    };
+    if constexpr (Streams == 1) {
+      LADON_UNROLL
+      for (std::size_t c = 0; c < Packs; ++c) add_to(c);
+    } else {
+      for (std::size_t c = 0; c < Packs; ++c) add_to(c);
+    }
+  };
+  for (std::size_t c = 0; c < Packs; ++c) sums[c] = Pack::broadcast(0.0f);
+  for (std::size_t k = 0; k < run; ++k) {
+    prefetch_page_starts_of_streams<Streams>(w.columns_from(k).data, run * Matrix::inner_stride, prefetched_page_bytes,
+                                             Packs * lanes * sizeof(float));
+    add_rows.template operator()<Streams>(k);
+  }
+  for (std::size_t k = Streams * run; k < Inner; ++k) add_rows.template operator()<1>(k);
+  for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
+}
+
+// Computes the rows of W from number First to the end, Packs packs of Lanes rows at a time. For the remaining rows, the
+// function calls itself with fewer or narrower packs. First is a template argument, so only the needed sizes are
+// compiled.
+template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
+          class Matrix, class Feature, class Store>
+LADON_INLINE constexpr void consecutive_rows(Matrix w, const Feature* in, Store store) noexcept {
+  using Pack = typename Simd::template Pack<Lanes>;
+  constexpr std::size_t end = First + (Rows - First) / (Lanes * Packs) * (Lanes * Packs);
+  for (std::size_t row = First; row < end; row += Lanes * Packs) {
+    const auto store_from_row = [&](std::size_t r, const Pack& sum) { store(row + r, sum); };
+    if constexpr (Lanes == 1 && Matrix::rows_contiguous) {
+      using Wide = typename Simd::template Pack<Simd::lanes>;
+      store_from_row(0, Pack::broadcast(dot_product<Wide, Inner>(w.rows_from(row).data, in)));
+    } else if constexpr (Matrix::rows_contiguous) {
+      pack_of_rows<Pack, Packs, Lanes, Lanes, 1, Inner>(w.rows_from(row), in, store_from_row);
+    } else {
+      static_assert(Matrix::row_stride == 1);
+      packs_of_columns<Pack, 1, Packs, Inner>(w.rows_from(row), in, store_from_row);
+    }
+  }
+  if constexpr (end < Rows && Packs > 1) {
+    consecutive_rows<Simd, Lanes, Packs / 2, Rows, Inner, end>(w, in, store);
+  } else if constexpr (end < Rows) {
+    constexpr std::size_t narrower = Lanes > 4 ? Lanes / 2 : 1;
+    consecutive_rows<Simd, narrower, 1, Rows, Inner, end>(w, in, store);
+  }
+}
+
+// Returns how many rows of W, from the first row on, are read in several streams.
+template <std::size_t Lanes, std::size_t Rows, std::size_t Inner, class Matrix>
+constexpr std::size_t streamed_row_count() noexcept {
+  using target::Current;
+  constexpr bool long_enough = Matrix::rows_contiguous ? Inner >= Current::fewest_streamed_inner_packs * Lanes
+                                                       : Rows >= Current::fewest_streamed_row_packs * Lanes;
+  if (!reads_streams(Rows * Inner) || !long_enough) return 0;
+  constexpr std::size_t step = Matrix::rows_contiguous ? Current::streams * Lanes : Lanes;
+  return Rows / step * step;
+}
+
+// Computes the products of the first `Rows` rows of W, which are read in several streams. If rows of W are contiguous,
+// a stream has Rows / streams consecutive rows. If columns of W are contiguous, a stream has Inner / streams
+// consecutive columns.
+template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Feature, class Store>
+LADON_INLINE constexpr void streamed_rows(Matrix w, const Feature* in, Store store) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, streams = target::Current::streams;
+  if constexpr (Matrix::rows_contiguous) {
+    for (std::size_t row = 0; row < Rows / streams; row += lanes) {
+      pack_of_rows<Pack, streams, Rows / streams, 1, 2, Inner>(
+          w.rows_from(row), in, [&](std::size_t r, const Pack& sum) { store(row + r, sum); });
+    }
+  } else {
+    for_row_tiles<Rows / lanes, target::Current::streamed_columns / lanes>([&]<std::size_t Packs>(std::size_t pack) {
+      const std::size_t row = pack * lanes;
+      packs_of_columns<Pack, streams, Packs, Inner>(w.rows_from(row), in,
+                                                    [&](std::size_t r, const Pack& sum) { store(row + r, sum); });
+    });
+  }
+}
+
+// Computes W * in + bias for a single token.
+template <class Simd, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Feature, class Epilogue>
+LADON_KERNEL constexpr void matrix_vector(WeightRows<Matrix, Biases> w, const Feature* in, Epilogue epilogue) noexcept {
+  constexpr std::size_t lanes = Simd::lanes;
+  constexpr std::size_t streamed = streamed_row_count<lanes, Rows, Inner, Matrix>();
+  constexpr std::size_t packs =
+      Matrix::rows_contiguous ? target::Current::dot_product_packs(lanes) : target::Current::column_packs;
+  const auto store = [&](std::size_t row, const auto& sum) { epilogue(0, row, 0, w.bias.add_to(sum, row)); };
+  if constexpr (streamed > 0) {
+    streamed_rows<typename Simd::template Pack<lanes>, streamed, Inner>(w.weight, in, store);
+  }
+  if constexpr (streamed < Rows) consecutive_rows<Simd, lanes, packs, Rows, Inner, streamed>(w.weight, in, store);
+}
+
+}  // namespace LADON_NAMESPACE::detail

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes one step of an int8 product on 64-bit Arm, with SDOT or SMLAL. Both instructions multiply features by one
+// lane of a register of weights, so one register holds the weights of several steps (`add_by_lane`). tuple_dot.hpp
+// documents the interface.
+//
+// With the extension I8MM, SMMLA multiplies eight weights of each of two rows by eight features of each of two tokens.
+// A tile interleaves the features of two steps when it loads them, so panels have the same layout with and without
+// I8MM.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/vec/dot.hpp>
+
+#if LADON_HAS_XSIMD && defined(__aarch64__)
+
+namespace LADON_NAMESPACE::detail::vec {
+
+#if LADON_ARM_DOT
+// With the dot product extension, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed
+// features by signed weights and adds the four products to the sum. Ladon does not use USDOT of the extension I8MM.
+// USDOT differs from SDOT only in its unsigned features, and signed features suffice.
+template <>
+struct TupleDot<std::int8_t, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 4, steps = 4;
+  using Pack = XsimdPack<4>;
+  using Sums = IntegerSums<Pack>;
+  using Features = int8x16_t;
+  using Weights = int8x16_t;
+
+  static LADON_INLINE Features load_features(const std::int8_t* panel) noexcept { return vld1q_s8(panel); }
+  static LADON_INLINE Weights load_weights(const std::int8_t* weight) noexcept { return vld1q_s8(weight); }
+  template <std::size_t Step>
+  static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
+    sum.sum = vdotq_laneq_s32(sum.sum, x, weights, Step);
+  }
+#if LADON_ARM_I8MM
+  static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
+    const int64x2_t a = vreinterpretq_s64_s32(first.sum), b = vreinterpretq_s64_s32(second.sum);
+    first.sum = vreinterpretq_s32_s64(vzip1q_s64(a, b));
+    second.sum = vreinterpretq_s32_s64(vzip2q_s64(a, b));
+  }
+  static LADON_INLINE void load_matrices(const std::int8_t* panel, const std::int8_t* next_step, Features& first,
+                                         Features& second) noexcept {
+    const int32x4_t a = vreinterpretq_s32_s8(vld1q_s8(panel)), b = vreinterpretq_s32_s8(vld1q_s8(next_step));
+    first = vreinterpretq_s8_s32(vzip1q_s32(a, b));
+    second = vreinterpretq_s8_s32(vzip2q_s32(a, b));
+  }
+  static LADON_INLINE void load_rows(const std::int8_t* row, const std::int8_t* next_row, Weights& first,
+                                     Weights& second) noexcept {
+    const int64x2_t a = vreinterpretq_s64_s8(vld1q_s8(row)), b = vreinterpretq_s64_s8(vld1q_s8(next_row));
+    first = vreinterpretq_s8_s64(vzip1q_s64(a, b));
+    second = vreinterpretq_s8_s64(vzip2q_s64(a, b));
+  }
+  static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
+    // The assembly is volatile, so that g++ 12 keeps each load next to the SMMLA that uses it. With the intrinsic, g++
+    // 12 loads the weights of all rows before the first SMMLA, and spills sums (detail/target/neon.hpp).
+    asm volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum.sum) : "w"(weights), "w"(x));
+  }
+#endif
+  static LADON_INLINE void add(Sums& sum, const std::int8_t* panel, std::int32_t weights) noexcept {
+    sum.sum = vdotq_s32(sum.sum, vld1q_s8(panel), vreinterpretq_s8_s32(vdupq_n_s32(weights)));
+  }
+  static LADON_INLINE void add_products(Sums& sum, const std::int8_t* x, const std::int8_t* weight) noexcept {
+    sum.sum = vdotq_s32(sum.sum, vld1q_s8(x), vld1q_s8(weight));
+  }
+  // Packs the four features of a tuple into one lane. SLI shifts a feature to the left and inserts it above the bytes
+  // of the previous features.
+  static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::int8_t* panel) noexcept {
+    const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
+      return vreinterpretq_s32_f32((x + Pack::broadcast(round_to_low_bits)).batch);
+    };
+    int32x4_t bytes = rounded(features[0]);
+    bytes = vsliq_n_s32(bytes, rounded(features[1]), 8);
+    bytes = vsliq_n_s32(bytes, rounded(features[2]), 16);
+    bytes = vsliq_n_s32(bytes, rounded(features[3]), 24);
+    const int32x4_t zero_points = vmulq_n_s32(vandq_s32(vcvtq_s32_f32(zero.batch), vdupq_n_s32(0xff)), 0x01010101);
+    vst1q_s8(panel, vaddq_s8(vreinterpretq_s8_s32(bytes), vreinterpretq_s8_s32(zero_points)));
+  }
+};
+#endif
+
+// Without the dot product extension, features and weights have 16 bits. SMLAL multiplies one feature of each of four
+// tokens by a weight, so the features of a tuple are stored as [tuple_size][lanes] instead of [lanes][tuple_size].
+template <>
+struct TupleDot<std::int16_t, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 2, steps = 4;
+  using Pack = XsimdPack<4>;
+  using Sums = IntegerSums<Pack>;
+  using Features = int16x8_t;
+  using Weights = int16x8_t;
+
+  static LADON_INLINE Features load_features(const std::int16_t* panel) noexcept { return vld1q_s16(panel); }
+  static LADON_INLINE Weights load_weights(const std::int8_t* weight) noexcept { return vmovl_s8(vld1_s8(weight)); }
+  template <std::size_t Step>
+  static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
+    sum.sum = vmlal_laneq_s16(sum.sum, vget_low_s16(x), weights, 2 * Step);
+    sum.sum = vmlal_high_laneq_s16(sum.sum, x, weights, 2 * Step + 1);
+  }
+  static LADON_INLINE void add(Sums& sum, const std::int16_t* panel, std::int32_t weights) noexcept {
+    add_by_lane<0>(sum, vld1q_s16(panel), vreinterpretq_s16_s32(vdupq_n_s32(weights)));
+  }
+  static LADON_INLINE void add_products(Sums& sum, const std::int16_t* x, const std::int8_t* weight) noexcept {
+    const int16x8_t integers = vld1q_s16(x), weights = load_weights(weight);
+    sum.sum = vmlal_s16(sum.sum, vget_low_s16(integers), vget_low_s16(weights));
+    sum.sum = vmlal_high_s16(sum.sum, integers, weights);
+  }
+  static LADON_INLINE void store_tuple(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
+    const Pack offset = Pack::broadcast(round_to_low_bits);
+    const int16x8_t first = vreinterpretq_s16_f32((features[0] + offset).batch),
+                    second = vreinterpretq_s16_f32((features[1] + offset).batch);
+    vst1q_s16(panel, vuzp1q_s16(first, second));
+  }
+};
+
+}  // namespace LADON_NAMESPACE::detail::vec
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. An instruction
+// multiplies a pair of features by a pair of weights, and adds both products to a float32 sum:
+//     instruction   extension     result
+//     vdpbf16ps     AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
+//     BFDOT         FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
+//
+// The two instructions round in different ways:
+//     vdpbf16ps   Each fma is rounded to the nearest float: the error is at most 2^-24 of the sum.
+//     BFDOT       Each addition is rounded to odd: an inexact sum becomes the neighbouring float whose last bit is 1.
+//                 The error is less than 2^-23 of the sum.
+// Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. On processors with
+// FEAT_EBF16, a program can set the bit EBF of the register FPCR. With this bit, BFDOT rounds to the nearest float and
+// keeps subnormal numbers. The last bits of results therefore depend on the bit.
+//
+// tuple_dot.hpp documents the interface. For the product of a single token, TupleDot<BFloat16, Pack> also has load_row,
+// which loads a Row: a register of 2 * lanes consecutive features or weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/bfloat16.hpp>
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/dot.hpp>
+
+#if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
+#include <immintrin.h>
+#endif
+
+namespace LADON_NAMESPACE::detail::vec {
+
+// The implementation for plain arrays.
+template <class Pack>
+struct TupleDot<BFloat16, Pack> {
+  static constexpr std::size_t tuple_size = 2;
+  using Sums = Pack;
+  struct Row {
+    BFloat16 element[tuple_size * Pack::lanes];
+  };
+
+  static LADON_INLINE constexpr void add(Sums& sum, const BFloat16* panel, std::int32_t weights) noexcept {
+    const auto bits = static_cast<std::uint32_t>(weights);
+    sum = fma(feature(panel, 1), Pack::broadcast(ladon::bit_cast<float>(bits & 0xffff0000u)), sum);
+    sum = fma(feature(panel, 0), Pack::broadcast(ladon::bit_cast<float>(bits << 16)), sum);
+  }
+  // Loads the first `count` elements of a Row from `from`. The remaining elements of the Row are 0.
+  static LADON_INLINE constexpr Row load_row(const BFloat16* from,
+                                             std::size_t count = tuple_size * Pack::lanes) noexcept {
+    Row row{};
+    for (std::size_t i = 0; i < count; ++i) row.element[i] = from[i];
+    return row;
+  }
+  // Adds x[2 i] * weight[2 i] + x[2 i + 1] * weight[2 i + 1] to lane i of `sum`.
+  static LADON_INLINE constexpr void add_products(Sums& sum, const Row& x, const Row& weight) noexcept {
+    for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
+  }
+  // Rounds the two features of each lane to bfloat16, and writes the rounded features to `panel` [lanes][2].
+  static LADON_INLINE constexpr void store_tuple(const Pack (&features)[tuple_size], BFloat16* panel) noexcept {
+    for (std::size_t j = 0; j < tuple_size; ++j) {
+      float lane[Pack::lanes];
+      features[j].store(lane);
+      for (std::size_t i = 0; i < Pack::lanes; ++i) panel[tuple_size * i + j] = to_bfloat16(lane[i]);
+    }
+  }
+
+ private:
+  // Returns the pack whose lane i is elements[2 i + j], as a float.
+  static LADON_INLINE constexpr Pack feature(const BFloat16* elements, std::size_t j) noexcept {
+    float lane[Pack::lanes]{};
+    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[tuple_size * i + j]);
+    return Pack::load(lane);
+  }
+};
+
+#if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
+// The operations on a register of 2 * Lanes bfloat16 numbers. For clang++, the product is the intrinsic of vdpbf16ps.
+// For g++, TupleDot below contains assembly, because g++ 12 would copy accumulators in a loop with the intrinsic. The
+// same happens with vpdpbusd (quad_dot.hpp).
+template <std::size_t Lanes>
+struct BFloat16Register;
+
+template <>
+struct BFloat16Register<4> {
+  using Type = __m128i;
+  static LADON_INLINE Type load(const BFloat16* from) noexcept {
+    return _mm_loadu_si128(reinterpret_cast<const Type*>(from));
+  }
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm_maskz_loadu_epi16(static_cast<__mmask8>((1u << count) - 1), from);
+  }
+  static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm_set1_epi32(pair); }
+  static LADON_INLINE Type pairs(__m128 even, __m128 odd) noexcept {
+    const auto halves = reinterpret_cast<Type>(_mm_cvtne2ps_pbh(odd, even));
+    return _mm_unpacklo_epi16(halves, _mm_unpackhi_epi64(halves, halves));
+  }
+  static LADON_INLINE void store(Type x, BFloat16* to) noexcept { _mm_storeu_si128(reinterpret_cast<Type*>(to), x); }
+  static LADON_INLINE void store_neighbours(__m128 x, BFloat16* to) noexcept {
+    _mm_storel_epi64(reinterpret_cast<Type*>(to), reinterpret_cast<Type>(_mm_cvtneps_pbh(x)));
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m128 add_products(__m128 sum, Type x, Type w) noexcept {
+    return _mm_dpbf16_ps(sum, reinterpret_cast<__m128bh>(x), reinterpret_cast<__m128bh>(w));
+  }
+#endif
+};
+
+template <>
+struct BFloat16Register<8> {
+  using Type = __m256i;
+  static LADON_INLINE Type load(const BFloat16* from) noexcept {
+    return _mm256_loadu_si256(reinterpret_cast<const Type*>(from));
+  }
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), from);
+  }
+  static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm256_set1_epi32(pair); }
+  static LADON_INLINE Type pairs(__m256 even, __m256 odd) noexcept {
+    const Type order = _mm256_setr_epi16(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    return _mm256_permutexvar_epi16(order, reinterpret_cast<Type>(_mm256_cvtne2ps_pbh(odd, even)));
+  }
+  static LADON_INLINE void store(Type x, BFloat16* to) noexcept { _mm256_storeu_si256(reinterpret_cast<Type*>(to), x); }
+  static LADON_INLINE void store_neighbours(__m256 x, BFloat16* to) noexcept {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(_mm256_cvtneps_pbh(x)));
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m256 add_products(__m256 sum, Type x, Type w) noexcept {
+    return _mm256_dpbf16_ps(sum, reinterpret_cast<__m256bh>(x), reinterpret_cast<__m256bh>(w));
+  }
+#endif
+};
+
+template <>
+struct BFloat16Register<16> {
+  using Type = __m512i;
+  static LADON_INLINE Type load(const BFloat16* from) noexcept { return _mm512_loadu_si512(from); }
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm512_maskz_loadu_epi16(static_cast<__mmask32>((std::uint64_t{1} << count) - 1), from);
+  }
+  static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm512_set1_epi32(pair); }
+  static LADON_INLINE Type pairs(__m512 even, __m512 odd) noexcept {
+    alignas(64) static constexpr std::uint16_t order[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                            21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                            11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    const auto halves = reinterpret_cast<Type>(_mm512_cvtne2ps_pbh(odd, even));
+    return _mm512_permutexvar_epi16(_mm512_load_si512(order), halves);
+  }
+  static LADON_INLINE void store(Type x, BFloat16* to) noexcept { _mm512_storeu_si512(to, x); }
+  static LADON_INLINE void store_neighbours(__m512 x, BFloat16* to) noexcept {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m512 add_products(__m512 sum, Type x, Type w) noexcept {
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(w));
+  }
+#endif
+};
+
+template <std::size_t Lanes>
+struct TupleDot<BFloat16, XsimdPack<Lanes>> {
+  static constexpr std::size_t tuple_size = 2;
+  using Pack = XsimdPack<Lanes>;
+  using Sums = Pack;
+  using Register = BFloat16Register<Lanes>;
+  using Row = typename Register::Type;
+
+  static LADON_INLINE void add(Sums& sum, const BFloat16* panel, std::int32_t weights) noexcept {
+    add_products(sum, Register::load(panel), Register::broadcast(weights));
+  }
+  static LADON_INLINE Row load_row(const BFloat16* from) noexcept { return Register::load(from); }
+  static LADON_INLINE Row load_row(const BFloat16* from, std::size_t count) noexcept {
+    return Register::load_partial(from, count);
+  }
+  static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept {
+#if defined(__clang__)
+    sum = typename Pack::Batch(Register::add_products(sum.batch, x, weight));
+#else
+    auto total = register_of(sum);
+    asm("vdpbf16ps {%2, %1, %0|%0, %1, %2}" : "+v"(total) : "v"(x), "v"(weight));
+    sum = typename Pack::Batch(total);
+#endif
+  }
+  static LADON_INLINE void store_tuple(const Pack (&features)[tuple_size], BFloat16* panel) noexcept {
+    Register::store(Register::pairs(features[0].batch, features[1].batch), panel);
+  }
+
+ private:
+  static LADON_INLINE auto register_of(const Pack& pack) noexcept {
+    return static_cast<typename Pack::Batch::register_type>(pack.batch);
+  }
+};
+#endif
+
+#if LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT
+// One load reads the weights of four steps, as in neon_dot.hpp. Tiles with an even number of rows use BFMMLA, which
+// multiplies the weights of two rows by four features of two tokens. BFMMLA rounds like two consecutive BFDOT. Tiles
+// with an odd number of rows use BFDOT, which multiplies the features of a step by one lane of the weights.
+template <>
+struct TupleDot<BFloat16, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 2, steps = 4;
+  using Pack = XsimdPack<4>;
+  using Sums = Pack;
+  using Row = bfloat16x8_t;
+  using Features = Row;
+  using Weights = Row;
+
+  static LADON_INLINE Row load_row(const BFloat16* from) noexcept {
+    return vreinterpretq_bf16_u16(vld1q_u16(reinterpret_cast<const std::uint16_t*>(from)));
+  }
+  static LADON_INLINE Row load_row(const BFloat16* from, std::size_t count) noexcept {
+    BFloat16 row[tuple_size * Pack::lanes] = {};
+    for (std::size_t i = 0; i < count; ++i) row[i] = from[i];
+    return load_row(row);
+  }
+  static LADON_INLINE Features load_features(const BFloat16* panel) noexcept { return load_row(panel); }
+  static LADON_INLINE Weights load_weights(const BFloat16* weight) noexcept { return load_row(weight); }
+  template <std::size_t Step>
+  static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
+#if defined(__clang__)
+    // For clang++, BFDOT is written in assembly. With the intrinsic, clang++ 19 broadcasts each pair of weights into a
+    // separate register, and spills registers.
+    float32x4_t total = sum.batch;
+    asm("bfdot %0.4s, %1.8h, %2.2h[%3]" : "+w"(total) : "w"(x), "w"(weights), "i"(Step));
+    sum = Pack::Batch(total);
+#else
+    sum = Pack::Batch(vbfdotq_laneq_f32(sum.batch, x, weights, Step));
+#endif
+  }
+  static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
+    const float64x2_t a = vreinterpretq_f64_f32(first.batch), b = vreinterpretq_f64_f32(second.batch);
+    first = Pack::Batch(vreinterpretq_f32_f64(vzip1q_f64(a, b)));
+    second = Pack::Batch(vreinterpretq_f32_f64(vzip2q_f64(a, b)));
+  }
+  static LADON_INLINE void load_matrices(const BFloat16* panel, const BFloat16* next_step, Features& first,
+                                         Features& second) noexcept {
+    const int32x4_t a = vreinterpretq_s32_bf16(load_row(panel)), b = vreinterpretq_s32_bf16(load_row(next_step));
+    first = vreinterpretq_bf16_s32(vzip1q_s32(a, b));
+    second = vreinterpretq_bf16_s32(vzip2q_s32(a, b));
+  }
+  static LADON_INLINE void load_rows(const BFloat16* row, const BFloat16* next_row, Weights& first,
+                                     Weights& second) noexcept {
+    const int64x2_t a = vreinterpretq_s64_bf16(load_row(row)), b = vreinterpretq_s64_bf16(load_row(next_row));
+    first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
+    second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
+  }
+  // The assembly is volatile, so that compilers keep each load next to the BFMMLA that uses it. Otherwise, they would
+  // load all weights first and spill sums (add_matrix in neon_dot.hpp).
+  static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
+    float32x4_t total = sum.batch;
+    asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));
+    sum = Pack::Batch(total);
+  }
+  static LADON_INLINE void add(Sums& sum, const BFloat16* panel, std::int32_t weights) noexcept {
+    add_products(sum, load_row(panel), vreinterpretq_bf16_s32(vdupq_n_s32(weights)));
+  }
+  static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept {
+    sum = Pack::Batch(vbfdotq_f32(sum.batch, x, weight));
+  }
+  static LADON_INLINE void store_tuple(const Pack (&features)[tuple_size], BFloat16* panel) noexcept {
+    const auto halves = [](const Pack& x)
+                            LADON_INLINE_LAMBDA { return vreinterpretq_u16_bf16(vcvtq_low_bf16_f32(x.batch)); };
+    vst1q_u16(reinterpret_cast<std::uint16_t*>(panel), vzip1q_u16(halves(features[0]), halves(features[1])));
+  }
+};
+#endif
+
+}  // namespace LADON_NAMESPACE::detail::vec

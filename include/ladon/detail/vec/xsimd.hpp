@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pack in one vector register, based on xsimd 8.1 to 14. pack_array.hpp documents the interface. No other file
+// includes xsimd. If xsimd lacks an instruction of the target, or uses several instructions instead, this file or
+// fold.hpp calls the intrinsic. detail/target/layout.hpp defines tiles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+// Disables a wrong warning: GCC 12 and older warn about an undefined operand in their own AVX-512 intrinsics (GCC bug
+// 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <xsimd/xsimd.hpp>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/vec/exp2_table.hpp>
+#include <ladon/detail/vec/shuffle.hpp>
+
+namespace LADON_NAMESPACE::detail::vec {
+
+// On 64-bit Arm, XsimdPack calls intrinsics, because calls of xsimd compile slowly: xsimd looks up every operation in a
+// tuple of functions for ten types. g++ 12 compiles test_encoder.cpp in 11 s with intrinsics, and in 20 s with calls of
+// xsimd. The calls of xsimd stand in an `else` after `if constexpr`, so they are not compiled on this target.
+
+// Whether the target has a vector register of N floats.
+template <std::size_t N>
+inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
+
+// Disables a wrong warning of GCC 12. If GCC 12 sees the size of the caller's array, it unrolls the loops over tokens
+// and warns about iterations beyond the end of the array. The loops never reach these iterations, but the number of
+// tokens is known at run time only.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#endif
+template <std::size_t N>
+struct XsimdPack {
+  static_assert(has_register<N>, "ladon: the target has no vector register of this many floats");
+  using Batch = xsimd::make_sized_batch_t<float, N>;
+  using Mask = typename Batch::batch_bool_type;
+  static constexpr std::size_t lanes = N;
+  Batch batch;
+
+  XsimdPack() = default;
+  LADON_INLINE XsimdPack(const Batch& b) noexcept : batch(b) {}
+
+  static LADON_INLINE XsimdPack broadcast(float x) noexcept { return Batch(x); }
+  static LADON_INLINE XsimdPack lane_index() noexcept {
+    alignas(64) static constexpr float index[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static_assert(N <= 16);
+    return Batch::load_aligned(index);
+  }
+  static LADON_INLINE Mask every_lane(bool value) noexcept {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Mask(static_cast<__mmask16>(value ? 0xffff : 0));
+#endif
+    return Mask(value);
+  }
+  // Returns the mask whose lane i is bit i of `bits`. On AVX-512, `bits` is the mask register. On other targets, every
+  // lane starts as the float 1. If bit i of `bits` is 1, bit i of the significand of lane i is set to 1, so lane i
+  // becomes greater than 1. The mask is the comparison with 1.
+  static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
+#endif
+    alignas(64) static constexpr std::uint32_t bit_of_lane[16] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                                                  1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                                                  1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    alignas(64) float lane_bits[N];
+    std::memcpy(lane_bits, bit_of_lane, sizeof(lane_bits));
+    const Batch one(1.0f), all(ladon::bit_cast<float>(bits));
+    return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
+  }
+  static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
+  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. An arithmetic instruction
+  // can then read its operand directly from memory, without a separate load. Only XsimdPack has this function.
+  static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
+  static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
+#if defined(__AVX512VL__)
+    const unsigned first = (1u << n) - 1;
+    if constexpr (N == 4) return Batch(_mm_maskz_loadu_ps(static_cast<__mmask8>(first), from));
+    if constexpr (N == 8) return Batch(_mm256_maskz_loadu_ps(static_cast<__mmask8>(first), from));
+    if constexpr (N == 16) return Batch(_mm512_maskz_loadu_ps(static_cast<__mmask16>(first), from));
+#endif
+    alignas(64) float lane[N] = {};
+    std::memcpy(lane, from, n * sizeof(float));
+    return Batch::load_aligned(lane);
+  }
+  LADON_INLINE void store(float* to) const noexcept { batch.store_unaligned(to); }
+  LADON_INLINE void store_partial(float* to, std::size_t n) const noexcept {
+#if defined(__AVX512VL__)
+    const unsigned first = (1u << n) - 1;
+    if constexpr (N == 4) return _mm_mask_storeu_ps(to, static_cast<__mmask8>(first), batch);
+    if constexpr (N == 8) return _mm256_mask_storeu_ps(to, static_cast<__mmask8>(first), batch);
+    if constexpr (N == 16) return _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first), batch);
+#endif
+    alignas(64) float lane[N];
+    batch.store_aligned(lane);
+    std::memcpy(to, lane, n * sizeof(float));
+  }
+
+  friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vaddq_f32(a.batch, b.batch));
+    else
+#endif
+      return a.batch + b.batch;
+  }
+  friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vsubq_f32(a.batch, b.batch));
+    else
+#endif
+      return a.batch - b.batch;
+  }
+  friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vmulq_f32(a.batch, b.batch));
+    else
+#endif
+      return a.batch * b.batch;
+  }
+  // On 64-bit Arm, xsimd 8.1 only estimates quotients, so this operator calls an intrinsic.
+  friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vdivq_f32(a.batch, b.batch));
+    else
+#endif
+      return a.batch / b.batch;
+  }
+
+  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a separate product and sum. xsimd 8.1 does so
+  // for sixteen lanes. On AVX2, every version of xsimd does so for four lanes, because it uses its code for SSE4. xsimd
+  // relies on the compiler to contract product and sum into an fma, but Ladon is compiled without contraction
+  // (-ffp-contract=off).
+  friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
+#if LADON_DETERMINISTIC
+    return a.batch * b.batch + c.batch;
+#else
+#if defined(__FMA__)
+    if constexpr (N == 4) return Batch(_mm_fmadd_ps(a.batch, b.batch, c.batch));
+    if constexpr (N == 8) return Batch(_mm256_fmadd_ps(a.batch, b.batch, c.batch));
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_fmadd_ps(a.batch, b.batch, c.batch));
+#endif
+#elif defined(__aarch64__)
+    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd::fma 8.1 rounds twice
+#elif defined(__wasm_relaxed_simd__)
+    if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
+#endif
+    return xsimd::fma(a.batch, b.batch, c.batch);
+#endif
+  }
+  // AVX-512 has one instruction for fma_or_zero. g++ compiles select(zero, 0, fma(a, b, c)) to two instructions. In a
+  // loop that computes a tile and exponentials, a pack of exponentials takes 2.9 cycles with two instructions, and 2.4
+  // cycles with one (Zen 5).
+  friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
+                                            const XsimdPack& c) noexcept {
+#if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
+    if constexpr (N == 16) {
+      const auto elsewhere = static_cast<__mmask16>(~static_cast<__mmask16>(zero));
+      return Batch(_mm512_maskz_fmadd_ps(elsewhere, a.batch, b.batch, c.batch));
+    }
+#endif
+    return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
+  }
+  // On 64-bit Arm, xsimd only estimates the square roots of floats, so this function calls an intrinsic.
+  friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vsqrtq_f32(a.batch));
+    else
+#endif
+      return xsimd::sqrt(a.batch);
+  }
+
+  // If `b` is NaN, max and min return NaN. If only `a` is NaN, the result depends on the target:
+  //   x86          The intrinsics return `b`. max and min call the intrinsics, because the order of the operands
+  //                depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
+  //   Arm          The result is NaN.
+  //   WebAssembly  The instructions pmax and pmin with swapped operands return `b`. V8 compiles each of them to one
+  //                instruction on x86. Emscripten's _mm_max_ps compiles to a comparison and a selection, which are four
+  //                instructions. xsimd (up to 14.3) does not swap the operands, so a NaN in `b` would be lost.
+  friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__wasm_simd128__)
+    if constexpr (N == 4) return Batch(wasm_f32x4_pmax(b.batch, a.batch));
+#elif defined(__SSE2__)
+    if constexpr (N == 4) return Batch(_mm_max_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX__)
+    if constexpr (N == 8) return Batch(_mm256_max_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_max_ps(a.batch, b.batch));
+#endif
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vmaxq_f32(a.batch, b.batch));
+    else
+#endif
+      return xsimd::max(a.batch, b.batch);
+  }
+  friend LADON_INLINE XsimdPack min(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__wasm_simd128__)
+    if constexpr (N == 4) return Batch(wasm_f32x4_pmin(b.batch, a.batch));
+#elif defined(__SSE2__)
+    if constexpr (N == 4) return Batch(_mm_min_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX__)
+    if constexpr (N == 8) return Batch(_mm256_min_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_min_ps(a.batch, b.batch));
+#endif
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vminq_f32(a.batch, b.batch));
+    else
+#endif
+      return xsimd::min(a.batch, b.batch);
+  }
+  friend LADON_INLINE Mask operator<(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Mask(vcltq_f32(a.batch, b.batch));
+    else
+#endif
+      return a.batch < b.batch;
+  }
+  friend LADON_INLINE Mask operator<=(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Mask(vcleq_f32(a.batch, b.batch));
+    else
+#endif
+      return a.batch <= b.batch;
+  }
+  friend LADON_INLINE Mask operator==(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Mask(vceqq_f32(a.batch, b.batch));
+    else
+#endif
+      return a.batch == b.batch;
+  }
+  friend LADON_INLINE XsimdPack select(const Mask& where, const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vbslq_f32(where, a.batch, b.batch));
+    else
+#endif
+      return xsimd::select(where, a.batch, b.batch);
+  }
+
+  friend LADON_INLINE XsimdPack copy_sign(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vbslq_f32(vdupq_n_u32(0x80000000u), b.batch, a.batch));
+    else
+#endif
+      return xsimd::bitwise_or(xsimd::abs(a.batch), xsimd::bitwise_and(b.batch, Batch(-0.0f)));
+  }
+  friend LADON_INLINE XsimdPack low_bits_to_exponent(const XsimdPack& a) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4)
+      return Batch(vreinterpretq_f32_s32(vshlq_n_s32(vreinterpretq_s32_f32(a.batch), 23)));
+    else
+#endif
+      return cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23);
+  }
+#if defined(__AVX512F__)
+  friend LADON_INLINE XsimdPack entry_at_low_bits(const float (&table)[16], const XsimdPack& a) noexcept {
+    if constexpr (N == 16) return Batch(_mm512_permutexvar_ps(_mm512_castps_si512(a.batch), _mm512_load_ps(table)));
+    if constexpr (N == 8) {
+#if defined(__AVX512VL__)
+      const __m256i indices = _mm256_castps_si256(a.batch);
+      return Batch(_mm256_permutex2var_ps(_mm256_load_ps(table), indices, _mm256_load_ps(table + 8)));
+#else
+      const __m512i indices = _mm512_castsi256_si512(_mm256_castps_si256(a.batch));
+      return Batch(_mm512_castps512_ps256(_mm512_permutexvar_ps(indices, _mm512_load_ps(table))));
+#endif
+    }
+    if constexpr (N == 4) {
+      const __m512i indices = _mm512_castsi128_si512(_mm_castps_si128(a.batch));
+      return Batch(_mm512_castps512_ps128(_mm512_permutexvar_ps(indices, _mm512_load_ps(table))));
+    }
+  }
+  friend LADON_INLINE XsimdPack low_bits_to_power(const XsimdPack& a) noexcept {
+    if constexpr (N == 16) {
+      const __m512i bits = _mm512_castps_si512(a.batch), table = _mm512_load_si512(exp2_eighths);
+      const __m512i power = _mm512_add_epi32(_mm512_permutexvar_epi32(bits, table), _mm512_slli_epi32(bits, 20));
+      return Batch(_mm512_castsi512_ps(power));
+    }
+    const __m256i table = _mm256_load_si256(reinterpret_cast<const __m256i*>(exp2_eighths));
+    if constexpr (N == 8) {
+      const __m256i bits = _mm256_castps_si256(a.batch);
+      const __m256i power = _mm256_add_epi32(_mm256_permutevar8x32_epi32(table, bits), _mm256_slli_epi32(bits, 20));
+      return Batch(_mm256_castsi256_ps(power));
+    }
+    if constexpr (N == 4) {
+      const __m128i bits = _mm_castps_si128(a.batch);
+      const __m256i picked = _mm256_permutevar8x32_epi32(table, _mm256_castsi128_si256(bits));
+      return Batch(_mm_castsi128_ps(_mm_add_epi32(_mm256_castsi256_si128(picked), _mm_slli_epi32(bits, 20))));
+    }
+  }
+#endif
+
+  static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { transpose_square(row); }
+
+  // Adds all lanes of each row: merges pairs of rows into single rows, then pairs of these rows, until one row is left.
+  // `row` is overwritten.
+  static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
+    add_pairs<1>(row);
+    add_pairs<2>(row);
+    if constexpr (N > 4) add_pairs<4>(row);
+    if constexpr (N > 8) add_pairs<8>(row);
+    return row[0];
+  }
+
+  // Returns the bits of `from` as a batch of elements of type To. The template argument of xsimd::bitwise_cast is the
+  // element type of the result from xsimd 9 on, and the batch type of the result in earlier versions.
+  template <class To, class From>
+  static LADON_INLINE auto cast_bits(const From& from) noexcept {
+#if XSIMD_VERSION_MAJOR >= 9
+    return xsimd::bitwise_cast<To>(from);
+#else
+    return xsimd::bitwise_cast<xsimd::batch<To, typename Batch::arch_type>>(from);
+#endif
+  }
+
+  // Returns the largest lane. The lanes are rotated by 1 and by 2. If the pack has 8 or 16 lanes, the lanes are also
+  // rotated by 4, and with 16 lanes by 8. After each rotation, the maximum of the rotated and the unrotated pack is
+  // taken. At the end, every lane holds the maximum of all lanes.
+  friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
+    XsimdPack largest = max(a, rotate_lanes_down<1>(a));
+    largest = max(largest, rotate_lanes_down<2>(largest));
+    if constexpr (N > 4) largest = max(largest, rotate_lanes_down<4>(largest));
+    if constexpr (N > 8) largest = max(largest, rotate_lanes_down<8>(largest));
+    return largest.batch.get(0);
+  }
+  friend LADON_INLINE float reduce_add(const XsimdPack& a) noexcept {
+#if XSIMD_VERSION_MAJOR >= 9
+    return xsimd::reduce_add(a.batch);
+#else
+    return xsimd::hadd(a.batch);
+#endif
+  }
+};
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+}  // namespace LADON_NAMESPACE::detail::vec
