@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// bfloat16 panels are the input of products with bfloat16 weights, on targets that multiply bfloat16 numbers
-// (detail/vec/dot_bfloat16.hpp). Two features of a token share a 32-bit lane:
+// Panels of bfloat16 numbers, for targets that multiply them (detail/vec/dot_bfloat16.hpp):
 //     data   [panels][(features + 1) / 2][width][2]    0 for a feature that is missing from the last pair
 //
-// Each feature is rounded to the nearest bfloat16, ties to even, so its relative error is at most 2^-8. Infinity and
-// NaN stay infinity and NaN. At run time, subnormal features count as 0.
+// Features are rounded to nearest, ties to even: the relative error is at most 2^-8. Subnormal features count as 0.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +13,18 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A view of panels of bfloat16 numbers. Each panel begins `stride` numbers after the previous panel.
+// Each panel begins `stride` numbers after the previous one.
 struct BFloat16PanelsView {
   const BFloat16* data;
   std::size_t stride;
 
-  // Returns the panels from panel `first` on.
   template <std::size_t Features, std::size_t Width>
   LADON_INLINE constexpr BFloat16PanelsView panels_from(std::size_t first) const noexcept {
     return {data + first * stride, stride};
   }
 };
 
-// Rounds the floats in `panels` [count][Features][width], and stores the result in `data`. The tokens of each panel
-// fill Packs packs. Each panel of `data` begins `stride` bfloat16 numbers after the previous panel.
+// Rounds `panels` [count][Features][width] to `data`. The tokens of each panel fill Packs packs.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features>
 LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t count, BFloat16* data,
                                          std::size_t stride) noexcept {

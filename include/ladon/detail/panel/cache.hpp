@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys or the values of one head in a cache (key_value_cache.hpp), stored in panels (detail/panel/panels.hpp) of
-// float32, bfloat16 or int8 numbers.
-//
-// Kernels read the panels of a head through a view:
-//     const float*       float32
-//     const BFloat16*    bfloat16
-//     Int8Tokens         int8: the integers, and the scale of each token
-//
-// Kernels that read a cache call the functions at the end of this file. These functions accept any of the views, so the
-// kernels work with every precision.
+// The keys or the values of one head in a cache (key_value_cache.hpp), in panels. Kernels read them through a view:
+// const float*, const BFloat16* or Int8Tokens. The functions at the end of this file accept any of the three.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +16,15 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A view of int8 keys or values. Each feature of token t is stored as an integer, and the feature is
-// approximately scale[t] times this integer. If a feature of a token is infinite or NaN, the scale of the token is NaN.
+// int8 keys or values: a feature of token t is the integer times scale[t]. The scale is NaN if a feature is infinite or
+// NaN.
 struct Int8Tokens {
   const std::int8_t* data;  // [panels][features][width]
   const float* scale;       // [tokens]
 };
 
-// Returns the largest magnitude among the features of a token. If a feature is NaN or infinite, the result is also NaN
-// or infinite. The floats are compared as integers, because compilers do not vectorise a maximum of floats.
+// Returns the largest magnitude, or NaN or infinity if a feature is. Floats are compared as integers, because compilers
+// do not vectorise a maximum of floats.
 template <std::size_t Features>
 constexpr float largest_feature(const float* features, std::size_t distance) noexcept {
   std::uint32_t largest = 0;
@@ -43,21 +35,19 @@ constexpr float largest_feature(const float* features, std::size_t distance) noe
   return ladon::bit_cast<float>(largest);
 }
 
-// Returns the integer nearest to x, ties to even. Precondition: |x| < 127.5.
+// Rounds ties to even. Precondition: |x| < 127.5.
 constexpr std::int8_t nearest_int8(float x) noexcept {
   return static_cast<std::int8_t>(static_cast<std::int32_t>((x + vec::round_to_low_bits) - vec::round_to_low_bits));
 }
 
-// Returns the offset of feature 0 of the token in `slot` in panels [panels][Features][width] of the layout T.
+// Returns the offset of feature 0 of the token in `slot`.
 template <PanelLayout T, std::size_t Features>
 LADON_INLINE constexpr std::size_t slot_offset(std::size_t slot) noexcept {
   return slot / T.width() * T.width() * Features + slot % T.width();
 }
 
-// Storage for Tokens tokens with Features features each:
-//     view     returns a view of all tokens
-//     store    puts a token into `slot`, rounded to the precision of the storage; `distance` is the number of floats
-//              from one feature of the token to the next
+// Storage for Tokens tokens:
+//     store    rounds a token and puts it into `slot`; its features are `distance` floats apart
 //     finite   returns whether all features of the token in `slot` are finite
 template <std::size_t Tokens, std::size_t Features, PanelLayout T, CachePrecision P>
 struct CachePanels : Panels<Tokens, Features, T> {
@@ -111,8 +101,7 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
   constexpr bool finite(std::size_t slot) const noexcept { return scale[slot] * 0.0f == 0.0f; }
 };
 
-// `skip` returns a view that begins `tokens` tokens later, at the first token of a panel. `elements` returns the
-// address of the first number of a view.
+// Returns a view that begins `tokens` tokens later, at the first token of a panel.
 template <std::size_t Features, class Element>
 LADON_INLINE constexpr const Element* skip(const Element* view, std::size_t tokens) noexcept {
   return view + tokens * Features;
@@ -127,8 +116,7 @@ LADON_INLINE constexpr const Element* elements(const Element* view) noexcept {
 }
 LADON_INLINE constexpr const std::int8_t* elements(const Int8Tokens& view) noexcept { return view.data; }
 
-// Multiplies each lane of `x` by the scale of its token: lane i belongs to token number `token` + i. Without scales
-// (float32 and bfloat16), returns `x`.
+// Multiplies lane i of `x` by the scale of token `token` + i, if there are scales.
 template <class Pack, class Element>
 LADON_INLINE constexpr Pack times_scale(const Pack& x, const Element*, std::size_t) noexcept {
   return x;
@@ -138,8 +126,8 @@ LADON_INLINE constexpr Pack times_scale(const Pack& x, const Int8Tokens& view, s
   return x * Pack::load(view.scale + token);
 }
 
-// Converts the tokens `range` of a view to floats [panels][Features][Width], and stores them at `to`. `range` begins at
-// the first token of a panel. The last panel is converted as a whole, even if `range` ends within it.
+// Converts the tokens `range` to floats [panels][Features][Width]. `range` begins at a panel. The last panel is
+// converted as a whole.
 template <class Pack, std::size_t Width, std::size_t Features, class View>
 LADON_NOINLINE constexpr void widen(const View& view, Range range, float* to) noexcept {
   for (std::size_t base = range.begin; base < range.end; base += Width) {

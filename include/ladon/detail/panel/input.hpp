@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A LinearInput holds the converted input of a linear map. The steps of attention and of layers pass the input of a
-// product to matmul as a view:
-//     PanelsView          panels of floats, for float32 weights
-//     BFloat16PanelsView  panels of bfloat16 numbers, for bfloat16 weights, if the target multiplies bfloat16 numbers;
-//                         otherwise, bfloat16 weights take a PanelsView
-//     Int8PanelsView      quantised panels, for int8 weights
-//
-// A LinearInput makes these views from panels of floats:
+// The input of a product in the form that its weights need: float panels for float32 weights (nothing is converted),
+// bfloat16 panels for bfloat16 weights if the target multiplies them, quantised panels for int8 weights.
 //     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
-//     view(panels)                     returns a view of all panels; the caller may read only panels that `convert` has
-//                                      converted
-//
-// For a PanelsView, nothing is converted: the LinearInput is empty, and `convert` and `view` return a view of the
-// floats in `panels`.
+//     view(panels)                     returns a view of all panels
 #pragma once
 
 #include <cstddef>
@@ -25,7 +15,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Memory for the converted input of a product: Tokens tokens with at most MostFeatures features each.
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct LinearInput;
 
@@ -50,8 +39,7 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
   static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
   BFloat16 data[T.panels(Tokens) * stride];
 
-  // Rounds `count` panels to bfloat16, beginning with panel number `first`, and stores the result in `data`. `panels`
-  // is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
+  // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
@@ -71,7 +59,6 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, 
   Element data[T.panels(Tokens) * stride];
   float parameters[T.panels(Tokens) * parameters_per_token<Element> * T.width()];
 
-  // Quantises `count` panels, beginning with panel number `first`, and stores the result in `data` and `parameters`.
   // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
@@ -86,8 +73,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, 
   }
 };
 
-// Converts the first `active` tokens of `panels` [panels][Features][width] into `input`, but only the panels that
-// belong to `share`. If products take the floats in `panels` (Input::converts is false), the function does nothing.
+// Converts the panels that have one of the first `active` tokens and belong to `share`.
 template <class Simd, PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class Input,
           class CallShare = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, Input& input, CallShare share = {}) noexcept {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the memory of a call in a checked build (checks.hpp). The arrays must not be null, and the workspace must be
-// aligned. The output must not overlap with an input, but may begin where the input x begins. The workspace and the
-// cache must not overlap with the output or an input. An unchecked build checks nothing.
+// Checks the memory of a call in a checked build (checks.hpp): no null pointer, an aligned workspace, and no overlap of
+// the output, the inputs, the workspace and the cache. The output may begin where the input x begins.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +13,19 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The part of a caller's array that a call uses: `count` floats from `data` on. If `count` is 0, `data` may be null.
+// If `count` is 0, `data` may be null.
 struct Floats {
   const float* data = nullptr;
   std::size_t count = 0;
 };
 
-// The arrays of a call. The call writes `y`. The call reads `x` and the other inputs. `y` may begin where `x` begins.
+// The call writes `y` and reads the others.
 struct CallMemory {
   Floats y;
   Floats x;
   Floats inputs[2] = {};
 };
 
-// Returns whether two pieces of memory have a common byte. The pieces have `a_bytes` and `b_bytes` bytes.
 inline bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) noexcept {
   const auto a_begin = reinterpret_cast<std::uintptr_t>(a), b_begin = reinterpret_cast<std::uintptr_t>(b);
   return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
@@ -36,13 +34,11 @@ inline bool overlap(const Floats& a, const Floats& b) noexcept {
   return overlap(a.data, a.count * sizeof(float), b.data, b.count * sizeof(float));
 }
 
-// Returns the number of bytes from the address `a` to the address `b`.
 inline std::ptrdiff_t bytes_between(const void* a, const void* b) noexcept {
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a));
 }
 
-// Checks the arrays of a call. `caller` is the place of the call in the user's source code. `owned` are the objects
-// that hold the library's data during the call: the workspace or its members, and the cache.
+// `owned` are the workspace or its members, and the cache.
 template <class... Owned>
 LADON_INLINE constexpr void expect_memory([[maybe_unused]] Caller caller, [[maybe_unused]] const CallMemory& call,
                                           [[maybe_unused]] const Owned&... owned) noexcept {
@@ -60,7 +56,7 @@ LADON_INLINE constexpr void expect_memory([[maybe_unused]] Caller caller, [[mayb
                   {{"bytes from the input to y", bytes_between(input.data, call.y.data)}});
   }
   const auto expect_apart = [&]<class T>(const T& object) {
-    // The compiler assumes that a reference is aligned, and would remove the following check. `opaque` prevents this.
+    // `opaque`: the compiler assumes that a reference is aligned, and would remove the check.
     const void* const address = opaque(static_cast<const void*>(&object));
     LADON_EXPECTS(reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0,
                   "ladon: a workspace or cache is not aligned to 64 bytes", caller,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised panels are the input of int8 products. Each token has a scale and a zero point. Both are computed at run
-// time from the range of the token's features. If the range does not contain 0, it is extended to 0. A feature x
-// becomes the integer q:
+// Quantised panels, the input of int8 products. Each token has a scale and a zero point, from the range of its
+// features:
 //     high   = max(0, features)
 //     low    = min(0, features)
 //     levels = 255                           127 if q + zero has 7 bits
@@ -9,30 +8,16 @@
 //     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
 //     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
 //
-// The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
-// one bit more. In WebAssembly, the number of levels is known at run time only (detail/vec/quantisation_levels.hpp).
-//
-// The type of the elements determines what the panels hold:
-//     std::int16_t, std::int32_t   q
-//     std::uint8_t                 q + zero
-//     std::int8_t                  q + zero; `zero` is 128 less than above, so that q + zero fits into a signed byte
-//
-// A tuple is a 32-bit lane with tuple_size features of a token (detail/vec/dot.hpp). The arrays of quantised
-// panels:
+// Panels of std::int16_t and std::int32_t hold q. Panels of std::uint8_t hold q + zero. Panels of std::int8_t also hold
+// q + zero, with a `zero` that is 128 less. A tuple is a 32-bit lane with tuple_size features of a token
+// (detail/vec/dot.hpp):
 //     data         [panels][tuples][width][tuple_size]      q = 0 for features that are missing from the last tuple
-//     parameters   [panels][parameters_per_token][width]    scale of each token; if the panels hold q + zero, then also
-//                                                           `zero` of each token
+//     parameters   [panels][parameters_per_token][width]    scale of each token; with q + zero, then also `zero`
 //
-// At run time, microcontrollers store the integers in other orders than `data` above: see
-// detail/cortex_m/dsp_quantise.hpp, int8_helium.hpp, int8_thumb1.hpp and int8_quantise_one_lane.hpp. On Helium,
-// `parameters` holds the integer z of int8_helium.hpp instead of `zero`.
+// At run time, microcontrollers store the integers in other orders (detail/cortex_m).
 //
-// A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0, or any numbers on microcontrollers. A token whose scale would be less than 2^-126 gets the scale 0,
-// and all its q are 0.
-//
-// If the template parameter Rotated is true, the features are first rotated (hadamard.hpp). The scale and the integers
-// are those of the rotated features.
+// A token with an infinite or NaN feature gets the scale NaN, and arbitrary q. A token whose scale would be less than
+// 2^-126 gets the scale 0, and q = 0. With Rotated, the features are rotated first (detail/panel/rotate_int8.hpp).
 #pragma once
 
 #include <cstddef>
@@ -46,18 +31,16 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// How many quantisation parameters a token has: the scale, and the zero point if features are q + zero.
 template <class Element>
 inline constexpr std::size_t parameters_per_token = vec::holds_zero_point<Element> ? 2 : 1;
 
-// A view of quantised panels. Each panel begins `stride` integers after the previous panel.
+// Each panel begins `stride` integers after the previous one.
 template <class Element>
 struct Int8PanelsView {
   const Element* data;
   const float* parameters;
   std::size_t stride;
 
-  // `scale` returns the scales of the tokens of one panel. `zero` returns the zero points of these tokens.
   template <std::size_t Width>
   LADON_INLINE constexpr const float* scale(std::size_t panel) const noexcept {
     return parameters + panel * parameters_per_token<Element> * Width;
@@ -68,43 +51,36 @@ struct Int8PanelsView {
     return scale<Width>(panel) + Width;
   }
 
-  // Returns the panels from panel `first` on.
   template <std::size_t Features, std::size_t Width>
   LADON_INLINE constexpr Int8PanelsView panels_from(std::size_t first) const noexcept {
     return {data + first * stride, scale<Width>(first), stride};
   }
 };
 
-// Whether `View`, the input of a product, is a view of quantised panels.
 template <class View>
 inline constexpr bool is_quantised = false;
 template <class Element>
 inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
 
-// Finds the lowest and the highest feature of each token of a pack, and whether all features of the token are finite.
-// To hide the latency of min, max and fma, the features are divided among four independent ranges.
+// The lowest and the highest feature of each token, and whether all features are finite. Four independent ranges hide
+// the latency of min, max and fma.
 template <class Pack>
 class FeatureRanges {
  public:
-  // Extends range `i` of the four ranges, so that it contains feature `x` of each token. Also checks whether `x` is
-  // finite.
   LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
     extend(i, x);
     check(i, x);
   }
-  // Like `add`, but does not check whether `x` is finite.
   LADON_INLINE constexpr void extend(std::size_t i, const Pack& x) noexcept {
     Pack* const range = ranges_[i];
     range[0] = min(x, range[0]);
     range[1] = max(x, range[1]);
   }
-  // Checks whether `x` is finite, for each token.
   LADON_INLINE constexpr void check(std::size_t i, const Pack& x) noexcept {
     ranges_[i][2] = fma(x, zeros(), ranges_[i][2]);
   }
-  // low() returns the lowest feature of each token, or 0 if all features are positive. high() returns the highest
-  // feature, or 0 if all features are negative. nan_if_not_finite() returns NaN for a token with an infinite or NaN
-  // feature, otherwise 0.
+  // low() is at most 0, and high() at least 0. nan_if_not_finite() is NaN for a token with an infinite or NaN feature,
+  // otherwise 0.
   LADON_INLINE constexpr Pack low() const noexcept { return min(min(at(0, 0), at(1, 0)), min(at(2, 0), at(3, 0))); }
   LADON_INLINE constexpr Pack high() const noexcept { return max(max(at(0, 1), at(1, 1)), max(at(2, 1), at(3, 1))); }
   LADON_INLINE constexpr Pack nan_if_not_finite() const noexcept {
@@ -123,7 +99,6 @@ class FeatureRanges {
                         {zeros(), zeros(), zeros()}};
 };
 
-// Reads the features of the tokens in one pack of a panel [Features][Width].
 template <class Pack, std::size_t Features, std::size_t Width, bool Rotated>
 struct PackFeatures {
   static_assert(!Rotated || Features % rotated_block == 0);
@@ -132,8 +107,8 @@ struct PackFeatures {
 
   const float* features;
 
-  // Calls visit(i, packs) for each whole block of features. The packs hold the features i .. i + block - 1 of several
-  // tokens. If Rotated is true, the features are rotated.
+  // Calls visit(i, packs) for each whole block of features. The packs hold the features i .. i + block - 1, rotated if
+  // Rotated is true.
   template <class Visit>
   LADON_INLINE constexpr void for_whole_blocks(const Visit& visit) const noexcept {
     for (std::size_t i = 0; i < whole; i += block) {
@@ -147,15 +122,13 @@ struct PackFeatures {
   LADON_INLINE constexpr Pack at(std::size_t i) const noexcept { return Pack::load(features + i * Width); }
 };
 
-// Computes the scales of the tokens in one pack of a panel.
 template <int FeatureBits, class Pack, std::size_t Features, std::size_t Width, bool Rotated>
 LADON_INLINE constexpr vec::TokenScale<Pack> token_scale(
     PackFeatures<Pack, Features, Width, Rotated> features) noexcept {
   using From = PackFeatures<Pack, Features, Width, Rotated>;
   FeatureRanges<Pack> ranges;
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
-    // The first feature of a rotated block is the sum of the eight original features. The sum is finite only if all
-    // these features are finite, so one check is enough.
+    // The first feature of a rotated block is the sum of the original ones, which is finite only if all of them are.
     if constexpr (Rotated) ranges.check(0, packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {
@@ -175,8 +148,7 @@ LADON_INLINE constexpr vec::TokenScale<Pack> token_scale(
                                           ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
 }
 
-// Quantises one pack of a panel. `pack` points to the first feature of the pack. `to` points to the first integer of
-// the pack. The array `parameters` receives the quantisation parameters of each token. The scales come first.
+// Quantises one pack of a panel. `pack` points to its first feature, and `to` to its first integer.
 template <class Pack, std::size_t Features, std::size_t Width, int FeatureBits, bool Rotated, class Element>
 LADON_INLINE constexpr void quantise_pack(const float* pack, Element* to, float* parameters) noexcept {
   using Dot = vec::TupleDot<Element, Pack>;
@@ -186,8 +158,7 @@ LADON_INLINE constexpr void quantise_pack(const float* pack, Element* to, float*
   const auto token = token_scale<FeatureBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(vec::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
-  // `integer` limits q only from above (token.most). quantised_feature in detail/vec/token_scale.hpp explains why q
-  // needs no lower limit.
+  // q needs no lower limit (quantised_feature in detail/vec/token_scale.hpp).
   const auto integer = [&](const Pack& x)
                            LADON_INLINE_LAMBDA { return min(select(usable, x, zeros) * token.reciprocal, token.most); };
   Pack tuple[Dot::tuple_size];
@@ -208,8 +179,8 @@ LADON_INLINE constexpr void quantise_pack(const float* pack, Element* to, float*
   if constexpr (vec::holds_zero_point<Element>) zero.store(parameters + Width);
 }
 
-// Quantises a single token, with one feature in each lane of a pack. The result equals the result of quantise_pack. The
-// loop that rounds the features uses floats instead of packs, because compilers vectorise this loop.
+// Quantises a single token, with one feature in each lane. The result equals that of quantise_pack. Compilers vectorise
+// the loop that rounds, which uses floats instead of packs.
 template <class Simd, std::size_t Features, int FeatureBits, bool Rotated, class Element>
 LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* parameters) noexcept {
   if constexpr (Rotated) {
@@ -229,8 +200,8 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = vec::least_feature<Element>() - low;
   const auto added = vec::holds_zero_point<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // Without -ffp-contract=off, scale_of_range may compute `low` with an fma, which does not round its product. `scaled`
-  // is rounded, so `scaled` may be less than `low`. The loop therefore also has the lower limit `low`.
+  // The lower limit: without -ffp-contract=off, an fma may compute `low` without rounding the product, and `scaled`,
+  // which is rounded, may be less.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;
@@ -241,8 +212,7 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   if constexpr (vec::holds_zero_point<Element>) parameters[1] = zero;
 }
 
-// Quantises the floats in `panels` [count][Features][width], and stores the result in `data` and `parameters`. The
-// tokens of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
+// Quantises `panels` [count][Features][width]. The tokens of each panel fill Packs packs.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, int FeatureBits, bool Rotated,
           class Element>
 LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* parameters,

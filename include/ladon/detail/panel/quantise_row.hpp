@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that quantise rows of float weights to int8. quantise.hpp and the tool ladon-weights call these functions.
+// Quantises rows of float weights to int8, for quantise.hpp and the tool ladon-weights.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns the largest magnitude of `size` weights, `stride` floats apart, or NaN if a weight is infinite or NaN.
+// Returns the largest magnitude of weights that are `stride` floats apart, or NaN if one is infinite or NaN.
 constexpr float largest_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
   float largest = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -23,7 +23,7 @@ constexpr float largest_magnitude(const float* weights, std::size_t size, std::s
   return largest;
 }
 
-// Returns the integer nearest to x, ties to even. Precondition: |x| < 2^22.
+// Rounds ties to even. Precondition: |x| < 2^22.
 constexpr std::int32_t nearest_integer(float x) noexcept {
   const auto truncated = static_cast<std::int32_t>(x);
   const float fraction = x - static_cast<float>(truncated);
@@ -34,29 +34,24 @@ constexpr std::int32_t nearest_integer(float x) noexcept {
   return truncated % 2 == 0 ? truncated : away;
 }
 
-// Returns the scale of a row whose largest magnitude is `largest`: largest / 127, or 1 if this quotient is 0 or
-// subnormal.
+// Returns largest / 127, or 1 if this quotient is 0 or subnormal: all weights of such a row become 0.
 constexpr float row_scale(float largest) noexcept {
   const float scale = largest / 127;
   return scale < std::numeric_limits<float>::min() ? 1.0f : scale;
 }
 
-// Returns the int8 weight of a float weight. `scale` is the scale of the weight's row (row_scale). A row of tiny
-// weights has the scale 1, so all weights of the row become 0.
+// `scale` is the result of row_scale.
 constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   const std::int32_t q = nearest_integer(weight / scale);
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
 }
 
-// Rotates one block of a row of weights (hadamard.hpp). `weights` points to the block's first weight, and the weights
-// are `stride` floats apart.
 constexpr void load_rotated_block(const float* weights, std::size_t stride, float (&block)[rotated_block]) noexcept {
   for (std::size_t j = 0; j < rotated_block; ++j) block[j] = weights[j * stride];
   rotate_block(block);
 }
 
-// Returns the largest magnitude in a row of rotated weights (hadamard.hpp). Returns NaN if a weight is infinite or NaN,
-// or if a sum in the rotation exceeds the range of floats.
+// Like largest_magnitude, of rotated weights. Also NaN if a sum in the rotation exceeds the range of floats.
 constexpr float largest_rotated_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
   float largest = 0;
   for (std::size_t i = 0; i < size; i += rotated_block) {
@@ -69,15 +64,13 @@ constexpr float largest_rotated_magnitude(const float* weights, std::size_t size
   return largest;
 }
 
-// Quantises a rotated weight (hadamard.hpp) to an int8 weight of the opposite sign, because the stored scale is
-// negative (rotated_scale).
+// A rotated weight gets the opposite sign, because the stored scale is negative.
 constexpr std::int8_t rotated_weight(float rotated, float scale) noexcept {
   return static_cast<std::int8_t>(-quantised_weight(rotated, scale));
 }
-// Returns the scale that is stored for a row of rotated weights. `scale` is the result of row_scale.
+// Returns the scale that is stored for a row of rotated weights.
 constexpr float rotated_scale(float scale) noexcept { return scale * (-1.0f / rotated_block); }
 
-// Like quantise_row, but rotates the weights first (hadamard.hpp).
 constexpr float quantise_rotated_row(const float* weights, std::size_t size, std::size_t stride,
                                      std::int8_t* to) noexcept {
   const float scale = row_scale(largest_rotated_magnitude(weights, size, stride));
@@ -89,26 +82,22 @@ constexpr float quantise_rotated_row(const float* weights, std::size_t size, std
   return rotated_scale(scale);
 }
 
-// Quantises a row of `size` finite weights, `stride` floats apart. Writes `size` integers to `to`, and returns the
-// scale of the row.
+// Quantises a row of finite weights, `stride` floats apart. Returns the scale of the row.
 constexpr float quantise_row(const float* weights, std::size_t size, std::size_t stride, std::int8_t* to) noexcept {
   const float scale = row_scale(largest_magnitude(weights, size, stride));
   for (std::size_t i = 0; i < size; ++i) to[i] = quantised_weight(weights[i * stride], scale);
   return scale;
 }
 
-// Returns the sum of a row of `size` int8 weights.
 constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noexcept {
   std::int32_t sum = 0;
   for (std::size_t i = 0; i < size; ++i) sum += row[i];
   return sum;
 }
 
-// The next functions are for kernels in C. Sizes are arguments and the functions are not inlined, so that a program
-// contains each function once. If the functions were inlined, NAME_quantise of a kernel with two linear maps would have
-// 8.5 KB instead of 2 KB (g++ 12, x86-64, -O3).
+// For kernels in C. Not inlined, and with sizes as arguments, so that a program contains each function once:
+// NAME_quantise with two linear maps has 2 KB instead of 8.5 KB (g++ 12, x86-64, -O3).
 
-// Returns whether all `count` weights are finite.
 LADON_NOINLINE constexpr bool all_weights_finite(const float* weights, std::size_t count) noexcept {
   return largest_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
 }
@@ -116,8 +105,7 @@ LADON_NOINLINE constexpr bool all_rotated_weights_finite(const float* weights, s
   return largest_rotated_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
 }
 
-// Quantises finite weights [rows][columns]. Writes int8 weights [rows][columns], and a scale and a row sum for each
-// row.
+// Quantises finite weights [rows][columns]. Each row gets a scale and a row sum.
 LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows, std::size_t columns,
                                             std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
   for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {
@@ -125,7 +113,6 @@ LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows,
     row_sum[r] = sum_of_row(weight, columns);
   }
 }
-// Like quantise_rows, but rotates the weights first (hadamard.hpp).
 LADON_NOINLINE constexpr void quantise_rotated_rows(const float* from, std::size_t rows, std::size_t columns,
                                                     std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
   for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {

@@ -8,12 +8,12 @@
 
 namespace LADON_NAMESPACE {
 
-// The indices from `begin` to `end` - 1. If `begin` equals `end`, the range is empty.
+// Half-open: begin <= i < end.
 struct Range {
   std::size_t begin;
   std::size_t end;
   constexpr bool contains(Range inner) const noexcept { return begin <= inner.begin && inner.end <= end; }
-  // Returns the intersection of two ranges. The result is empty if the ranges have no common index.
+  // Returns the intersection, which may be empty.
   friend constexpr Range operator&(Range a, Range b) noexcept {
     const std::size_t first = a.begin > b.begin ? a.begin : b.begin;
     const std::size_t last = a.end < b.end ? a.end : b.end;

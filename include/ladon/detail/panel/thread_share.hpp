@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines what one thread computes in a call: the whole call, or one share of one phase. threads.hpp explains phases
-// and shares. A phase consists of parts: panels, or heads of keys and values (parts_of_phase in
-// detail/panel/panels.hpp).
+// What one thread computes in a call: all of it, or one share of one phase (threads.hpp). A phase consists of parts:
+// panels, or heads of keys and values.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +12,13 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The whole call, by one thread. `has` returns true for every phase. `of` returns all parts of a phase. The compiler
-// knows both results, so a call by one thread contains no tests of phases.
+// The whole call. The compiler knows both results, so a call by one thread contains no tests of phases.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }
   static constexpr Range of(std::size_t parts) noexcept { return {0, parts}; }
 };
 
-// One thread's share of one phase. `has` returns true for this phase only. `of` returns which of the phase's parts the
-// thread computes.
 struct ShareOfPhase {
   static constexpr bool whole = false;
   std::size_t phase;
@@ -31,7 +27,7 @@ struct ShareOfPhase {
   constexpr Range of(std::size_t parts) const noexcept { return share.of(parts); }
 };
 
-// Returns one share of phase `phase`. Precondition: `phase` < `phases`, the number of phases of the call.
+// Precondition: `phase` < `phases`, the number of phases of the call.
 LADON_INLINE constexpr ShareOfPhase share_of_phase([[maybe_unused]] Caller caller, std::size_t phase,
                                                    [[maybe_unused]] std::size_t phases, Share share) noexcept {
   LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", caller, {{"phase", phase}, {"phases", phases}});

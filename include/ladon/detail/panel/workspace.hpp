@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workspaces: the scratch memory that the caller provides for a call. A workspace needs no initialisation, and no call
-// reads data that an earlier call has written. A call needs `sizeof(Workspace)` bytes of scratch memory. A workspace
-// that is a `static constinit` variable costs no time at program start.
-//
-// Most workspaces have two members. All threads of a call use the member `shared`. Each thread has a separate
-// `scratch`. The arrays of a workspace have the layout of panels (detail/panel/panels.hpp).
+// Workspaces: the caller's scratch memory for a call, sizeof(Workspace) bytes. A workspace needs no initialisation, and
+// no call reads what an earlier call has written. All threads of a call use `shared`. Each thread has a `scratch`.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +11,11 @@
 
 namespace LADON_NAMESPACE {
 
-// The workspace of a call by one thread.
 template <class Shared, class Scratch>
 struct Workspace {
   Shared shared;
   Scratch scratch;
 };
-// The workspace of a call by several threads.
 template <class Shared, class Scratch, std::size_t Threads>
 struct TeamWorkspace {
   static_assert(Threads > 0, "ladon: a call needs at least one thread");
@@ -29,16 +23,14 @@ struct TeamWorkspace {
   Scratch scratch[Threads];
 };
 
-// The scratch memory of one thread for one head. A thread computes one head after another in the same memory. With a
-// single query, the thread computes HeadsTogether heads at the same time (ShapeLayout::heads_together). `query` and
-// `scores` then have room for all these heads.
+// The scratch memory of one thread for one head at a time. A single query computes HeadsTogether heads at the same
+// time, so `query` and `scores` have room for them.
 template <Shape S, class Vectors, std::size_t HeadsTogether>
 struct ScratchOfHeads {
   using L = detail::ShapeLayout<S, Vectors>;
   Panels<S.keys, S.head_width, L::keys> keys;     // keys K^T of one head
   Panels<S.keys, S.value_width, L::keys> values;  // values V^T of one head
-  // `query` holds the queries Q^T of one panel. `scores` first holds the scores S^T of one key block, and later the
-  // weights P^T of the key block.
+  // The scores S^T of one key block, and later its weights P^T.
   Panels<L::queries.width(), HeadsTogether * S.head_width, L::queries> query;
   Panels<L::queries.width(), HeadsTogether * L::block, L::queries> scores;
 };
@@ -46,11 +38,8 @@ struct ScratchOfHeads {
 template <Shape S, class Vectors>
 using HeadScratch = ScratchOfHeads<S, Vectors, detail::ShapeLayout<S, Vectors>::heads_together>;
 
-// The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
-// for all keys and values.
-//
-// Kernels for several queries convert a bfloat16 or int8 cache to floats, one key block at a time. The kernels store
-// the converted keys in `widened`, and later overwrite the keys with the converted values.
+// The scratch memory of attention to a cache, which holds the keys and values. Kernels for several queries convert one
+// key block of a bfloat16 or int8 cache to floats: first the keys, and later the values, in `widened`.
 template <Shape S, class Vectors>
 struct CachedScratch {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -59,14 +48,12 @@ struct CachedScratch {
   using Widened = Panels<L::widened_block, widest, L::keys>;
   Panels<L::queries.width(), widest, L::queries>
       projected;  // new K^T or V^T of one head, before scatter() writes it into the cache
-  // `query` holds the queries Q^T of one panel. `scores` first holds the scores S^T of one key block, and later the
-  // weights P^T of the key block.
   Panels<L::queries.width(), L::heads_together * S.head_width, L::queries> query;
   Panels<L::queries.width(), L::heads_together * L::block, L::queries> scores;
   [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Widened> widened;
 };
 
-// The workspace of attention without projections: the scratch memory of a head, and the output of one panel of queries.
+// Without projections: the scratch memory of a head, and the output of one panel of queries.
 template <Shape S, class Vectors>
 struct AttentionWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -74,14 +61,13 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// Memory for the converted input of a product (detail/panel/input.hpp). The projections of `x` use this memory
-// first, and later products use it again.
+// The converted input of the projections of `x`, and later of other products.
 template <Shape S, class Vectors, class Precision>
 using QueryInput =
     detail::LinearInput<Precision, Vectors, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
                         detail::ShapeLayout<S, Vectors>::queries>;
 
-// The memory that all threads share in self-attention: x in panels, and the concatenated heads.
+// The memory that all threads share in self-attention.
 template <Shape S, class Vectors, class Precision = precision::Float32>
 struct SelfShared {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -90,7 +76,7 @@ struct SelfShared {
   [[no_unique_address]] QueryInput<S, Vectors, Precision> input;
 };
 
-// The memory that all threads share in attention to a context: x and the context in panels, and the concatenated heads.
+// The memory that all threads share in attention to a context.
 template <Shape S, class Vectors, class Precision = precision::Float32>
 struct CrossShared {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -101,10 +87,8 @@ struct CrossShared {
   [[no_unique_address]] detail::LinearInput<Precision, Vectors, S.keys, S.key_model, L::keys> context_input;
 };
 
-// The workspace of project_keys. `context` holds the tokens of one context in panels. If keys and values have separate
-// contexts, project_keys first projects the keys, and then overwrites `context` with the context of the values. With a
-// bfloat16 or int8 cache, `projected` holds one panel of new keys or values before scatter() writes the panel into the
-// cache.
+// The workspace of project_keys. If keys and values have separate contexts, `context` holds them one after the other.
+// With a bfloat16 or int8 cache, `projected` holds one panel before scatter() writes it into the cache.
 template <Shape S, class Vectors, class Precision = precision::Float32>
 struct KeyWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -117,7 +101,6 @@ struct KeyWorkspace {
   using Projected = Panels<L::keys.width(), widest_head, L::keys>;
   [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Projected> projected;
 
-  // Returns `projected`, or null for a float32 cache.
   constexpr float* projected_panel() noexcept {
     if constexpr (S.cache_precision == CachePrecision::float32) {
       return nullptr;

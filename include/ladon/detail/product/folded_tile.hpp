@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// FoldedMicroKernel computes a tile whose panel would leave lanes of registers idle:
+// A folded tile: its panel would leave lanes of the registers idle, so each register holds several steps.
 //     width of the panel         Steps   packs of the tile
 //     half a register            2       1
 //     a quarter of a register    4       1
 //     one and a half registers   2       3, each half a register wide
 //
-// Each register computes several consecutive steps at once (template argument Steps). Lane i * Steps + j of a sum
-// belongs to token i of the pack, and adds the steps j, j + Steps, j + 2 Steps and so on:
-//     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
-//
-// At the end, the Steps partial sums of each token are added.
-//
-// The weights are read in place. If the rows of `a` are contiguous, one load reads the weights of a row for Steps
-// steps. The panel's rows for these steps are loaded, and the lanes are reordered (detail/vec/fold.hpp).
-//
-// detail/panel/panels.hpp defines panels, detail/target/layout.hpp tiles, and detail/product/tile.hpp
-// steps.
+// Lane i * Steps + j of a sum belongs to token i, and adds the steps j, j + Steps, j + 2 Steps and so on. The partial
+// sums of a token are added at the end.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +16,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The micro-kernel of a folded product. `Wide` is the target's widest pack. A `Wide` register holds Steps steps of the
-// inner index, for Wide::lanes / Steps tokens. The tile has Packs such registers for each row. If Operation is
-// PairProducts, a step handles two values of the inner index, and a lane holds a pair of bfloat16 numbers.
+// The micro-kernel of a folded product. `Wide` is the widest pack. With PairProducts, a step has two bfloat16 features.
 template <class Wide, std::size_t Rows, std::size_t Packs, std::size_t Steps, class Operation = MultiplyAdd>
 class FoldedMicroKernel {
   using Fold = vec::Fold<Wide, Steps>;
@@ -43,18 +32,14 @@ class FoldedMicroKernel {
     }
   }
 
-  // Adds the products of all `inner` features to the sums. The elements of `a` and of the panel are floats or bfloat16
-  // numbers. The panel's rows have `width` floats or pairs, and are contiguous. `next` has the weights of the next
-  // tile. With Prefetch, the function also prefetches weights. If the rows of `a` are contiguous, it prefetches later
-  // weights of `a`, and near the end of the rows, the rows of `next` (OwnRowsAhead). If the columns of `a` are
-  // contiguous, it prefetches the columns of `next`.
+  // Adds the products of all `inner` features, which are floats or bfloat16 numbers. `next` has the weights of the next
+  // tile.
   template <bool Prefetch, class Matrix, class Element>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const Element* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Prefetch>(inner, a.data, panel, next.data);
   }
 
-  // Calls finish(row, pack, sums) for each row and pack. `sums` is a pack of Wide::lanes / Steps lanes, with the sum of
-  // one token in each lane.
+  // Calls finish(row, pack, sums). Each lane of `sums` belongs to one token.
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL
@@ -73,8 +58,7 @@ class FoldedMicroKernel {
     std::size_t k = 0;
     for (; k + cache_line_words <= steps; k += cache_line_words) {
       const OwnRowsAhead ahead(a, step_features * k, inner, next);
-      // If this loop were unrolled, g++ 12 would keep sums of three packs in memory. With one pack, the unrolled loop
-      // is no faster: six encoder layers of MiniLM take 2 to 14% more time (Zen 4, 4 and 8 tokens).
+      // g++ 12 would keep sums of three packs in memory if this loop were unrolled.
       for (std::size_t i = 0; i < cache_line_words; i += Steps) {
         if constexpr (Prefetch) prefetch<RowStride, InnerStride>(ahead, next + k * InnerStride, i);
         add<RowStride, InnerStride>(a + step_features * (k + i) * InnerStride, panel + step_features * (k + i) * width);
@@ -85,8 +69,7 @@ class FoldedMicroKernel {
     }
     const std::size_t done = step_features * k;
     if (done < inner) {
-      // The remaining elements do not fill a register. Full loads would read beyond the rows of `a` and beyond the
-      // panel, so the function copies the remaining elements into arrays that are padded with zeros.
+      // Full loads would read beyond the rows of `a` and beyond the panel, so the rest is copied and padded with zeros.
       const std::size_t rest_steps = (inner - done + step_features - 1) / step_features;
       alignas(64) Element rest[Rows * Steps * step_features] = {}, rest_of_panel[Steps * width * step_features] = {};
       for (std::size_t r = 0; r < Rows; ++r) {
@@ -99,10 +82,8 @@ class FoldedMicroKernel {
     }
   }
 
-  // Prefetches weights, before the caller adds the next Steps steps. `step` is the position of the first of these steps
-  // in a cache line of weights. If the rows of `a` are contiguous, each call prefetches weights of a few rows of `a`,
-  // and the calls for one cache line cover all rows. If the columns of `a` are contiguous, each call prefetches a few
-  // columns of the next tile (`next`).
+  // Prefetches weights for step `step` of a cache line: of its own rows, or of the next tile if columns are contiguous.
+  // The calls for one cache line cover all rows.
   template <std::size_t RowStride, std::size_t InnerStride, class Element>
   static LADON_INLINE void prefetch(const OwnRowsAhead<Element>& ahead, const Element* next,
                                     std::size_t step) noexcept {
@@ -116,7 +97,6 @@ class FoldedMicroKernel {
     }
   }
 
-  // Adds the next Steps steps to the sums. `panel` points to the panel's rows for these steps.
   template <std::size_t RowStride, std::size_t InnerStride, class Element>
   LADON_INLINE void add(const Element* a, const Element* panel) noexcept {
     Wide b[Packs];

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a weight matrix W and any number of panels of tokens (detail/panel/panels.hpp). Results come in
-// packs: for each panel, row and pack of tokens, the product calls epilogue(panel, row, pack, sum). Lane i of `sum` is
-// the result of this row for token i of this pack, including the bias.
+// The product of a weight matrix and panels of tokens: epilogue(panel, row, pack, sum) for each row and pack of tokens.
+//     W         [rows][inner], read in place: WeightRows, or Int8Rows for int8 weights
+//     in        PanelsView [panels][inner][width], BFloat16PanelsView, or Int8PanelsView
 //
-// The arguments of the product:
-//     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases. For int8
-//               weights, Int8Rows takes the place of WeightRows
-//     in        the panels: a PanelsView [panels][inner][width], a BFloat16PanelsView, or an Int8PanelsView
-//               (detail/panel/input.hpp)
-//     epilogue  stores the sums (detail/product/epilogue.hpp)
-//
-// The outer loop runs over tiles of a few rows of W, and the inner loop over panels. The rows of a tile
-// (detail/target/layout.hpp) stay in the L1 cache while the tile multiplies all panels.
+// The outer loop runs over tiles of a few rows of W, and the inner loop over panels, so that the rows of a tile stay in
+// the L1 cache.
 #pragma once
 
 #include <cstddef>
@@ -36,21 +29,17 @@ struct Nothing {};
 template <class Matrix>
 inline constexpr bool is_bfloat16 = std::is_same_v<typename Matrix::Element, BFloat16>;
 
-// Whether a tile prefetches weights while it computes its last panel. The tile prefetches either its own rows or the
-// rows of the next tile. Only long rows are prefetched.
+// Whether tiles prefetch weights during their last panel. Only long rows are prefetched.
 template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
-// Whether a tile reads ahead in the weights of the next tile while it computes its last panel. The tile reads ahead
-// only if the weights of the next tile are contiguous in memory.
+// Whether tiles read ahead in the weights of the next tile, which must be contiguous, during their last panel.
 template <class Matrix, std::size_t Inner>
 inline constexpr bool reads_rows_ahead =
     Matrix::inner_stride == 1 && Matrix::row_stride == Inner && Inner >= target::Current::read_ahead_floats;
 
-// How many rows of weights a tile has: the number that the layout of the panel gives, with two exceptions:
-// - If rows are a multiple of aliasing_bytes apart, the elements of one column compete for the same set of the L1
-//   cache. A tile then has at most most_aliasing_rows rows.
-// - If the input is a BFloat16PanelsView, a tile has at most bfloat16_tile_sums packs of sums.
+// How many rows a tile has. If rows are a multiple of aliasing_bytes apart, they compete for one set of the L1 cache,
+// so a tile has fewer rows.
 template <PanelLayout T, std::size_t Packs, class Matrix, class In = PanelsView>
 inline constexpr std::size_t tile_rows = [] {
   constexpr std::size_t most_for_sums =
@@ -62,9 +51,8 @@ inline constexpr std::size_t tile_rows = [] {
   return aliases && rows > most ? most : rows;
 }();
 
-// How many panels are computed each time the weights are read. If all panels fit into the L2 cache, or if the target
-// has no vectors, the weights are read once for all panels. Otherwise, the weights are read several times, from the L2
-// cache or from memory. At least fewest_panels_at_a_time panels are therefore computed each time.
+// How many panels are computed each time the weights are read: all panels if they fit into the L2 cache, or without
+// vectors.
 template <class Simd, PanelLayout T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -75,14 +63,9 @@ inline constexpr std::size_t panels_at_a_time = [] {
   return panels < Current::fewest_panels_at_a_time ? Current::fewest_panels_at_a_time : panels;
 }();
 
-// How many steps of the inner index share a register. If the number is greater than 1, the product is called folded
-// (detail/product/folded_tile.hpp). A product is folded only under the following conditions:
-// - A pack of the panel is narrower than a register.
-// - The rows of the weights are contiguous, or the panel has three packs.
-// - A sum has at least target::Current::shortest_folded_sum steps. A step has one feature, or two features in a
-//   BFloat16PanelsView.
-// - The build is not deterministic. A folded product adds lanes of a register, so the order of addition depends on the
-//   target.
+// How many steps share a register; more than 1 if the product is folded (detail/product/folded_tile.hpp). A step has
+// one feature, or two bfloat16 features. Deterministic builds do not fold, because folding changes the order of the
+// additions.
 template <class Simd, PanelLayout T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.lanes > 1 && T.lanes < Simd::lanes;
@@ -96,13 +79,11 @@ inline constexpr std::size_t folded_steps = [] {
   return std::size_t{1};
 }();
 
-// Whether a product reads its weights for the first time:
-//     first   The product reads the weights for the first time, and prefetches them.
-//     again   The product of the previous panels has just read the weights. They are still in the L1 or L2 cache, so
-//             this product does not prefetch them.
+// Whether a product reads its weights for the first time, and prefetches them, or again, while they are still in a
+// cache.
 enum class Reading { first, again };
 
-// A start value for the sums of a product: each sum starts at the bias of its row.
+// Each sum starts at the bias of its row.
 struct StartAtBias {
   template <class Pack, class Biases>
   LADON_INLINE constexpr Pack operator()(std::size_t, std::size_t, std::size_t, std::size_t row_of_tile,
@@ -110,8 +91,7 @@ struct StartAtBias {
     return Pack::broadcast(tile_bias[row_of_tile]);
   }
 };
-// A start value for the sums of a product: each sum starts at an element of `sums`. `sums` holds the product over the
-// earlier part of the inner index, in the layout of the output: [panels][rows][Width].
+// Each sum starts at an element of `sums`, the product over the earlier part of the inner index: [panels][rows][Width].
 template <std::size_t Width>
 struct Accumulate {
   const float* sums;
@@ -123,8 +103,7 @@ struct Accumulate {
   }
 };
 
-// Computes the product of a single panel that is narrower than a register, or one and a half registers wide. Folding
-// puts several steps into each register, so that no lanes are idle (detail/product/folded_tile.hpp).
+// Computes a folded product of one panel.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class In, class Epilogue, class Start>
 LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, In in, Epilogue epilogue, Start start) noexcept {
@@ -151,8 +130,7 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, In in, Epilogue ep
   });
 }
 
-// Adds the products of bfloat16 weights and bfloat16 features to the sums of a tile. `prefetches` is true if the tile
-// may prefetch weights.
+// Adds the products of bfloat16 weights and bfloat16 features.
 template <PanelLayout T, std::size_t Inner, class Matrix, class Pack, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel, [[maybe_unused]] bool prefetches,
                                              Pack (&sum)[Rows][Packs]) noexcept {
@@ -168,8 +146,7 @@ LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel,
   accumulate_tuples<Dot, T.lanes, T.width()>(tuples, panel, sum);
 }
 
-// Computes the product for several tokens. If the product can be folded, calls matmul_folded. Otherwise computes one
-// tile of rows after another. Each tile is computed for all panels before the next tile begins.
+// Computes the product for several tokens. Each tile is computed for all panels before the next tile begins.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class In, class Epilogue, class Start = StartAtBias>
 LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, std::size_t panels, Epilogue epilogue,
@@ -212,8 +189,7 @@ LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, 
           tile.template accumulate<T.width()>(Inner, rows, panel);
         }
 #if defined(LADON_TILE_HELIUM)
-        // A copy of `epilogue`, because g++ 12 at -O2 would otherwise read the members of `epilogue` again after each
-        // store.
+        // A copy: g++ 12 at -O2 would read the members of `epilogue` again after each store.
         const Epilogue store = epilogue;
 #else
         const Epilogue& store = epilogue;
@@ -232,13 +208,11 @@ LADON_NOINLINE constexpr void matmul_separate(Weights LADON_ARGUMENT w, In in, s
 }
 
 #if defined(LADON_SMALL)
-// Whether matmul_small can compute the product: weights and input are floats, and the rows divide into tiles of equal
-// size.
+// Whether matmul_small can compute the product: floats, and tiles of equal size.
 template <PanelLayout T, std::size_t Packs, std::size_t Rows, class Matrix, class In>
 inline constexpr bool has_small_matmul = std::is_same_v<typename Matrix::Element, float> &&
                                          std::is_same_v<In, PanelsView> && Rows % tile_rows<T, Packs, Matrix> == 0;
-// Computes the product, compiled for small code. The number of rows is an argument, so projections with different
-// numbers of rows share one function.
+// The product in code for size. The number of rows is an argument, so that projections share one function.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Inner, class Matrix, class Biases, class Epilogue>
 LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsView in, std::size_t panels,
                                            Epilogue epilogue, std::size_t rows) noexcept {
@@ -256,11 +230,8 @@ LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsV
 }
 #endif
 
-// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. The function chooses among:
-//     matrix_vector     if there is a single token
-//     matmul_small      in code for size, if has_small_matmul is true
-//     matmul_separate   for large W (separate_function_weights): g++ would spill sums if it inlined the product
-//     matmul_panels     otherwise; the compiler may inline it
+// Computes the product of `panels` panels of Packs packs. A large product is a separate function
+// (separate_function_weights): inlined, g++ would spill sums.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, Epilogue epilogue,
@@ -277,14 +248,13 @@ LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, 
     matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
   }
 }
-// Computes the product of int8 weights and quantised panels for several tokens (detail/product/product_int8.hpp).
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights,
           class Element, class Epilogue>
 LADON_INLINE constexpr void matmul_panels(const Weights& w, Int8PanelsView<Element> in, std::size_t panels,
                                           Epilogue epilogue, StartAtBias = {}) noexcept {
   matmul_int8<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
 }
-// Computes the product of int8 weights and quantised panels for any number of tokens.
+// Computes the product of int8 weights for any number of tokens.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights,
           class Element, class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue,

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels. As in detail/product/product.hpp, the product calls epilogue(panel,
-// row, pack, result) for each result. If q[i] are the features of a token, a result is computed as follows:
-//     integer = sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/vec/dot.hpp)
-//     scale = scale of the token * scale of the row
-//     result = integer * scale + bias[row]             one fma
+// The product of int8 weights and quantised panels (detail/panel/quantise.hpp). If q[i] are the features of a token:
+//     integer = sum over i of q[i] * weight[row][i]    exact
+//     result = integer * (scale of the token * scale of the row) + bias[row]
 //
-// The arguments of the product:
-//     weight    int8 [rows][inner], without any alignment
-//     q         quantised panels (detail/panel/quantise.hpp)
-//
-// If the product of the two scales exceeds the range of float32, the result is infinite or NaN.
+// If the product of the two scales exceeds the range of float32, the result is infinite or NaN. The weights are
+// [rows][inner], without any alignment.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +26,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Converts the int8 weights of a tile to 16 bits on the stack, once for all panels. Two weights form a tuple. One load
-// reads a tuple and broadcasts it. The converted weights take 2 * Rows * Inner bytes. A tile has at most 8 rows, or 16
-// rows on AVX-512. To limit the stack, rows with more than most_widened_features weights are not converted. This limit
-// is twice the limit of detail/product/widened_rows.hpp, where a converted weight takes 4 bytes.
+// The weights of a tile in 16 bits on the stack, converted once for all panels: 2 * Rows * Inner bytes. Longer rows are
+// not converted, to limit the stack.
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct TuplesIn16Bits {
@@ -61,19 +54,14 @@ struct TuplesIn16Bits {
   }
 };
 
-// How many rows of weights a tile of an int8 product has.
 template <PanelLayout T, std::size_t Packs>
 inline constexpr std::size_t int8_tile_rows = [] {
   constexpr std::size_t rows = T.tile_rows_for(Packs), most = target::Current::int8_tile_sums / Packs;
   return rows < most ? rows : most;
 }();
 
-// Sets the start values of a tile's sums. If the panels hold q, a sum starts at 0. If the panels hold q + zero, a sum
-// starts at -zero * row_sum, which cancels the additional products zero * weight.
-//
-// An alternative was rejected: to start each sum at 0, and to subtract zero * row_sum when the tile is finished. The
-// values zero * row_sum would occupy registers. In some tiles of 12 rows and 2 packs, g++ 12 would copy eight
-// accumulators in each step, instead of at most one.
+// Sets the start values of a tile's sums: 0 if the panels hold q. If they hold q + zero, -zero * row_sum cancels the
+// products zero * weight. Subtracted at the end, zero * row_sum would occupy registers during the loop.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
                                        std::size_t first_row, Sums (&sum)[Rows][Packs]) noexcept {
@@ -90,22 +78,16 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
   }
 }
 
-// Whether a tile prefetches its rows of weights. Short rows usually fit into the L1 and L2 caches and are not
-// prefetched (prefetched_row_floats, detail/target/x86.hpp). TuplesIn16Bits reads the int8 weights only once, in its
-// constructor, so a tile with TuplesIn16Bits does not prefetch weights.
+// Whether a tile prefetches its rows of weights. TuplesIn16Bits has read the weights before.
 template <class Tuples>
 inline constexpr bool prefetches_tuples = [] {
   if constexpr (requires { Tuples::row_stride; }) return Tuples::row_stride >= target::Current::prefetched_row_floats;
   return false;
 }();
 
-// Calls step(k) for k = 0, Steps, 2 Steps and so on. Stops after the last whole cache line of a row, and returns the
-// next k. The caller calls the steps from this k on. While the steps read one cache line of each row, the function
-// prefetches a later cache line of each row into the L1 cache. The later line lies prefetch_distance_floats floats
-// ahead (ahead_in_row). The prefetches are spread over the steps. A burst of prefetches would stop the processor until
-// the first lines have arrived (detail/target/x86.hpp has the measurement).
-//
-// Returns 0 and calls nothing if prefetches_tuples is false.
+// Calls step(k) for k = 0, Steps, 2 Steps and so on, up to the last whole cache line of a row, and returns the next k.
+// Meanwhile, it prefetches each row prefetch_distance_floats ahead into the L1 cache. The prefetches are spread over
+// the steps, because a burst would stop the processor until the first lines have arrived.
 template <std::size_t Rows, std::size_t Steps, class Tuples, class Step>
 LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Tuples& tuples,
                                                        [[maybe_unused]] Step step) noexcept {
@@ -129,14 +111,12 @@ LADON_INLINE constexpr std::size_t steps_with_prefetch([[maybe_unused]] const Tu
   return k;
 }
 
-// How many lanes a register of a folded int8 product has: two for each token of a pack. If the target has no register
-// of this size, the product is not folded, and the number is Simd::lanes.
+// How many lanes a register of a folded int8 product has.
 template <class Simd, PanelLayout T>
 inline constexpr std::size_t folded_lanes = 2 * T.lanes <= Simd::lanes ? 2 * T.lanes : Simd::lanes;
 
-// Whether an int8 product is folded. In a folded product, a register has two 32-bit lanes for every token. Each lane
-// holds a tuple of features (detail/product/folded_tile.hpp). Integer sums are exact, so folding does not change
-// the result.
+// Whether an int8 product is folded: a register has two tuples of every token. Integer sums are exact, so the result
+// stays the same.
 template <class Simd, PanelLayout T, class Element>
 inline constexpr bool folds_int8 = [] {
   using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
@@ -144,10 +124,9 @@ inline constexpr bool folds_int8 = [] {
   return has_half_packs && vec::Fold<Wide, 2>::exists && vec::adds_folded<vec::TupleDot<Element, Wide>>;
 }();
 
-// Whether an int8 product skips the last quarter of a panel with 9 to 12 tokens in 16 lanes. The product then computes
-// only three quarters of the multiply-adds. As in a folded product, registers hold two tuples of each token: a whole
-// register for the first 8 tokens, and half a register for the other 4 tokens. For 11 tokens, six encoder layers of
-// MiniLM take 0.84 times as long as with all 16 lanes (Zen 4, interleaved runs).
+// Whether a product of 9 to 12 tokens in 16 lanes skips the last quarter of the lanes. Registers hold two tuples of
+// each token: one register for 8 tokens, and half a register for 4. Six encoder layers of MiniLM with 11 tokens take
+// 0.84 times as long as with 16 lanes (Zen 4).
 template <class Simd, PanelLayout T, class Element>
 inline constexpr bool takes_three_quarters = [] {
   using Wide = typename Simd::template Pack<T.lanes>;
@@ -157,7 +136,7 @@ inline constexpr bool takes_three_quarters = [] {
   return false;
 }();
 
-// Adds the products of a tile to the first three quarters of the lanes of `sum`.
+// Adds the products of a tile to the first three quarters of the lanes.
 template <class Simd, std::size_t Rows, class Tuples, class Element, class Sums>
 LADON_INLINE void add_three_quarters(const Tuples& tuples, const Element* panel, Sums (&sum)[Rows][1]) noexcept {
   using Wide = typename Simd::template Pack<16>;
@@ -187,8 +166,7 @@ LADON_INLINE void add_three_quarters(const Tuples& tuples, const Element* panel,
   accumulate_tuples<Dot, Wide::lanes, Wide::lanes>(tuples, panel, sum, k);
 }
 
-// Computes the sums of a folded tile, which start at 0. The caller adds the values of start_sums. `panel` is
-// [tuples][width][tuple]. Lanes 2 i and 2 i + 1 of a folded sum belong to token i of a pack.
+// Computes the sums of a folded tile without start values. Lanes 2 i and 2 i + 1 belong to token i of a pack.
 template <class Simd, PanelLayout T, std::size_t Rows, std::size_t Packs, class Tuples, class Element, class Sums>
 LADON_INLINE void int8_folded_steps(const Tuples& tuples, const Element* panel, Sums (&folded)[Rows][Packs]) noexcept {
   using Wide = typename Simd::template Pack<folded_lanes<Simd, T>>;
@@ -211,8 +189,7 @@ LADON_INLINE void int8_folded_steps(const Tuples& tuples, const Element* panel, 
   };
   std::size_t k = steps_with_prefetch<Rows, 2>(tuples, two_steps);
   for (; k + 2 <= Tuples::whole; k += 2) two_steps(k);
-  // Fewer than two complete tuples are left, and possibly an incomplete one. Full loads would read beyond the panel.
-  // `rest` therefore receives a copy of these tuples, followed by zeros.
+  // Full loads would read beyond the panel, so the last tuples are copied and padded with zeros.
   constexpr bool has_whole = Tuples::whole % 2 == 1;
   constexpr std::size_t rest_tuples = (has_whole ? 1 : 0) + (Tuples::has_last ? 1 : 0);
   if constexpr (rest_tuples > 0) {
@@ -226,8 +203,8 @@ LADON_INLINE void int8_folded_steps(const Tuples& tuples, const Element* panel, 
   }
 }
 
-// Converts the sums of a tile to results. All scales and biases of a row are read before the first result of the row is
-// stored. Otherwise, the compiler would read them again after each store, because a store might change them.
+// Converts the sums of a tile to results. Scales and biases of a row are read before its first result is stored:
+// otherwise, the compiler would read them again after each store.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs,
           class Epilogue>
 LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
@@ -249,8 +226,7 @@ LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t 
   }
 }
 
-// Computes one tile of rows for all panels. `next` points to the weights of the next tile, which are contiguous, or is
-// null. While the tile computes its last panel, it reads ahead in these weights.
+// Computes one tile for all panels. `next` points to the weights of the next tile, which are contiguous, or is null.
 template <class Tuples, class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
           class Epilogue>
 LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, std::size_t first_row,
@@ -294,7 +270,7 @@ LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, st
   }
 }
 
-// Computes the product of int8 weights and quantised panels for several tokens.
+// Computes the product for several tokens.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Element, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGUMENT w,
@@ -330,8 +306,7 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGU
   });
 }
 
-// Computes the integer sums of Rows rows for a single token. Each row begins Distance weights after the previous row.
-// `x` holds the quantised features.
+// Computes the integer sums of Rows rows, Distance weights apart, for a single token.
 template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t Distance, class Element>
 LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Element* x, std::int32_t* sums) noexcept {
   using Dot = vec::TupleDot<Element, Wide>;
@@ -339,8 +314,7 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   typename Dot::Sums sum[Rows];
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();
-  // The loop computes two steps of a row before two steps of the next row, because this order reads memory faster
-  // (docs/tuning-log.md).
+  // Two steps of a row before the next row: this order reads memory faster (docs/tuning-log.md).
   constexpr std::size_t steps = 2;
   std::size_t i = 0;
   for (; i + steps * step <= Inner; i += steps * step) {
@@ -362,23 +336,21 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   }
 }
 
-// Returns the zero point of a single token, if its panel holds q + zero. Returns 0 if panels of this Element hold q.
+// Returns the zero point of a single token, or 0 if panels hold q.
 template <class Element>
 LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) noexcept {
   if constexpr (vec::holds_zero_point<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);
   return 0;
 }
 
-// How many streams a single token's product reads at the same time. A stream consists of consecutive rows. A small
-// matrix is one stream (detail/product/single.hpp).
+// How many streams a single token's product reads at the same time (detail/product/single.hpp).
 template <std::size_t Lanes, std::size_t Rows, std::size_t Inner>
 inline constexpr std::size_t int8_streams =
     Rows * Inner > target::Current::single_stream_bytes&& Rows >= target::Current::streams* Lanes
         ? target::Current::streams
         : 1;
 
-// Computes the product of int8 weights and a quantised panel for a single token. During the dot products, each lane
-// holds features of the token. In the result, each lane belongs to a different row.
+// Computes the product for a single token. In a dot product, lanes are features. In the result, lanes are rows.
 template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
@@ -399,8 +371,7 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
   };
   constexpr std::size_t streams = int8_streams<lanes, Rows, Inner>, run = Rows / (streams * lanes) * lanes;
   if constexpr (streams > 1) {
-    // The loop over the rows reads only weights. If the loop also read the scales and sums of its rows, memory would
-    // deliver the weights more slowly (docs/tuning-log.md).
+    // This loop reads only weights: scales and row sums between them would slow the memory down (docs/tuning-log.md).
     constexpr std::size_t most = run < 1024 ? run : 1024;
     std::int32_t sums[streams][most];
     for (std::size_t first = 0; first < run; first += most) {

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the matrix product of a single token, W * in + bias. W is a matrix [rows][inner]. Each element of W is used
-// only once, so the kernels read W in the order in which its elements lie in memory:
+// The product of a single token, W * in + bias. Each element of W [rows][inner] is used only once, so W is read in the
+// order of its memory:
 //     contiguous in W   sums in the lanes of a register
 //     rows              each lane sums different elements of one row; the lanes are added at the end
 //     columns           each lane sums a different row
 //
-// The arguments of the product:
-//     in                         [inner] floats, or [inner] bfloat16 numbers
-//     epilogue(0, row, 0, pack)  stores the results of the rows from `row` on; each lane of `pack` belongs to one row
-//
-// A stream is a contiguous part of W. A core reads more bytes per second if it reads several streams at the same time
-// (target::Current::streams). A matrix that is too large for the L1 cache is read in several streams.
-//
-// detail/vec/array.hpp defines packs.
+// epilogue(0, row, 0, pack) stores the results of the rows from `row` on, one in each lane. A stream is a contiguous
+// part of W. A core reads more bytes per second from several streams at a time, if W is too large for the L1 cache.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +19,12 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns whether a matrix is large enough to be read in several streams. The matrix has `elements` elements of
-// `element_bytes` bytes.
+// Returns whether a matrix of `elements` elements is read in several streams.
 constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = sizeof(float)) noexcept {
   return target::Current::streams > 1 && elements * element_bytes > target::Current::single_stream_bytes;
 }
 
-// The operations of a dot product of a row of weights and a token's features. This template is for float features: each
-// lane of a pack takes one feature.
+// The operations of a dot product of a row of weights and float features. Each lane takes one feature.
 template <class Pack, class Feature>
 struct DotStep {
   static constexpr std::size_t features = Pack::lanes;
@@ -50,7 +42,7 @@ struct DotStep {
     sum = fma(vec::load_partial_as_float<Pack>(row, count), x, sum);
   }
 };
-// The operations for bfloat16 weights and bfloat16 features: each lane of a pack takes two features.
+// bfloat16 weights and bfloat16 features: each lane takes two features.
 template <class Pack>
 struct DotStep<Pack, BFloat16> {
   using Dot = vec::TupleDot<BFloat16, Pack>;
@@ -69,10 +61,8 @@ struct DotStep<Pack, BFloat16> {
   }
 };
 
-// Computes the dot products of `in` [Inner] and Rows rows of weights, all rows at the same time. The rows start at
-// `first`, and each row begins Distance elements after the previous row. `product` receives one pack for each row. The
-// caller adds the lanes of each pack. Each row has Sums independent packs of sums, to hide the latency of a
-// multiply-add.
+// Computes the dot products of `in` and Rows rows at the same time. Each row begins Distance elements after the
+// previous one. The caller adds the lanes. Each row has Sums independent packs, to hide the latency of a multiply-add.
 template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element,
           class Feature>
 LADON_INLINE constexpr void dot_products(const Element* first, const Feature* in, Pack (&product)[Rows]) noexcept {
@@ -102,8 +92,7 @@ LADON_INLINE constexpr void dot_products(const Element* first, const Feature* in
   for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
 }
 
-// Returns the dot product of one row and `in`. The last rows of a matrix are computed with this function if they are
-// too few for a pack.
+// Returns the dot product of one row, for rows that are too few for a pack.
 template <class Wide, std::size_t Inner, class Element, class Feature>
 LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) noexcept {
   using Step = DotStep<Wide, Feature>;
@@ -115,9 +104,8 @@ LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) 
   return total;
 }
 
-// Computes the products of Pack::lanes rows in each of Streams streams. Each stream begins StreamRows rows after the
-// previous stream. RowsTogether rows of each stream are computed at the same time. Calls store(row, pack) for each
-// stream; `row` is counted from the first row of `w`.
+// Computes Pack::lanes rows in each of Streams streams, which begin StreamRows rows apart. RowsTogether rows of each
+// stream are computed at the same time. Calls store(row, pack) for each stream.
 template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
           std::size_t Inner, class Matrix, class Feature, class Store>
 LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store store) noexcept {
@@ -145,18 +133,14 @@ LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store stor
   for (std::size_t s = 0; s < Streams; ++s) store(s * StreamRows, Pack::add_rows(products[s]));
 }
 
-// Computes Packs packs of products, if the columns of W are contiguous. In memory, W is then a matrix M of Inner rows,
-// with one column for each product. The function reads Streams rows of M at the same time. The distance between these
-// rows is `run` rows: Inner / Streams.
-//
-// With one stream, the sums stay in registers. With several streams, the sums are an array in the L1 cache. Registers
-// would hold the sums of only a few columns, so each row of M would be read in short pieces, which memory delivers more
-// slowly.
+// Computes Packs packs of rows, if the columns of W are contiguous. In memory, W is then a matrix M of Inner rows.
+// Streams rows of M, Inner / Streams rows apart, are read at the same time. With several streams, the sums are an array
+// in the L1 cache: registers hold few sums, so each row of M would be read in short pieces, which is slower.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
   Pack sums[Packs];
-  // Adds the products of `Rows` rows of M to the sums. The first is row `k`, and the next are `run` rows apart.
+  // Adds the products of `Rows` rows of M, from row `k` on, `run` rows apart.
   const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
     Pack x[Rows];
     LADON_UNROLL
@@ -186,9 +170,8 @@ LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store st
   for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
 }
 
-// Computes the rows of W from number First to the end, Packs packs of Lanes rows at a time. For the remaining rows, the
-// function calls itself with fewer or narrower packs. First is a template argument, so only the needed sizes are
-// compiled.
+// Computes the rows from number First on, Packs packs of Lanes rows at a time, and the rest with narrower packs. First
+// is a template argument, so only the needed sizes are compiled.
 template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
           class Matrix, class Feature, class Store>
 LADON_INLINE constexpr void consecutive_rows(Matrix w, const Feature* in, Store store) noexcept {
@@ -214,7 +197,7 @@ LADON_INLINE constexpr void consecutive_rows(Matrix w, const Feature* in, Store 
   }
 }
 
-// Returns how many rows of W, from the first row on, are read in several streams.
+// Returns how many of the first rows of W are read in several streams.
 template <std::size_t Lanes, std::size_t Rows, std::size_t Inner, class Matrix>
 constexpr std::size_t streamed_row_count() noexcept {
   using target::Current;
@@ -225,9 +208,7 @@ constexpr std::size_t streamed_row_count() noexcept {
   return Rows / step * step;
 }
 
-// Computes the products of the first `Rows` rows of W, which are read in several streams. If rows of W are contiguous,
-// a stream has Rows / streams consecutive rows. If columns of W are contiguous, a stream has Inner / streams
-// consecutive columns.
+// Computes the first `Rows` rows in several streams: streams of consecutive rows, or of consecutive columns.
 template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Feature, class Store>
 LADON_INLINE constexpr void streamed_rows(Matrix w, const Feature* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, streams = target::Current::streams;
@@ -245,7 +226,6 @@ LADON_INLINE constexpr void streamed_rows(Matrix w, const Feature* in, Store sto
   }
 }
 
-// Computes W * in + bias for a single token.
 template <class Simd, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Feature, class Epilogue>
 LADON_KERNEL constexpr void matrix_vector(WeightRows<Matrix, Biases> w, const Feature* in, Epilogue epilogue) noexcept {
   constexpr std::size_t lanes = Simd::lanes;

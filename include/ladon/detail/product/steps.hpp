@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of a product with quantised panels (detail/panel/quantise.hpp) or bfloat16 panels
-// (detail/panel/bfloat16.hpp). In such panels, a 32-bit lane holds a tuple: several consecutive features of one
-// token (detail/vec/dot.hpp).
-//
-// A step is the work for one tuple of features. A step adds the products of these features to all sums of a tile:
+// The loop of a product whose panels hold tuples: 32-bit lanes with several consecutive features of a token
+// (detail/vec/dot.hpp). A step adds the products of one tuple to all sums of a tile:
 //     sum[r][v] += products of the weights of row r and the features of pack v
-//
-// detail/target/layout.hpp defines tiles.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +14,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Reads the weights of a tile in place. tuple<Last>(r, k) returns TupleSize weights of row r as one 32-bit integer,
-// from feature TupleSize * k on. Last is true for an incomplete tuple at the end of the row: the missing weights are 0.
+// The weights of a tile in place. tuple<Last>(r, k) returns tuple k of row r. If Last is true, the tuple is incomplete,
+// and the missing weights are 0.
 template <class Weight, std::size_t TupleSize, std::size_t Inner, std::size_t RowStride>
 struct TuplesInPlace {
   static constexpr std::size_t whole = Inner / TupleSize;
@@ -34,18 +29,15 @@ struct TuplesInPlace {
     const Weight* const weight = data + r * RowStride + TupleSize * k;
     return Last ? vec::tuple_of<TupleSize>(weight, Inner % TupleSize) : vec::load_tuple<TupleSize>(weight);
   }
-  // Returns tuple(r, k) in the lower half and tuple(r, k + 1) in the upper half of 64 bits. Precondition: both tuples
-  // are complete.
+  // Returns tuple(r, k) in the lower half and tuple(r, k + 1) in the upper half.
   LADON_INLINE std::int64_t two_tuples(std::size_t r, std::size_t k) const noexcept {
     return vec::load_two_tuples<TupleSize>(address(r, k));
   }
-  // Returns the address of the weights that tuple(r, k) returns.
   LADON_INLINE constexpr const Weight* address(std::size_t r, std::size_t k) const noexcept {
     return data + r * RowStride + TupleSize * k;
   }
 };
 
-// Adds step k, one tuple of features, to the sums of a tile. `panel` points to the features of the step.
 template <bool Last, class Dot, std::size_t Lanes, class Tuples, class Element, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void tuple_step(const Tuples& tuples, std::size_t k, const Element* panel,
                                        typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
@@ -57,13 +49,11 @@ LADON_INLINE constexpr void tuple_step(const Tuples& tuples, std::size_t k, cons
   }
 }
 
-// Whether an instruction can read the weights from a single lane of a register, and multiply features by these weights.
-// If so, a register holds the weights of several steps.
+// Whether an instruction multiplies features by one lane of a register of weights, which then holds several steps.
 template <class Dot>
 inline constexpr bool multiplies_by_lane = requires { Dot::steps; };
 
-// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile. One load reads the weights of a row for all these
-// steps. The features of the steps stay in registers.
+// Adds the steps k .. k + Dot::steps - 1. One load reads the weights of a row for all these steps.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Tuples, class Element, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void tuple_steps_by_lane(const Tuples& tuples, std::size_t k, const Element* panel,
@@ -83,12 +73,11 @@ LADON_INLINE void tuple_steps_by_lane(const Tuples& tuples, std::size_t k, const
   }
 }
 
-// Whether one instruction multiplies the weights of two rows by the features of two tokens: SMMLA or BFMMLA of Arm.
+// Whether one instruction multiplies the weights of two rows by the features of two tokens (SMMLA, BFMMLA).
 template <class Dot>
 inline constexpr bool multiplies_matrices = requires(typename Dot::Sums& sum) { Dot::exchange_halves(sum, sum); };
 
-// Like tuple_steps_by_lane, but with an instruction for two rows and two tokens. This instruction needs another order
-// of the sums: the caller calls exchange_halves before the first and after the last call of this function for a tile.
+// Like tuple_steps_by_lane, for two rows and two tokens. The sums must be in the order of exchange_halves.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Tuples, class Element, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void tuple_steps_by_matrix(const Tuples& tuples, std::size_t k, const Element* panel,
@@ -113,7 +102,7 @@ LADON_INLINE void tuple_steps_by_matrix(const Tuples& tuples, std::size_t k, con
   }
 }
 
-// For each even r, exchanges the upper half of the sums of row r and the lower half of the sums of row r + 1.
+// Exchanges the upper half of the sums of each even row and the lower half of the sums of the next row.
 template <class Dot, std::size_t Rows, std::size_t Packs>
 LADON_INLINE void exchange_halves(typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
   LADON_UNROLL
@@ -122,7 +111,7 @@ LADON_INLINE void exchange_halves(typename Dot::Sums (&sum)[Rows][Packs]) noexce
   }
 }
 
-// Adds step k and all later steps to the sums of a tile. `panel` is [tuples][Width][Dot::tuple_size].
+// Adds step k and all later steps. `panel` is [tuples][Width][Dot::tuple_size].
 template <class Dot, std::size_t Lanes, std::size_t Width, class Tuples, class Element, class Sums, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE constexpr void accumulate_tuples(const Tuples& tuples, const Element* panel, Sums (&sum)[Rows][Packs],
@@ -144,9 +133,8 @@ LADON_INLINE constexpr void accumulate_tuples(const Tuples& tuples, const Elemen
   }
 }
 
-// Like accumulate_tuples from step 0, but also prefetches at most one cache line of weights per step. A tile of one
-// pack prefetches its own rows (OwnRowsAhead). All other tiles prefetch the rows of the next tile, `next`.
-// MicroKernel::accumulate_and_prefetch does the same for float panels.
+// Like accumulate_tuples from step 0, but prefetches one cache line of weights per step: a tile of one pack its own
+// rows, other tiles the rows of the next tile.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Tuples, class Element, class Sums, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void accumulate_tuples_and_prefetch(const Tuples& tuples, const Element* panel, Sums (&sum)[Rows][Packs],

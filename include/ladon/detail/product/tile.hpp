@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The micro-kernel computes one tile of a matrix product (detail/target/layout.hpp). The tile has Rows rows of
-// Packs packs of accumulators, which stay in registers. The outermost loop runs over the inner index k. A step is the
-// work for one value of k:
+// The micro-kernel computes one tile of a product: Rows rows of Packs packs of accumulators, which stay in registers. A
+// step is the work for one value of the inner index k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
+//     a         a WeightMatrix, read in place
+//     panel     [inner][Width] floats
 //
-// The arguments of the product:
-//     a      a WeightMatrix; the micro-kernel reads a(r, k) in place and broadcasts it
-//     panel  [inner][Width] floats; the micro-kernel reads Packs packs of each row
-//
-// If fewer than Rows rows or Packs packs are left, the caller uses a smaller tile.
-//
-// The operation of a step is a template argument. MultiplyAdd multiplies floats, as above. PairProducts multiplies
-// pairs of bfloat16 numbers (detail/vec/bfloat16_pairs.hpp). One step then handles two values of k.
-//
-// detail/panel/panels.hpp defines panels, and detail/vec/array.hpp packs.
+// With the operation PairProducts, a(r, k) and the panel hold pairs of bfloat16 numbers: a step has two values of k.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +17,8 @@
 #include <ladon/detail/vec/bfloat16_pairs.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
-// On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled.
-// LADON_SUMS_WITHOUT_LOOPS therefore selects code without loops, which has one call for each sum. LADON_SUM_LAMBDA
-// inlines the lambdas of these calls. Code that is compiled for size (LADON_SMALL) keeps the loops.
+// On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled. One call for each
+// sum avoids that.
 #if defined(LADON_TILE_HELIUM) && !defined(LADON_SMALL)
 #define LADON_SUMS_WITHOUT_LOOPS 1
 #define LADON_SUM_LAMBDA LADON_INLINE_LAMBDA
@@ -37,12 +28,11 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The number of 32-bit words in a cache line. A word is a float or a tuple (detail/vec/dot.hpp).
+// A word is a float or a tuple (detail/vec/dot.hpp).
 inline constexpr std::size_t cache_line_words = target::Current::cache_line_floats;
 
-// Returns an address for a prefetch at step k: `Floats` floats after element k of `row`. If the row ends earlier, the
-// address lies in `next_row`, the row of the next tile. The next tile need not exist, because any address may be
-// prefetched.
+// Returns the address `Floats` floats after element k of `row`, or in `next_row` if the row ends earlier. Any address
+// may be prefetched, so the next row need not exist.
 template <std::size_t Floats, class Element>
 LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std::size_t inner,
                                          const Element* next_row) noexcept {
@@ -50,9 +40,7 @@ LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std:
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
 
-// Two addresses that a tile prefetches at step k, both in the first of its own rows. One is prefetch_distance_floats
-// floats after element k, for the L2 cache. The other is near_prefetch_distance_floats floats after element k, for the
-// L1 cache.
+// The addresses that a tile prefetches at step k of its first row: into the L2 cache, and nearer, into the L1 cache.
 template <class Element>
 struct OwnRowsAhead {
   const Element* for_second_cache;
@@ -61,8 +49,7 @@ struct OwnRowsAhead {
   LADON_INLINE OwnRowsAhead(const Element* row, std::size_t k, std::size_t inner, const Element* next_row) noexcept
       : for_second_cache(ahead_in_row<target::Current::prefetch_distance_floats>(row, k, inner, next_row)),
         for_nearest_cache(ahead_in_row<target::Current::near_prefetch_distance_floats>(row, k, inner, next_row)) {}
-  // Adds `offset` elements to each address, and prefetches the resulting addresses. An offset of r row strides leads to
-  // row r.
+  // Prefetches `offset` elements later: r row strides lead to row r.
   LADON_INLINE void prefetch(std::size_t offset) const noexcept {
     prefetch_to_second_cache(for_second_cache + offset);
     prefetch_to_nearest_cache(for_nearest_cache + offset);
@@ -100,22 +87,19 @@ struct MicroKernel {
 #endif
   }
 
-  // Adds the products of steps 0 to inner - 1 to the sums.
   template <std::size_t Width, class Matrix>
   LADON_INLINE constexpr void accumulate(std::size_t inner, Matrix a, const float* panel) noexcept {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Like `accumulate`, but also prefetches weights. If rows are contiguous, a tile of one pack prefetches its own rows
-  // (OwnRowsAhead), one row per step. All other tiles prefetch the weights of the next tile (`next`), one cache line
-  // per step.
+  // Like `accumulate`, but prefetches weights: a tile of one pack and contiguous rows its own rows, one row per step.
+  // Other tiles prefetch the next tile, one cache line per step.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
   }
 
-  // Like `accumulate`, but each step also reads ahead (read_ahead) in the weights of the next tile. `next` has at least
-  // Rows rows of `inner` weights, which are contiguous in memory.
+  // Like `accumulate`, but reads ahead in the contiguous weights of the next tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_read_ahead(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     for (std::size_t k = 0; k < inner; ++k, ++a.data, panel += Width, next.data += Rows) {
@@ -124,8 +108,7 @@ struct MicroKernel {
     }
   }
 
-  // Like `accumulate`, but calls before_step(k) before step k. before_step(k) may still write row k of the panel and
-  // later rows.
+  // Like `accumulate`, but calls before_step(k) before step k, which may still write row k of the panel and later rows.
   template <std::size_t Width, class Matrix, class BeforeStep>
   LADON_INLINE constexpr void accumulate_interleaved(std::size_t inner, Matrix a, const float* panel,
                                                      BeforeStep before_step) noexcept {
@@ -135,13 +118,11 @@ struct MicroKernel {
     }
   }
 
-  // Like `accumulate`, but only for the last pack of the tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE constexpr void accumulate_last_pack(std::size_t inner, Matrix a, const float* panel) noexcept {
     accumulate_last_pack_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Whether accumulate_panels may be called for this tile.
   template <std::size_t KeyWidth, std::size_t Width>
   static constexpr bool has_panels_loop =
 #if defined(LADON_TILE_PANELS)
@@ -149,9 +130,8 @@ struct MicroKernel {
 #else
       false;
 #endif
-  // Like `accumulate`, but reads the weights from panels of KeyWidth columns. Each panel begins PanelStride floats
-  // after the previous panel. The function computes only whole panels (KeyWidth steps each), and returns the number of
-  // computed steps, which is at most `inner`.
+  // Like `accumulate`, but reads the weights from panels of KeyWidth columns, PanelStride floats apart. Returns the
+  // number of computed steps, a multiple of KeyWidth.
   template <std::size_t PanelStride, std::size_t KeyWidth>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {
@@ -163,7 +143,6 @@ struct MicroKernel {
 #endif
   }
 
-  // Calls finish(row, pack, sum) for each finished sum.
   template <class Finish>
   LADON_INLINE constexpr void finish(Finish finish) const noexcept {
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
@@ -179,15 +158,12 @@ struct MicroKernel {
 
  private:
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
-  // Calls f(row, pack) for each sum. The calls are written one by one, without a loop.
   template <class F>
   static LADON_INLINE constexpr void for_each_sum(F f) noexcept {
     [&]<std::size_t... I>(std::index_sequence<I...>)
         LADON_INLINE_LAMBDA { (f(I / Packs, I % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
   }
 #endif
-
-  // In the next functions, LADON_RESTRICT tells the compiler that the pointers do not alias.
 
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE constexpr void accumulate_steps(std::size_t inner, const float* LADON_RESTRICT a,
@@ -209,8 +185,7 @@ struct MicroKernel {
       }
     }
 #endif
-    // `opaque` hides the number of steps from g++ 12. With a known number, g++ 12 would copy each accumulator of
-    // vdpbf16ps in each iteration, and spill some accumulators.
+    // A known number of steps makes g++ 12 copy and spill accumulators of vdpbf16ps.
     if constexpr (std::is_same_v<Operation, PairProducts>) inner = opaque(inner);
     if constexpr (target::Current::steps_per_iteration(Pack::lanes, Packs) == 2) {
 #if defined(__GNUC__)
@@ -247,7 +222,7 @@ struct MicroKernel {
     for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width, Packs - 1>(k, a, panel);
   }
 
-  // Adds the products of step k to the sums of all packs from number First on.
+  // Adds step k to the sums of the packs from number First on.
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width, std::size_t First = 0>
   LADON_INLINE constexpr void add(std::size_t k, const float* a, const float* panel) noexcept {
     if constexpr (reloads_packs && First == 0) {
@@ -273,8 +248,7 @@ struct MicroKernel {
 #endif
   }
 
-  // Registers have no room for a whole row of the panel if a tile has many packs. Only the first `resident` packs of
-  // the row then stay in registers. Each row of the tile loads the other packs again.
+  // Registers have no room for a whole row of the panel. Only `resident` packs stay in registers.
   static constexpr std::size_t resident = target::Current::resident_packs;
   static constexpr bool reloads_packs = Packs > resident&& requires(const float* from) { Pack::load_aligned(from); };
 
@@ -296,9 +270,9 @@ struct MicroKernel {
   }
 };
 
-// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible. Calls tile.operator()<R>(first_row) for
-// each tile of R rows. Example: with MaxRows = 12, 64 rows become four tiles of 11 rows and two tiles of 10 rows. With
-// five tiles of 12 rows, the last tile would have only 4 rows and use few of the registers.
+// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible, and calls tile.operator()<R>(first_row).
+// Example: with MaxRows = 12, 64 rows become four tiles of 11 and two of 10. A last tile of 4 rows would use few
+// registers.
 template <std::size_t Rows, std::size_t MaxRows, class F>
 LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
   constexpr std::size_t tiles = (Rows + MaxRows - 1) / MaxRows;

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the bfloat16 weights of a tile to floats on the stack, on targets that do not multiply bfloat16 numbers. A
-// product of several tokens (detail/product/product.hpp) then computes with the converted weights. The conversion is
-// exact, so the results are bit-identical to the results of float32 weights with equal values. For a single token,
-// detail/product/single.hpp converts the weights in registers.
-//
-// Rows of at most target::Current::widened_features features are converted once for all panels. Longer rows are
-// converted in pieces of widened_features features, again for each panel. The converted weights take at most 4 * Rows *
-// (widened_features + cache_line_words) bytes of the stack: 2 KB for 8 rows on a microcontroller, 132 KB for 16 rows on
-// 64-bit Arm.
-//
-// detail/target/layout.hpp defines tiles.
+// The bfloat16 weights of a tile, converted to floats on the stack, on targets that do not multiply bfloat16 numbers.
+// The results are bit-identical to those of float32 weights with equal values. Rows of at most widened_features
+// features are converted once for all panels, longer rows in pieces, again for each panel. The floats take at most 132
+// KB (16 rows, 64-bit Arm), or 2 KB on a microcontroller.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +15,17 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Memory for the converted weights of Rows rows. If rows are long, the memory holds only `features` features at a time.
 template <std::size_t Rows, std::size_t Inner>
 struct WidenedRows {
   static constexpr std::size_t features =
       Inner < target::Current::widened_features ? Inner : target::Current::widened_features;
   static constexpr bool whole = features == Inner;
-  // If rows were a multiple of aliasing_bytes apart, they would compete for one set of the L1 cache. Such rows are
-  // therefore stored cache_line_words floats further apart.
+  // Rows that are a multiple of aliasing_bytes apart would compete for one set of the L1 cache.
   static constexpr std::size_t stride =
       features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line_words : features;
   using Matrix = WeightMatrix<float, stride, 1>;
   alignas(64) float weight[Rows * stride];
 
-  // Converts the weights of the features from `first` to `first` + `count` - 1.
   template <class Wide, class From>
   constexpr void convert(From from, std::size_t first, std::size_t count) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
@@ -49,10 +39,8 @@ struct WidenedRows {
   constexpr Matrix matrix() const noexcept { return {weight}; }
 };
 
-// Converts the weights `from` of a tile, and stores the floats in `rows`. Converts at most rows.features features at a
-// time, and then calls step(first, count, weights): `weights` has the converted weights of `count` features from
-// `first` on. `converted` is true if an earlier call has converted this tile into `rows`. If `rows` has room for all
-// features, the weights are then not converted again.
+// Calls step(first, count, weights) for pieces of at most rows.features features. `converted` is true if `rows` already
+// holds this tile.
 template <class Wide, std::size_t Rows, std::size_t Inner, class From, class Step>
 LADON_INLINE constexpr void for_widened(WidenedRows<Rows, Inner>& rows, From from, bool converted, Step step) noexcept {
   for (std::size_t first = 0; first < Inner; first += rows.features) {

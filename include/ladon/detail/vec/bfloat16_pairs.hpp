@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs whose lanes hold pairs of bfloat16 numbers instead of floats. The first number of a pair is in the low half of
-// the lane, and the second number is in the high half. Attention stores queries, keys, values and weights as pairs
-// (detail/attention/bfloat16_attention.hpp). Pairs lie in arrays of floats, so kernels load and store pairs like
-// floats. Only these functions look into pairs:
-//     to_pairs(first, second)     rounds two packs of floats to bfloat16, and returns the pairs (first[i], second[i])
-//     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 of x to bfloat16, and stores them as the pair to[i]
-//     add_products(sum, a, b)     adds two products to each lane: the product of the first numbers of `a` and `b`, and
-//                                 the product of their second numbers
-//
-// add_products rounds like TupleDot<BFloat16, Pack> (bfloat16_dot.hpp).
+// Packs whose lanes hold pairs of bfloat16 numbers, the first in the low half. Attention stores queries, keys, values
+// and weights as pairs in arrays of floats.
+//     to_pairs(first, second)     rounds two packs of floats to the pairs (first[i], second[i])
+//     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 to the pair to[i]
+//     add_products(sum, a, b)     adds two products to each lane, with the rounding of TupleDot<BFloat16, Pack>
 #pragma once
 
 #include <cstddef>
@@ -20,22 +15,19 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Returns the pair of two floats, rounded to bfloat16.
 LADON_INLINE constexpr float to_pair(float first, float second) noexcept {
   const std::uint32_t low = to_bfloat16(first).bits, high = to_bfloat16(second).bits;
   return ladon::bit_cast<float>(high << 16 | low);
 }
-// only_first returns a pair with its second number replaced by 0. only_second replaces the first number by 0.
+// Returns a pair whose other number is 0.
 LADON_INLINE constexpr float only_first(float pair) noexcept {
   return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffffu);
 }
 LADON_INLINE constexpr float only_second(float pair) noexcept {
   return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffff0000u);
 }
-// A pair whose two numbers are 1.
 inline constexpr float pair_of_ones = to_pair(1, 1);
 
-// The implementation for packs that are plain arrays. The specialisation below is for vector registers.
 template <class Pack>
 struct BFloat16Pairs {
   static LADON_INLINE constexpr Pack to_pairs(const Pack& first, const Pack& second) noexcept {

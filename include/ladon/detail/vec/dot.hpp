@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// TupleDot computes one step of a product whose panels hold tuples. A tuple is a 32-bit lane with tuple_size
-// consecutive features of one token. A step adds the products of a tuple to the sum in each lane:
+// TupleDot computes one step of a product whose panels hold tuples. A tuple is a 32-bit lane with tuple_size features
+// of a token:
 //     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][tuple_size - 1] * weight[tuple_size - 1]
 //
-// This file has the products of int8 weights, whose sums are integers. bfloat16_dot.hpp has the products of bfloat16
-// weights, whose sums are floats. For bfloat16 weights, tuple_size is 2.
-//
-// With int8 weights, each feature is quantised to a signed integer q. Some instructions take features of 8 bits, which
-// hold q + zero. `zero` is the zero point of the token (detail/panel/quantise.hpp). The type of a quantised feature
-// determines tuple_size. The target chooses the type (Int8Element in detail/target):
+// This file has int8 weights and integer sums, dot_bfloat16.hpp has bfloat16 weights and float sums. A feature is q, or
+// q + zero (detail/panel/quantise.hpp). The target chooses its type, Int8Element:
 //     Element        tuple_size   a feature is   instructions
-//     std::int16_t   2            q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL
-//                                                (neon_dot.hpp); WebAssembly: i32x4.dot_i16x8_s (wasm_dot.hpp)
-//     std::uint8_t   4            q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp); WebAssembly with relaxed SIMD:
-//                                                i32x4.relaxed_dot_i8x16_i7x16_add_s (wasm_dot.hpp)
-//     std::int8_t    4            q + zero       64-bit Arm with dot product: SDOT, and SMMLA with I8MM (neon_dot.hpp)
+//     std::int16_t   2            q              vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s
+//     std::uint8_t   4            q + zero       vpdpbusd (dot_vnni.hpp), relaxed_dot_i8x16_i7x16_add_s (dot_wasm.hpp)
+//     std::int8_t    4            q + zero       SDOT and SMMLA (dot_arm64.hpp)
 //
-// At run time, microcontrollers do not use TupleDot. Their loops, and the order of their features, are in int8_dsp.hpp
-// (SMLAD), int8_helium.hpp (VMLADAVA), int8_thumb1.hpp (Cortex-M0+) and int8_quantise_one_lane.hpp (plain integers).
-//
-// If features are q + zero, a sum contains the additional term zero * (sum of the row's weights). The sum therefore
-// starts at the negative of this term (IntegerSums::negative_products).
+// A sum of features q + zero starts at -zero times the sum of the row's weights. Microcontrollers have loops of their
+// own (detail/cortex_m).
 #pragma once
 
 #include <bit>
@@ -36,18 +27,15 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// How many features share a 32-bit lane.
 template <class Element>
 inline constexpr std::size_t tuple_features = sizeof(std::int32_t) / sizeof(Element);
 
-// Returns the bits of a weight. An int8 weight is extended to 32 bits with its sign.
 LADON_INLINE constexpr std::uint32_t weight_bits(std::int8_t weight) noexcept {
   return static_cast<std::uint32_t>(std::int32_t{weight});
 }
 LADON_INLINE constexpr std::uint32_t weight_bits(BFloat16 weight) noexcept { return weight.bits; }
 
-// Packs `count` weights into a 32-bit integer, 32 / TupleSize bits for each weight, beginning with the lowest bits. If
-// `count` is less than TupleSize, the missing weights are 0.
+// Packs `count` weights into 32 bits, the first in the lowest bits. Missing weights are 0.
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE constexpr std::int32_t tuple_of(const Weight* weight, std::size_t count = TupleSize) noexcept {
   constexpr std::size_t bits = 32 / TupleSize;
@@ -59,8 +47,7 @@ LADON_INLINE constexpr std::int32_t tuple_of(const Weight* weight, std::size_t c
   }
   return static_cast<std::int32_t>(result);
 }
-// Returns tuple_of<TupleSize>(weight), with a single load if the machine is little-endian and TupleSize weights have 32
-// bits.
+// Returns tuple_of<TupleSize>(weight), with a single load where possible.
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   if constexpr (TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
@@ -73,14 +60,13 @@ LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   return tuple_of<TupleSize>(weight);
 }
 
-// Returns `first` in the lower half and `second` in the upper half of 64 bits.
+// Returns `first` in the lower half, and `second` in the upper half.
 LADON_INLINE constexpr std::int64_t two_tuples(std::int32_t first, std::int32_t second) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint32_t>(first) |
                                    static_cast<std::uint64_t>(static_cast<std::uint32_t>(second)) << 32);
 }
 
-// Returns load_tuple<TupleSize>(weight) in the lower half, and load_tuple<TupleSize>(weight + TupleSize) in the upper
-// half.
+// Returns the tuples of `weight` and of `weight` + TupleSize in the two halves.
 template <std::size_t TupleSize>
 LADON_INLINE std::int64_t load_two_tuples(const std::int8_t* weight) noexcept {
   if constexpr (TupleSize == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
@@ -91,42 +77,24 @@ LADON_INLINE std::int64_t load_two_tuples(const std::int8_t* weight) noexcept {
   return two_tuples(load_tuple<TupleSize>(weight), load_tuple<TupleSize>(weight + TupleSize));
 }
 
-// Whether TupleDot for these types has the function add_folded (below).
 template <class Dot>
 inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 
-// The implementation for plain arrays. All other implementations give equal results. They need not store the integers
-// of a tuple in the order [lanes][tuple_size], because only functions of the same implementation read the integers.
+// The implementation for plain arrays. The others give equal results, but may store a tuple in another order. They may
+// have more members:
+//     add_folded(sum, x, weights)               two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1 hold token i
+//     add_by_lane<Step>(sum, features, weights) a step whose weights are lane `Step` of a register of `steps` tuples
+//     add_matrix(sum, features, weights)        two steps of two tokens and two rows
 //
-// For the widest register of the target, TupleDot may also have a function for folded products
-// (detail/product/product_int8.hpp):
-//     add_folded(sum, integers, weights)      adds two steps for lanes / 2 tokens. Lanes 2 i and 2 i + 1 of
-//                                             `integers` hold the tuples of token i. `weights` has the weights of the
-//                                             two tuples (load_two_tuples)
-//
-// If an instruction of the target multiplies by one lane of a register of weights, TupleDot also has these members:
-//     steps                                       the number of steps for which a register holds weights
-//     load_features(panel)                        loads the features of a step
-//     load_weights(weight)                        loads tuple_size * steps weights
-//     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
-//
-// If an instruction of the target multiplies the weights of two rows by the features of two tokens, TupleDot also has
-// these members. A matrix is a register with the features of two tokens for two steps, or with the weights of two rows
-// for two steps. The first half of the register belongs to the first token or row.
-//     exchange_halves(a, b)                   exchanges the upper half of `a` and the lower half of `b`. If `a` and `b`
-//                                             are the sums of two rows, `a` then has the sums of tokens 0 and 1 for
-//                                             both rows, and `b` has the sums of tokens 2 and 3
-//     load_matrices(panel, next_step, first, second)   loads the features of two steps. `first` becomes the matrix of
-//                                             tokens 0 and 1, and `second` the matrix of tokens 2 and 3
-//     load_rows(row, next_row, first, second) loads the weights of four steps of two rows. `first` becomes the matrix
-//                                             of the first two steps, and `second` the matrix of the other two steps
-//     add_matrix(sum, features, weights)      adds two steps to a sum that exchange_halves has changed
+// For add_matrix, exchange_halves makes the sums of two rows the sums of tokens 0 and 1, and of tokens 2 and 3.
+// load_matrices loads two steps as the operands for tokens 0 and 1, and 2 and 3. load_rows loads four steps of two rows
+// as the operands of the first two and the last two steps.
 template <class Element, class Pack>
 struct TupleDot {
   static constexpr std::size_t tuple_size = tuple_features<Element>;
   using Sums = IntegerSums<Pack>;
 
-  // Adds a step to `sum`. `panel` is [lanes][tuple_size]. `weights` is the result of tuple_of or load_tuple.
+  // `panel` is [lanes][tuple_size]. `weights` is a result of load_tuple.
   static LADON_INLINE constexpr void add(Sums& sum, const Element* panel, std::int32_t weights) noexcept {
     constexpr std::size_t bits = 32 / tuple_size;
     std::int32_t weight[tuple_size];
@@ -142,15 +110,14 @@ struct TupleDot {
       sum.lane[i] += products;
     }
   }
-  // Adds the products x[i] * weight[i] to `sum`, for all i < tuple_size * lanes. The caller adds all lanes later, so
-  // each implementation may add a product to any lane.
+  // Adds x[i] * weight[i] for all i < tuple_size * lanes, each to any lane.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLL
     for (std::size_t i = 0; i < tuple_size * Pack::lanes; ++i)
       sum.lane[i / tuple_size] += feature_value(x[i]) * weight[i];
   }
-  // Rounds the tuple of features in each lane to integers q, and writes q or q + zero to `panel` [lanes][tuple_size].
-  // Precondition: q fits into 16 bits, and q + zero fits into Element.
+  // Rounds the features to q, and writes q or q + zero to `panel` [lanes][tuple_size]. Precondition: q fits into 16
+  // bits, and q + zero into Element.
   static LADON_INLINE constexpr void store_tuple(const Pack (&features)[tuple_size], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
     float rounded[tuple_size][Pack::lanes], zero_points[Pack::lanes];

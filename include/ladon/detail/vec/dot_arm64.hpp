@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes one step of an int8 product on 64-bit Arm, with SDOT or SMLAL. Both instructions multiply features by one
-// lane of a register of weights, so one register holds the weights of several steps (`add_by_lane`). tuple_dot.hpp
-// documents the interface.
-//
-// With the extension I8MM, SMMLA multiplies eight weights of each of two rows by eight features of each of two tokens.
-// A tile interleaves the features of two steps when it loads them, so panels have the same layout with and without
-// I8MM.
+// One step of an int8 product on 64-bit Arm. SDOT and SMLAL multiply features by one lane of a register of weights,
+// which holds several steps. SMMLA multiplies eight weights of two rows by eight features of two tokens. A tile
+// interleaves the features of two steps for SMMLA when it loads them, so panels have the same layout.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +14,7 @@
 namespace LADON_NAMESPACE::detail::vec {
 
 #if LADON_ARM_DOT
-// With the dot product extension, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed
-// features by signed weights and adds the four products to the sum. Ladon does not use USDOT of the extension I8MM.
-// USDOT differs from SDOT only in its unsigned features, and signed features suffice.
+// SDOT multiplies four signed features by four signed weights. USDOT differs only in its unsigned features.
 template <>
 struct TupleDot<std::int8_t, XsimdPack<4>> {
   static constexpr std::size_t tuple_size = 4, steps = 4;
@@ -54,8 +48,7 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
     second = vreinterpretq_s8_s64(vzip2q_s64(a, b));
   }
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
-    // The assembly is volatile, so that g++ 12 keeps each load next to the SMMLA that uses it. With the intrinsic, g++
-    // 12 loads the weights of all rows before the first SMMLA, and spills sums (detail/target/neon.hpp).
+    // volatile: with the intrinsic, g++ 12 loads the weights of all rows before the first SMMLA, and spills sums.
     asm volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum.sum) : "w"(weights), "w"(x));
   }
 #endif
@@ -65,8 +58,7 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::int8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = vdotq_s32(sum.sum, vld1q_s8(x), vld1q_s8(weight));
   }
-  // Packs the four features of a tuple into one lane. SLI shifts a feature to the left and inserts it above the bytes
-  // of the previous features.
+  // SLI inserts each feature above the bytes of the previous ones.
   static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::int8_t* panel) noexcept {
     const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
       return vreinterpretq_s32_f32((x + Pack::broadcast(round_to_low_bits)).batch);
@@ -81,8 +73,7 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
 };
 #endif
 
-// Without the dot product extension, features and weights have 16 bits. SMLAL multiplies one feature of each of four
-// tokens by a weight, so the features of a tuple are stored as [tuple_size][lanes] instead of [lanes][tuple_size].
+// SMLAL multiplies one feature of four tokens by a weight, so a tuple is stored as [tuple_size][lanes].
 template <>
 struct TupleDot<std::int16_t, XsimdPack<4>> {
   static constexpr std::size_t tuple_size = 2, steps = 4;

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. An instruction
-// multiplies a pair of features by a pair of weights, and adds both products to a float32 sum:
-//     instruction   extension     result
-//     vdpbf16ps     AVX512_BF16   sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
-//     BFDOT         FEAT_BF16     sum[lane] = sum[lane] + (panel[lane][0] * weight[0] + panel[lane][1] * weight[1])
+// One step of a product of bfloat16 weights and bfloat16 features. An instruction multiplies a pair of features by a
+// pair of weights, and adds both products to a float32 sum:
+//     vdpbf16ps   AVX512_BF16   sum = fma(x0, w0, fma(x1, w1, sum))    each fma is rounded to nearest
+//     BFDOT       FEAT_BF16     sum = sum + (x0 * w0 + x1 * w1)        each addition is rounded to odd
 //
-// The two instructions round in different ways:
-//     vdpbf16ps   Each fma is rounded to the nearest float: the error is at most 2^-24 of the sum.
-//     BFDOT       Each addition is rounded to odd: an inexact sum becomes the neighbouring float whose last bit is 1.
-//                 The error is less than 2^-23 of the sum.
-// Both instructions read subnormal numbers as 0, and return 0 instead of a subnormal sum. On processors with
-// FEAT_EBF16, a program can set the bit EBF of the register FPCR. With this bit, BFDOT rounds to the nearest float and
-// keeps subnormal numbers. The last bits of results therefore depend on the bit.
+// Rounding to odd: an inexact sum becomes the neighbour whose last bit is 1, so the error is less than 2^-23 of the
+// sum. Both read subnormal numbers as 0, and return 0 instead of a subnormal sum. With the bit EBF of FPCR
+// (FEAT_EBF16), BFDOT rounds to nearest and keeps subnormal numbers, so last bits depend on this bit.
 //
-// tuple_dot.hpp documents the interface. For the product of a single token, TupleDot<BFloat16, Pack> also has load_row,
-// which loads a Row: a register of 2 * lanes consecutive features or weights.
+// A Row is a register of 2 * lanes consecutive features or weights, for the product of a single token.
 #pragma once
 
 #include <cstddef>
@@ -44,18 +38,18 @@ struct TupleDot<BFloat16, Pack> {
     sum = fma(feature(panel, 1), Pack::broadcast(ladon::bit_cast<float>(bits & 0xffff0000u)), sum);
     sum = fma(feature(panel, 0), Pack::broadcast(ladon::bit_cast<float>(bits << 16)), sum);
   }
-  // Loads the first `count` elements of a Row from `from`. The remaining elements of the Row are 0.
+  // Elements from number `count` on are 0.
   static LADON_INLINE constexpr Row load_row(const BFloat16* from,
                                              std::size_t count = tuple_size * Pack::lanes) noexcept {
     Row row{};
     for (std::size_t i = 0; i < count; ++i) row.element[i] = from[i];
     return row;
   }
-  // Adds x[2 i] * weight[2 i] + x[2 i + 1] * weight[2 i + 1] to lane i of `sum`.
+  // Adds x[2 i] * weight[2 i] + x[2 i + 1] * weight[2 i + 1] to lane i.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Row& x, const Row& weight) noexcept {
     for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
   }
-  // Rounds the two features of each lane to bfloat16, and writes the rounded features to `panel` [lanes][2].
+  // Rounds the features to bfloat16 and writes them to `panel` [lanes][2].
   static LADON_INLINE constexpr void store_tuple(const Pack (&features)[tuple_size], BFloat16* panel) noexcept {
     for (std::size_t j = 0; j < tuple_size; ++j) {
       float lane[Pack::lanes];
@@ -65,7 +59,7 @@ struct TupleDot<BFloat16, Pack> {
   }
 
  private:
-  // Returns the pack whose lane i is elements[2 i + j], as a float.
+  // Returns the pack whose lane i is elements[2 i + j].
   static LADON_INLINE constexpr Pack feature(const BFloat16* elements, std::size_t j) noexcept {
     float lane[Pack::lanes]{};
     for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[tuple_size * i + j]);
@@ -74,9 +68,7 @@ struct TupleDot<BFloat16, Pack> {
 };
 
 #if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
-// The operations on a register of 2 * Lanes bfloat16 numbers. For clang++, the product is the intrinsic of vdpbf16ps.
-// For g++, TupleDot below contains assembly, because g++ 12 would copy accumulators in a loop with the intrinsic. The
-// same happens with vpdpbusd (quad_dot.hpp).
+// A register of 2 * Lanes bfloat16 numbers. The product is assembly for g++, for the reason of dot_vnni.hpp.
 template <std::size_t Lanes>
 struct BFloat16Register;
 
@@ -192,9 +184,8 @@ struct TupleDot<BFloat16, XsimdPack<Lanes>> {
 #endif
 
 #if LADON_HAS_XSIMD && LADON_ARM_BFLOAT16_DOT
-// One load reads the weights of four steps, as in neon_dot.hpp. Tiles with an even number of rows use BFMMLA, which
-// multiplies the weights of two rows by four features of two tokens. BFMMLA rounds like two consecutive BFDOT. Tiles
-// with an odd number of rows use BFDOT, which multiplies the features of a step by one lane of the weights.
+// One load reads the weights of four steps. Tiles with an even number of rows use BFMMLA, which rounds like two BFDOT.
+// Tiles with an odd number of rows use BFDOT.
 template <>
 struct TupleDot<BFloat16, XsimdPack<4>> {
   static constexpr std::size_t tuple_size = 2, steps = 4;
@@ -217,8 +208,7 @@ struct TupleDot<BFloat16, XsimdPack<4>> {
   template <std::size_t Step>
   static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
 #if defined(__clang__)
-    // For clang++, BFDOT is written in assembly. With the intrinsic, clang++ 19 broadcasts each pair of weights into a
-    // separate register, and spills registers.
+    // With the intrinsic, clang++ 19 broadcasts each pair of weights into a register, and spills registers.
     float32x4_t total = sum.batch;
     asm("bfdot %0.4s, %1.8h, %2.2h[%3]" : "+w"(total) : "w"(x), "w"(weights), "i"(Step));
     sum = Pack::Batch(total);
@@ -243,8 +233,7 @@ struct TupleDot<BFloat16, XsimdPack<4>> {
     first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
     second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
   }
-  // The assembly is volatile, so that compilers keep each load next to the BFMMLA that uses it. Otherwise, they would
-  // load all weights first and spill sums (add_matrix in neon_dot.hpp).
+  // volatile, for the reason of add_matrix in dot_arm64.hpp.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 product on x86 with VNNI. A 32-bit lane holds four features in 8 bits each. The instruction
-// vpdpbusd multiplies unsigned features by signed weights and adds the four products to the sum, without saturation.
-// tuple_dot.hpp documents the interface.
+// One step of an int8 product on x86 with VNNI. vpdpbusd multiplies four unsigned features by four signed weights in
+// each 32-bit lane, and adds the products without saturation.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +12,11 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// add_dot(sum, x, w) returns `sum` plus the products of unsigned `x` and signed `w`.
+// add_dot returns `sum` plus the products of unsigned `x` and signed `w`. add_dot_at takes the address of `w`, as the
+// memory operand: otherwise, g++ would load the weights of several steps first, in an order that is slower.
 //
-// For g++, the instruction vpdpbusd is written in assembly: with the intrinsic, g++ 12 copies accumulators in the loop
-// and stores some of them to memory. The loop reaches 46% of the peak throughput of vpdpbusd with the intrinsic, and 90
-// to 94% with assembly (Zen 5).
-//
-// Without AVX-512, the instruction needs the prefix {vex} (LADON_VEX), which selects the encoding of AVX-VNNI: by
-// default, assemblers choose the encoding of AVX-512. The operand constraint "v" allows 32 registers with AVX-512, and
-// 16 registers without AVX-512.
-//
-// add_dot_at(sum, x, w) takes the address `w` of the weights, which are the memory operand of vpdpbusd. Without a
-// memory operand, g++ would first load the weights of several steps, in an order that reads memory more slowly.
+// Assembly for g++: with the intrinsic, g++ 12 copies and spills accumulators (46% instead of 90% of peak, Zen 5).
+// Without AVX-512, the prefix {vex} selects the encoding of AVX-VNNI.
 #if defined(__clang__) && defined(__AVX512F__)
 LADON_INLINE __m128i add_dot(__m128i sum, __m128i x, __m128i w) noexcept { return _mm_dpbusd_epi32(sum, x, w); }
 LADON_INLINE __m256i add_dot(__m256i sum, __m256i x, __m256i w) noexcept { return _mm256_dpbusd_epi32(sum, x, w); }
@@ -59,14 +51,10 @@ LADON_INLINE Register add_dot_at(Register sum, Register x, const std::int8_t* w)
 }
 #undef LADON_VEX
 
-// store_tuple rounds features[0] to features[3] to the integers q0 to q3, and packs their low bytes into one 32-bit
-// lane. The variables of store_tuple hold the following bytes in each lane, from the lowest byte on. `*` is a byte that
-// is not used:
+// store_tuple packs the low bytes of four integers into one lane. From the lowest byte on:
 //     even    q0  *   q2  *
 //     odd     q1  *   q3  *
 //     bytes   q0  q1  q2  q3
-//
-// Finally, store_tuple adds the low byte of `zero` to each byte.
 
 template <>
 struct TupleDot<std::uint8_t, XsimdPack<4>> {
@@ -149,8 +137,7 @@ struct TupleDot<std::uint8_t, XsimdPack<16>> {
   static LADON_INLINE void add_folded(Sums& sum, const Pack& integers, std::int64_t weights) noexcept {
     sum.sum = add_dot(sum.sum, _mm512_castps_si512(integers.batch), _mm512_set1_epi64(weights));
   }
-  // Like add_folded, for 12 tokens: `integers` has 8 tokens, and `others` has 4 tokens. A single instruction broadcasts
-  // the weights for all 12 tokens.
+  // Like add_folded, for 8 tokens in `integers` and 4 tokens in `others`, with one broadcast.
   static LADON_INLINE void add_three_quarters(Sums& sum, IntegerSums<XsimdPack<8>>& other_sum, const Pack& integers,
                                               const XsimdPack<8>& others, std::int64_t weights) noexcept {
     const __m512i broadcast = _mm512_set1_epi64(weights);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 product in WebAssembly. tuple_dot.hpp documents the interface.
+// One step of an int8 product in WebAssembly.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,8 @@
 namespace LADON_NAMESPACE::detail::vec {
 
 #if defined(__wasm_relaxed_simd__)
-// The relaxed dot product multiplies signed weights by features, and adds the four products of a lane to the sum.
-// Engines differ: a feature above 127 may count as negative, and the sum of two products may saturate. The zero points
-// and the number of levels of the features therefore depend on the engine (feature_levels.hpp).
+// Engines differ: a feature above 127 may count as negative, and the sum of two products may saturate. Zero points and
+// levels therefore depend on the engine (quantisation_levels.hpp).
 template <>
 struct TupleDot<std::uint8_t, XsimdPack<4>> {
   static constexpr std::size_t tuple_size = 4;
@@ -28,13 +27,10 @@ struct TupleDot<std::uint8_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_v128_load(weight), wasm_v128_load(x), sum.sum);
   }
-  // Rounds features[0] to features[3] to the integers q0 to q3, and packs their low bytes into one 32-bit lane. The
-  // variables hold the following bytes in each lane, from the lowest byte on. `*` is a byte that is not used:
+  // Packs the low bytes of four integers into one lane. From the lowest byte on:
   //     even    q0  *   q2  *
   //     odd     q1  *   q3  *
   //     bytes   q0  q1  q2  q3
-  //
-  // Finally, the low byte of `zero` is added to each byte.
   static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
     const auto rounded = [](const Pack& x)
                              LADON_INLINE_LAMBDA -> v128_t { return (x + Pack::broadcast(round_to_low_bits)).batch; };
@@ -50,8 +46,7 @@ struct TupleDot<std::uint8_t, XsimdPack<4>> {
 };
 #endif
 
-// Without relaxed SIMD, a 32-bit lane holds a pair of features in 16 bits each. All engines compute the products of a
-// pair exactly.
+// All engines compute the products of a pair exactly.
 template <>
 struct TupleDot<std::int16_t, XsimdPack<4>> {
   static constexpr std::size_t tuple_size = 2;

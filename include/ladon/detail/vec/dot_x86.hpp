@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 product on x86 without VNNI. A 32-bit lane holds a pair of features in 16 bits each. The
-// instruction vpmaddwd multiplies a pair of features by a pair of weights, and returns the sum of both products.
-// tuple_dot.hpp documents the interface.
+// One step of an int8 product on x86 without VNNI. vpmaddwd multiplies a pair of 16-bit features by a pair of weights,
+// and returns the sum of both products.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes all files about int8 products in this folder: the step of a product (tuple_dot.hpp) for each instruction
-// set, and the loops and the quantisation of microcontrollers.
+// All int8 products and quantisations of this folder.
 #pragma once
 
 #include <ladon/detail/cortex_m/dsp_quantise.hpp>
@@ -15,14 +14,12 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Whether the target has its own function quantise_panel, which stores the integers of a panel in the order that the
-// target's loops need.
+// Whether quantise_panel stores the integers of a panel in an order of the target's loops.
 template <class Element, class Simd>
 inline constexpr bool quantises_panels =
     uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd> || uses_one_lane<Element, Simd>;
 
-// Whether this target prepares int8 weights in each pass over the weights: it converts them to wider integers, or loads
-// them into registers.
+// Whether each pass over int8 weights widens them or loads them into registers.
 template <class Element, class Simd>
 inline constexpr bool prepares_weights =
     uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_thumb1<Element, Simd>;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantises panels on targets that have no vector registers and no instruction for int8 products, such as Cortex-M3,
-// RISC-V and scalar WebAssembly. On these targets, a pack has one lane. A Cortex-M0+ has a separate file
-// (int8_thumb1.hpp). The quantised panels hold q (detail/panel/quantise.hpp), in the order of tuple_dot.hpp.
+// Quantises panels where a pack has one lane, such as Cortex-M3, RISC-V and scalar WebAssembly. The panels hold q.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +11,12 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Whether int8 products use packs of one lane and no special instruction. `Element` is the type of a quantised feature.
-// `Simd` provides the packs (vectors.hpp).
+// Whether int8 products have packs of one lane and no special instruction.
 template <class Element, class Simd>
 inline constexpr bool uses_one_lane = !LADON_DSP && std::is_same_v<Element, std::int16_t> && Simd::lanes == 1;
 
 #if !LADON_DSP
-// Quantises the first Packs tokens of a panel [Features][Width]. A pack has one lane, so a pack holds one token.
+// A pack is one token.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   for (std::size_t t = 0; t < Packs; ++t) {

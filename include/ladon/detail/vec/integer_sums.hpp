@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of an int8 product: a pack of 32-bit integers. tuple_dot.hpp adds products to the sums. Each lane belongs to
-// the corresponding lane of a Pack of floats. A sum does not overflow, because most_int8_features
-// (detail/panel/rows.hpp) limits the number of features. detail/vec/array.hpp defines packs.
+// The sums of an int8 product: a pack of 32-bit integers. They do not overflow, because most_int8_features limits the
+// number of features.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,6 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// The implementation for plain arrays. The implementations for vector registers, which follow, give equal results.
 template <class Pack>
 struct IntegerSums {
   std::int32_t lane[Pack::lanes];
@@ -34,8 +32,7 @@ struct IntegerSums {
     for (std::size_t i = 0; i < Pack::lanes; ++i) result.lane[i] = sums[i];
     return result;
   }
-  // Returns -factors[i] * factor in lane i. `factors` holds integers as floats. Precondition: the results fit into 32
-  // bits.
+  // Returns -factors[i] * factor. `factors` holds integers. Precondition: the results fit into 32 bits.
   static LADON_INLINE constexpr IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
     float values[Pack::lanes];
     factors.store(values);
@@ -49,7 +46,7 @@ struct IntegerSums {
     for (std::size_t i = 0; i < Pack::lanes; ++i) total += a.lane[i];
     return total;
   }
-  // Returns the sums as floats, rounded to nearest.
+  // Rounds to nearest.
   LADON_INLINE constexpr Pack to_float() const noexcept {
     float values[Pack::lanes];
     for (std::size_t i = 0; i < Pack::lanes; ++i) values[i] = static_cast<float>(lane[i]);
@@ -57,7 +54,7 @@ struct IntegerSums {
   }
 };
 
-// WebAssembly is tested first, because Emscripten can also define the macros of SSE.
+// WebAssembly first: Emscripten can also define the macros of SSE.
 #if LADON_HAS_XSIMD && defined(__wasm_simd128__)
 template <>
 struct IntegerSums<XsimdPack<4>> {
@@ -76,8 +73,7 @@ struct IntegerSums<XsimdPack<4>> {
   LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(wasm_f32x4_convert_i32x4(sum)); }
 };
 #elif LADON_HAS_XSIMD && defined(__SSE2__)
-// negative_products needs SSE4.1, because SSE2 has no product of 32-bit integers. Only targets that quantise to 8-bit
-// integers call negative_products, and all of them have SSE4.1.
+// SSE2 has no product of 32-bit integers. All targets with features of 8 bits have SSE4.1.
 template <>
 struct IntegerSums<XsimdPack<4>> {
   using Pack = XsimdPack<4>;
@@ -118,7 +114,7 @@ struct IntegerSums<XsimdPack<8>> {
     return reduce_add(IntegerSums<XsimdPack<4>>{_mm_add_epi32(low, high)});
   }
 #if defined(__AVX512VL__)
-  // Adds the two lanes of each token, and returns `start` plus the results. Lanes 2 i and 2 i + 1 belong to token i.
+  // Returns `start` plus the sums of lanes 2 i and 2 i + 1, which belong to token i.
   LADON_INLINE IntegerSums<XsimdPack<4>> add_steps(const IntegerSums<XsimdPack<4>>& start) const noexcept {
     const __m256i both = _mm256_add_epi32(sum, _mm256_srli_epi64(sum, 32));
     return {_mm_add_epi32(start.sum, _mm256_cvtepi64_epi32(both))};
@@ -143,13 +139,11 @@ struct IntegerSums<XsimdPack<16>> {
     const __m256i low = _mm512_castsi512_si256(a.sum), high = _mm512_extracti64x4_epi64(a.sum, 1);
     return reduce_add(IntegerSums<XsimdPack<8>>{_mm256_add_epi32(low, high)});
   }
-  // Adds the two lanes of each token, and returns `start` plus the results. Lanes 2 i and 2 i + 1 belong to token i.
   LADON_INLINE IntegerSums<XsimdPack<8>> add_steps(const IntegerSums<XsimdPack<8>>& start) const noexcept {
     const __m512i both = _mm512_add_epi32(sum, _mm512_srli_epi64(sum, 32));
     return {_mm256_add_epi32(start.sum, _mm512_cvtepi64_epi32(both))};
   }
-  // Returns *this plus the results of add_steps: the results of `first` are added to the lower half of the lanes, and
-  // the results of `rest` to the third quarter.
+  // Returns *this plus `first`.add_steps in the lower half of the lanes, and `rest`.add_steps in the third quarter.
   LADON_INLINE IntegerSums plus_three_quarters(const IntegerSums& first,
                                                const IntegerSums<XsimdPack<8>>& rest) const noexcept {
     const auto low = first.add_steps(IntegerSums<XsimdPack<8>>::zero());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads float32, bfloat16 or int8 numbers as a pack of floats. detail/vec/array.hpp defines packs.
+// Loads float32, bfloat16 or int8 numbers as a pack of floats.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,7 @@ LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
   return Pack::load(from);
 }
 
-// Returns `loaded`, and forces the compiler to keep the pack in a register. Otherwise, g++ 12 would load the same bytes
-// again for each multiply-add that uses the pack.
+// Without this, g++ 12 would load the same bytes again for each multiply-add that uses the pack.
 template <class Pack>
 LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
 #if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && defined(__SSE2__)
@@ -37,7 +36,7 @@ LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
   return loaded;
 }
 
-// Loads `count` numbers from `from` into the first `count` lanes, as floats. All other lanes are 0.
+// All lanes from number `count` on are 0.
 template <class Pack>
 LADON_INLINE constexpr Pack load_partial_as_float(const float* from, std::size_t count) noexcept {
   return Pack::load_partial(from, count);
@@ -49,8 +48,7 @@ LADON_INLINE constexpr Pack load_partial_as_float(const BFloat16* from, std::siz
   return Pack::load(lane);
 }
 
-// Loads a pack of bfloat16 numbers, which are weights or elements of a cache. The float of a bfloat16 has the bits of
-// the bfloat16 in its upper 16 bits, and zeros in its lower 16 bits.
+// The bits of a bfloat16 are the upper 16 bits of the equal float.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
   if (!std::is_constant_evaluated()) {
@@ -70,9 +68,8 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
     if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
       const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 #if defined(__AVX512BW__)
-      // One vpermw replaces vpmovzxwd and vpslld: word i of `bits` becomes the upper word of lane i. Attention of one
-      // token then takes 0.83 times as long as with the two instructions (Zen 4; 4 query heads share 1024 bfloat16 keys
-      // and values in the L2 cache).
+      // One vpermw replaces vpmovzxwd and vpslld: attention of one token takes 0.83 times as long (Zen 4, 1024 bfloat16
+      // keys and values in the L2 cache).
       const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
       return typename Pack::Batch(_mm512_castsi512_ps(
           _mm512_maskz_permutexvar_epi16(0xaaaaaaaau, _mm512_slli_epi32(lane, 16), _mm512_castsi256_si512(bits))));
@@ -93,9 +90,7 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
   return Pack::load(lane);
 }
 
-// Loads a pack of 8-bit integers as floats. Without SSE4.1, x86 has no instruction that extends the sign of a byte. On
-// such processors, the function moves each integer to the upper byte of a 32-bit lane, and extends the sign by an
-// arithmetic shift.
+// Without SSE4.1, an integer is moved to the upper byte of its lane, and shifted back with its sign.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
   if (!std::is_constant_evaluated()) {
@@ -133,11 +128,10 @@ LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
   return Pack::load(lane);
 }
 
-// Distributes an array among two packs: `even` has the numbers with an even index, and `odd` has the numbers with an
-// odd index. bfloat16 numbers become floats without a permutation, because every 32-bit lane of a register of bfloat16
-// numbers already has one number of each pack.
-//     load    loads 2 * Pack::lanes numbers into `even` and `odd`
-//     split   converts two packs of consecutive numbers into `even` and `odd`
+// Distributes an array: `even` gets the numbers with an even index, and `odd` the others. No permutation is needed for
+// bfloat16 numbers, because every 32-bit lane has one of each.
+//     load    loads 2 * Pack::lanes numbers
+//     split   converts two packs of consecutive numbers
 //     join    is the inverse of split
 template <class Pack, class Element>
 struct EvenOdd {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scale and the zero point of a quantised token. detail/panel/quantise.hpp defines both.
+// The scale and the zero point of a quantised token (detail/panel/quantise.hpp).
 #pragma once
 
 #include <cstddef>
@@ -12,37 +12,34 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// How the tokens of one pack are quantised, one token in each lane. The integers q of a token lie in `least` .. `most`.
-// `reciprocal` is 1 / scale, or 0 if all integers q of the token are 0.
+// One token in each lane. Its integers q lie in `least` .. `most`. `reciprocal` is 1 / scale, or 0 if all its q are 0.
 template <class Pack>
 struct TokenScale {
   Pack scale, reciprocal, least, most;
 };
 
-// Returns the TokenScale of tokens whose features lie between `low` <= 0 and `high` >= 0. `finite` says which tokens
-// have only finite features.
+// The features of each token lie between `low` <= 0 and `high` >= 0.
 template <int FeatureBits, class Pack>
 LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
                                                        const typename Pack::Mask& finite) noexcept {
   const Pack levels = Pack::broadcast(feature_levels<FeatureBits>());
   const Pack zeros = Pack::broadcast(0.0f);
-  // `high` and `low` are divided before the subtraction, because high - low may overflow.
+  // Divided before the subtraction, because high - low may overflow.
   const Pack scale = high / levels - low / levels;
   const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
   const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = select(usable, zeros - low, zeros) * reciprocal;
-  // min() does not change the zero point. In builds without -ffp-contract=off, min() prevents g++ from fusing the
-  // product and the following sum into an fma. An fma does not round the product, but quantise_pack
-  // (detail/panel/quantise.hpp) rounds it. With an fma, the smallest q could be token.least - 1, and q + zero would
-  // wrap around from 0 to 255.
+  // Without -ffp-contract=off, min() prevents g++ from fusing the product and the next sum into an fma, which would not
+  // round the product. quantise_pack rounds it, so the least q could be token.least - 1, and q + zero would wrap around
+  // to 255.
   if constexpr (Pack::lanes > 1) scaled = min(scaled, levels);
   const Pack zero = (scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
   return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
 }
 
-// The next functions are for targets that quantise one token at a time.
+// For targets that quantise one token at a time.
 
 LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   std::uint32_t word;
@@ -50,12 +47,9 @@ LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   return word;
 }
 
-// Returns the TokenScale of one token. The features of the token are `stride` floats apart.
-//
-// Floats are compared as integers, because a Cortex-M4 has no instruction for the maximum of two floats, and a
-// Cortex-M0+ has no FPU. Among positive floats, read as signed integers, a larger float has a larger integer. Among
-// negative floats, read as unsigned integers, a larger magnitude has a larger integer. An infinity or a NaN has the
-// largest integer, so it ends up in `high` or `low`.
+// The features of the token are `stride` floats apart. Floats are compared as integers, because a Cortex-M4 has no
+// maximum of floats, and a Cortex-M0+ no FPU: signed for positive floats, unsigned for negative ones. An infinity or a
+// NaN ends up in `high` or `low`.
 template <std::size_t Features, int FeatureBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
@@ -71,17 +65,14 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                      ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Returns the integer q of the feature `x`: x * reciprocal is rounded, and limited to `most`, the largest q of the
-// token. A lower limit is not needed. scale_of_range computes the smallest q in the same way, from the lowest feature
-// of the token, or from 0 if no feature is negative. A greater feature never gets a smaller q.
+// Rounds x * reciprocal, limited to `most`. No lower limit: scale_of_range rounds the lowest feature in the same way.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
   return static_cast<std::int16_t>(q < most ? q : most);
 }
 
-// Returns a + b modulo 2^32. If a token has an infinite or NaN feature, its integers are arbitrary 16-bit numbers, so a
-// sum may overflow. An overflow of signed integers would be undefined behaviour.
+// Returns a + b modulo 2^32: the integers of a token with a NaN feature are arbitrary, so a sum may overflow.
 LADON_INLINE std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
