@@ -106,16 +106,16 @@ class Table {
     });
   }
 
-  template <std::size_t Layers, Shape S, LayerConfig Config, class Layout = layout::InProj>
+  template <Model M, class Layout = layout::InProj>
   void encoder(const std::string& name) {
-    using Stack = Encoder<Layers, S, Config, mask::Causal, FinalNorm::without, Layout>;
+    using Stack = Encoder<M, mask::Causal, Layout>;
     if (!wanted(name)) return;
     DecodeMemory memory;
     typename Stack::Weights weights;
     const auto caches = std::make_unique<typename Stack::Caches>();
-    for (std::size_t i = 0; i < Layers; ++i) memory.make_layer(weights.layers[i], (*caches)[i]);
+    for (std::size_t i = 0; i < M.layers; ++i) memory.make_layer(weights.layers[i], (*caches)[i]);
     const auto workspace = std::make_unique<typename Stack::CachedWorkspace>();
-    run<S>(name, memory, [&](const float* x, float* y) {
+    run<M.sizes()>(name, memory, [&](const float* x, float* y) {
       Stack::extend(x, *caches, weights, y, *workspace);
       for (auto& cache : *caches) cache.length -= 1;
     });
@@ -152,31 +152,32 @@ constexpr Shape with_cache(Shape shape, CachePrecision precision) {
 
 template <class Precision>
 void measure_all(Table& table) {
-  constexpr LayerConfig config{.feed_forward = 2048};
-  constexpr LayerConfig llama{.feed_forward = 2816,
-                              .activation = Activation::silu,
-                              .norm = NormOrder::pre,
-                              .gated = true,
-                              .norm_kind = NormKind::rms,
-                              .bias = Bias::without};
+  constexpr Model plain{.layers = 6, .feed_forward = 2048};
+  constexpr Model llama{.layers = 2,
+                        .feed_forward = 2816,
+                        .activation = Activation::silu,
+                        .norm = NormOrder::pre,
+                        .gated = true,
+                        .norm_kind = NormKind::rms,
+                        .bias = Bias::without};
   using Packed = layout::InProj::With<Precision>;
   using Llama = layout::WithoutBias<layout::SeparateQKV::With<Precision>>;
   table.attention<1, small, Packed>("1 x attention 128,4, 256 keys");
   table.attention<1, medium, Packed>("1 x attention 512,8, 1024 keys");
   table.attention<12, medium, Packed>("12 x attention 512,8, 1024 keys");
   table.attention<4, large, Packed>("4 x attention 1024,16, 1024 keys");
-  table.encoder<6, medium, config, Packed>("6 x encoder layer 512,8, 1024 keys");
-  table.encoder<2, grouped, llama, Llama>("2 x llama layer 1024,16/4, 1024 keys");
+  table.encoder<plain.with(medium), Packed>("6 x encoder layer 512,8, 1024 keys");
+  table.encoder<llama.with(grouped), Llama>("2 x llama layer 1024,16/4, 1024 keys");
   table.attention<12, with_cache(medium, CachePrecision::bfloat16), Packed>(
       "12 x attention 512,8, 1024 keys, bfloat16 cache");
   table.attention<12, with_cache(medium, CachePrecision::int8), Packed>("12 x attention 512,8, 1024 keys, int8 cache");
-  table.encoder<2, with_cache(grouped, CachePrecision::bfloat16), llama, Llama>(
+  table.encoder<llama.with(with_cache(grouped, CachePrecision::bfloat16)), Llama>(
       "2 x llama layer 1024,16/4, 1024 keys, bfloat16 cache");
-  table.encoder<2, with_cache(grouped, CachePrecision::int8), llama, Llama>(
+  table.encoder<llama.with(with_cache(grouped, CachePrecision::int8)), Llama>(
       "2 x llama layer 1024,16/4, 1024 keys, int8 cache");
   if constexpr (std::is_same_v<Precision, precision::Float32>) {  // other precisions need the order (out, in)
     table.attention<12, medium, layout::InOut>("12 x attention 512,8, 1024 keys, in_out");
-    table.encoder<6, medium, config, layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
+    table.encoder<plain.with(medium), layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
   }
 }
 

@@ -129,7 +129,7 @@ void compare_shape(Comparison& all) {
   constexpr std::size_t hidden = 4 * S.model;
   using Full = MultiHeadAttention<S>;
   using Causal = MultiHeadAttention<S, mask::Causal>;
-  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = hidden}>;
+  using Layer = EncoderLayer<Model{.feed_forward = hidden}.with(S)>;
   const Parameters in(3 * S.model, S.model), out(S.model, S.model), first(hidden, S.model), second(S.model, hidden);
   const std::vector<float> ones(S.model, 1.0f), zeros(S.model, 0.0f);
   const typename Full::Weights attention{.in_proj = {in.weight.data(), in.bias.data()},

@@ -163,10 +163,14 @@ struct GrowingText {
   static constexpr std::size_t heads = FUZZ_TEXT_HEADS, hidden = FUZZ_TEXT_FEED_FORWARD;
   using Rotary = ladon::position::Rotary<ladon::Pairing::neighbours, 6, 32>;
   template <class Vectors>
-  using Layer = ladon::EncoderLayer<
-      ladon::Shape{.queries = queries, .keys = keys, .model = model, .heads = heads},
-      ladon::LayerConfig{.feed_forward = hidden, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-      ladon::mask::Causal, ladon::layout::InProj, ladon::score::Scaled, Rotary, Vectors>;
+  using Layer = ladon::EncoderLayer<ladon::Model{.tokens = queries,
+                                                 .keys = keys,
+                                                 .model = model,
+                                                 .heads = heads,
+                                                 .feed_forward = hidden,
+                                                 .activation = ladon::Activation::gelu,
+                                                 .norm = ladon::NormOrder::pre},
+                                    ladon::mask::Causal, ladon::layout::InProj, ladon::score::Scaled, Rotary, Vectors>;
   static constexpr std::size_t sizes[] = {3 * model * model, 3 * model, model* model, model, hidden* model, hidden,
                                           model* hidden,     model,     model,        model, model,         model};
 

@@ -12,7 +12,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Bias, ladon::LayerConfig;
+using ladon::Bias, ladon::Model;
 namespace layout = ladon::layout;
 
 constexpr S shape{.queries = 9, .model = 10, .heads = 2, .kv_heads = 1, .value_width = 3};
@@ -57,14 +57,14 @@ void check_attention_without_bias() {
   CHECK_FALSE(same_bits(zero.y, zero_output.y));
 }
 
-template <LayerConfig Config>
+template <Model Config>
 Subject subject_of() {
   return layer_subject<shape, Config, ladon::mask::None>();
 }
 
-constexpr LayerConfig relu{.feed_forward = 7};
-constexpr LayerConfig gated{.feed_forward = 7, .gated = true};
-constexpr LayerConfig gated_without_bias{.feed_forward = 7, .gated = true, .bias = Bias::without};
+constexpr Model relu{.feed_forward = 7};
+constexpr Model gated{.feed_forward = 7, .gated = true};
+constexpr Model gated_without_bias{.feed_forward = 7, .gated = true, .bias = Bias::without};
 
 }  // namespace
 

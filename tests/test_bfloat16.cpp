@@ -23,7 +23,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::Bias, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::Bias, ladon::Model, ladon::NormKind, ladon::NormOrder;
 using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias,
     ladon::layout::WithoutProjectionBias;
 using ladon::mask::Causal, ladon::mask::None;
@@ -44,7 +44,7 @@ struct Arrays : ladon::detail::vec::ArrayVectors<Lanes> {
 
 std::uint16_t rounded(float x) { return ladon::to_bfloat16(x).bits; }
 
-template <S Shape, LayerConfig Config, class Mask, class Layout>
+template <S Shape, Model Config, class Mask, class Layout>
 void check_layer() {
   check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
                 {.layer = Config,
@@ -132,12 +132,12 @@ TEST_CASE("bfloat16: the bits of float32 weights with the same values") {
 
 TEST_CASE("bfloat16: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
   check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
-              LayerConfig{.feed_forward = 20,
-                          .activation = Activation::silu,
-                          .norm = NormOrder::pre,
-                          .gated = true,
-                          .norm_kind = NormKind::rms,
-                          .bias = Bias::without},
+              Model{.feed_forward = 20,
+                    .activation = Activation::silu,
+                    .norm = NormOrder::pre,
+                    .gated = true,
+                    .norm_kind = NormKind::rms,
+                    .bias = Bias::without},
               Causal, BFloat16<WithoutBias<SeparateQKV>>>();
 }
 
@@ -148,14 +148,14 @@ TEST_CASE("bfloat16: keys from a context") {
 }
 
 TEST_CASE("bfloat16: encoder layer, only the output projection of attention has a bias") {
-  constexpr LayerConfig config{.feed_forward = 30, .activation = Activation::gelu_tanh};
+  constexpr Model config{.feed_forward = 30, .activation = Activation::gelu_tanh};
   check_layer<S{.queries = 19, .model = 16}, config, None, BFloat16<WithoutProjectionBias<InProj>>>();
 }
 
 TEST_CASE("bfloat16: encoder layer of a single token, with biases and with one bias in attention") {
   constexpr S one{.queries = 1, .model = 37, .heads = 1};
-  check_layer<one, LayerConfig{.feed_forward = 70}, None, BFloat16<InProj>>();
-  check_layer<one, LayerConfig{.feed_forward = 70, .activation = Activation::gelu_tanh}, None,
+  check_layer<one, Model{.feed_forward = 70}, None, BFloat16<InProj>>();
+  check_layer<one, Model{.feed_forward = 70, .activation = Activation::gelu_tanh}, None,
               BFloat16<WithoutProjectionBias<SeparateQKV>>>();
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("bfloat16: cache, several tokens and one") {
 #endif
 
 TEST_CASE("bfloat16: decoder layer") {
-  constexpr LayerConfig post{.feed_forward = 20};
+  constexpr Model post{.feed_forward = 20};
   check_decoder(
       decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 3}, 21, post, Causal, None, BFloat16<InProj>>(),
       {.layer = post, .self_causal = true, .activation_bits = activation_bits<ladon::precision::BFloat16>});
@@ -178,7 +178,7 @@ TEST_CASE("bfloat16: decoder layer") {
 // The weights of the feed-forward network exceed second_cache_bytes. So the kernel divides the hidden features into
 // chunks, and computes one chunk after another (feed_forward.hpp).
 TEST_CASE("bfloat16: encoder layer, large weights") {
-  check_layer<S{.queries = 40, .model = 48, .heads = 2}, LayerConfig{.feed_forward = 1501}, None, BFloat16<InProj>>();
+  check_layer<S{.queries = 40, .model = 48, .heads = 2}, Model{.feed_forward = 1501}, None, BFloat16<InProj>>();
 }
 
 // Tests products with a single token. A row of 328 weights fills whole registers. The matrices exceed the L1 cache, so

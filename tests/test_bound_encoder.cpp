@@ -13,16 +13,16 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::Bias, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::Bias, ladon::Model, ladon::NormKind, ladon::NormOrder;
 
 constexpr S shape{.queries = 17, .model = 12, .heads = 3};
-constexpr LayerConfig post{.feed_forward = 20, .activation = Activation::gelu};
-constexpr LayerConfig pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
+constexpr Model post{.feed_forward = 20, .activation = Activation::gelu};
+constexpr Model pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
 
 // Runs a correct layer, and makes the mistake `mistake` in the weights or options of the oracle. Returns how far the
 // layer's result is from the oracle's, in units of the allowed error. The input of the first norm has the magnitude
 // `size`.
-template <LayerConfig Config>
+template <Model Config>
 double distance_after(const std::function<void(EncoderProblem&)>& mistake, float size = 1) {
   const Subject subject = layer_subject<shape, Config, ladon::mask::None>();
   const EncoderForm form{.layer = Config, .epsilon = 1e-12f};
@@ -37,7 +37,7 @@ double distance_after(const std::function<void(EncoderProblem&)>& mistake, float
   return worst_distance(outcome.y, expected_encoder(subject, problem, {}).y);
 }
 
-template <LayerConfig Config>
+template <Model Config>
 void check_mistakes() {
   CHECK(distance_after<Config>([](EncoderProblem& p) { p.layers[0].attention.output.bias[2] = 0; }) > 1);
   CHECK(distance_after<Config>([](EncoderProblem& p) { p.layers[0].linear1.bias[3] = 0; }) > 1);
@@ -70,12 +70,12 @@ TEST_CASE("GELU by tanh in place of the exact GELU breaks the bound, and vice ve
   CHECK(distance_after<post>([](EncoderProblem& p) { p.form.layer.activation = Activation::relu; }) > 1);
 }
 
-constexpr LayerConfig gated{.feed_forward = 20, .activation = Activation::silu, .gated = true};
-constexpr LayerConfig rms{.feed_forward = 20,
-                          .activation = Activation::silu,
-                          .norm = NormOrder::pre,
-                          .norm_kind = NormKind::rms,
-                          .bias = Bias::without};
+constexpr Model gated{.feed_forward = 20, .activation = Activation::silu, .gated = true};
+constexpr Model rms{.feed_forward = 20,
+                    .activation = Activation::silu,
+                    .norm = NormOrder::pre,
+                    .norm_kind = NormKind::rms,
+                    .bias = Bias::without};
 
 TEST_CASE("mistakes with a gate break the bound") {
   CHECK(distance_after<gated>([](EncoderProblem& p) { p.form.layer.gated = false; }) > 1);

@@ -13,6 +13,7 @@
 
 #include "cached_check.hpp"
 #include "mask_sweep.hpp"
+#include "models.hpp"
 #include "random.hpp"
 #include "random_weights.hpp"
 
@@ -272,7 +273,8 @@ TEST_CASE("cache precision: a context that is appended and a context that is pro
 TEST_CASE("cache precision: a decoder whose memory is projected once") {
   const auto run = []<CachePrecision P>() {
     constexpr S shape{.queries = 1, .keys = 12, .model = 16, .heads = 2, .cache_precision = P};
-    using Decoder = ladon::Decoder<2, shape, 21, ladon::LayerConfig{.feed_forward = 20, .norm = ladon::NormOrder::pre}>;
+    using Decoder = ladon::Decoder<stack_of(ladon::Model{.feed_forward = 20, .norm = ladon::NormOrder::pre}, shape, 2,
+                                            ladon::FinalNorm::without, 21)>;
     const RandomWeights<typename Decoder::Weights> random;
     const Floats memory = Random(1).normals(21 * 16), x = Random(2).normals(9 * 16);
     const auto projected = std::make_unique<typename Decoder::MemoryCaches>();

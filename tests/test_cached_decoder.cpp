@@ -21,8 +21,8 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::FinalNorm, ladon::LayerConfig, ladon::NormOrder, ladon::mask::Causal, ladon::mask::None,
-    ladon::mask::Padding, ladon::mask::Window;
+using ladon::FinalNorm, ladon::Model, ladon::NormOrder, ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding,
+    ladon::mask::Window;
 
 // An object filled with NaN. An inaccessible page lies directly before or behind it, so that an access outside the
 // object fails.
@@ -254,28 +254,30 @@ void check_growing(DecoderForm form, std::size_t memory, std::size_t memory_toke
   }
 }
 
-template <std::size_t Layers, S Shape, std::size_t Memory, LayerConfig Config, class SelfMask, class MemoryMask,
+template <std::size_t Layers, S Shape, std::size_t Memory, Model Config, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj, class Position = ladon::position::None>
 void check_stack(const std::vector<Cut>& cuts, std::size_t memory_tokens = Memory) {
   constexpr FinalNorm final = FinalNorm::with;
-  using Many = ladon::Decoder<Layers, Shape, Memory, Config, SelfMask, MemoryMask, final, Layout, ladon::score::Scaled,
-                              Position>;
-  using One = ladon::Decoder<Layers, for_one(Shape), Memory, Config, SelfMask, MemoryMask, final, Layout,
-                             ladon::score::Scaled, Position>;
+  using Many = ladon::Decoder<stack_of(Config, Shape, Layers, final, Memory), ladon::DecoderMasks<SelfMask, MemoryMask>,
+                              Layout, ladon::score::Scaled, Position>;
+  using One = ladon::Decoder<stack_of(Config, for_one(Shape), Layers, final, Memory),
+                             ladon::DecoderMasks<SelfMask, MemoryMask>, Layout, ladon::score::Scaled, Position>;
   check_growing<Many, One, SelfMask, MemoryMask, Layout, Position>(
       {.layers = Layers, .layer = Config, .final_norm = true}, Memory, memory_tokens, cuts);
 }
-template <S Shape, std::size_t Memory, LayerConfig Config, class SelfMask, class MemoryMask,
+template <S Shape, std::size_t Memory, Model Config, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj>
 void check_layer(const std::vector<Cut>& cuts, std::size_t memory_tokens = Memory) {
-  using Many = ladon::DecoderLayer<Shape, Memory, Config, SelfMask, MemoryMask, Layout>;
-  using One = ladon::DecoderLayer<for_one(Shape), Memory, Config, SelfMask, MemoryMask, Layout>;
+  using Many =
+      ladon::DecoderLayer<decoder_of(Config, Shape, Memory), ladon::DecoderMasks<SelfMask, MemoryMask>, Layout>;
+  using One = ladon::DecoderLayer<decoder_of(Config, for_one(Shape), Memory), ladon::DecoderMasks<SelfMask, MemoryMask>,
+                                  Layout>;
   check_growing<Many, One, SelfMask, MemoryMask, Layout>({.layer = Config}, Memory, memory_tokens, cuts);
 }
 
 const std::vector<std::size_t> ones(11, 1);
-constexpr LayerConfig post{.feed_forward = 21};
-constexpr LayerConfig pre{.feed_forward = 15, .activation = ladon::Activation::gelu, .norm = NormOrder::pre};
+constexpr Model post{.feed_forward = 21};
+constexpr Model pre{.feed_forward = 15, .activation = ladon::Activation::gelu, .norm = NormOrder::pre};
 
 }  // namespace
 
@@ -293,7 +295,7 @@ TEST_CASE("growing decoder: a stack, pre-LN, grouped heads, rotary embedding, a 
 
 TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, values of another width") {
   constexpr S shape{.queries = 4, .keys = 9, .model = 8, .heads = 4, .kv_heads = 2, .head_width = 3, .value_width = 5};
-  constexpr LayerConfig config{.feed_forward = 7, .gated = true, .norm_bias = ladon::Bias::without};
+  constexpr Model config{.feed_forward = 7, .gated = true, .norm_bias = ladon::Bias::without};
   check_layer<shape, 40, config, Causal, None, ladon::layout::InOut>({{{4, 1, 4}}});
 }
 

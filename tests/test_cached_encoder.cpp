@@ -11,13 +11,14 @@
 
 #include "cached_check.hpp"
 #include "encoder_check.hpp"
+#include "models.hpp"
 
 namespace ladon_test {
 
 namespace {
 
 using S = ladon::Shape;
-using ladon::LayerConfig, ladon::mask::Causal, ladon::mask::Window;
+using ladon::Model, ladon::mask::Causal, ladon::mask::Window;
 
 // Rotary embedding of neighbouring features, as in llama2.c.
 using Rotated = RotaryOf<ladon::Pairing::neighbours, 4, 40>;
@@ -156,12 +157,14 @@ void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
 }
 
 // Checks a stack of layers with a final norm.
-template <std::size_t Layers, ladon::Shape Shape, LayerConfig Config, class Mask,
-          class Position = ladon::position::None, class Layout = ladon::layout::InProj>
+template <std::size_t Layers, ladon::Shape Shape, Model Config, class Mask, class Position = ladon::position::None,
+          class Layout = ladon::layout::InProj>
 void check_growing_stack(const std::vector<Cut>& cuts) {
   constexpr ladon::FinalNorm final_norm = ladon::FinalNorm::with;
-  using Many = ladon::Encoder<Layers, Shape, Config, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
-  using One = ladon::Encoder<Layers, for_one(Shape), Config, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
+  using Many =
+      ladon::Encoder<stack_of(Config, Shape, Layers, final_norm), Mask, Layout, ladon::score::Scaled, Position>;
+  using One = ladon::Encoder<stack_of(Config, for_one(Shape), Layers, final_norm), Mask, Layout, ladon::score::Scaled,
+                             Position>;
   static_assert(std::is_same_v<typename Many::Weights, typename One::Weights>);
   check_growing<Many, One, Mask, Position>({.layers = Layers,
                                             .layer = Config,
@@ -177,12 +180,12 @@ const std::vector<std::size_t> ones(12, 1);
 }  // namespace
 
 TEST_CASE("growing text: a stack as in Llama") {
-  constexpr LayerConfig config{.feed_forward = 20,
-                               .activation = ladon::Activation::silu,
-                               .norm = ladon::NormOrder::pre,
-                               .gated = true,
-                               .norm_kind = ladon::NormKind::rms,
-                               .bias = ladon::Bias::without};
+  constexpr Model config{.feed_forward = 20,
+                         .activation = ladon::Activation::silu,
+                         .norm = ladon::NormOrder::pre,
+                         .gated = true,
+                         .norm_kind = ladon::NormKind::rms,
+                         .bias = ladon::Bias::without};
   constexpr S shape{.queries = 6, .keys = 20, .model = 16, .heads = 4, .kv_heads = 2};
   using Layout = ladon::layout::WithoutBias<ladon::layout::InProj>;
   check_growing_stack<2, shape, config, Causal, Rotated, Layout>(
@@ -191,20 +194,20 @@ TEST_CASE("growing text: a stack as in Llama") {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("growing text: post-LN with a window: a stack, and a single layer") {
-  constexpr LayerConfig config{.feed_forward = 7, .activation = ladon::Activation::gelu};
+  constexpr Model config{.feed_forward = 7, .activation = ladon::Activation::gelu};
   constexpr S shape{.queries = 3, .keys = 8, .model = 12, .heads = 2};
   const std::vector<Cut> cuts{{{3, 3, 3, 3, 3, 1, 1, 1, 3}}, {std::vector<std::size_t>(25, 1)}};
   check_growing_stack<3, shape, config, Window<5>>(cuts);
-  using Many = ladon::EncoderLayer<shape, config, Window<5>>;
-  using One = ladon::EncoderLayer<for_one(shape), config, Window<5>>;
+  using Many = ladon::EncoderLayer<config.with(shape), Window<5>>;
+  using One = ladon::EncoderLayer<config.with(for_one(shape)), Window<5>>;
   check_growing<Alone<Many>, Alone<One>, Window<5>>({.layer = config}, cuts);
 }
 
 namespace {
 
 constexpr S scored_shape{.queries = 7, .keys = 19, .model = 12, .heads = 2};
-constexpr LayerConfig scored_config{.feed_forward = 5, .norm = ladon::NormOrder::pre};
-using Scored = ladon::EncoderLayer<scored_shape, scored_config, Causal>;
+constexpr Model scored_config{.feed_forward = 5, .norm = ladon::NormOrder::pre};
+using Scored = ladon::EncoderLayer<scored_config.with(scored_shape), Causal>;
 constexpr std::size_t scored_tokens = 6;
 
 // Returns the scores that a layer captures at the stage `G` of their computation, for the first tokens of a text.
@@ -240,12 +243,12 @@ TEST_CASE("growing text: every stage of a layer's scores") {
 
 TEST_CASE("growing text: int8, a stack and a single layer") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
-  constexpr LayerConfig config{.feed_forward = 21, .norm = ladon::NormOrder::pre};
+  constexpr Model config{.feed_forward = 21, .norm = ladon::NormOrder::pre};
   constexpr S shape{.queries = 3, .keys = 12, .model = 14, .heads = 2};
   const std::vector<Cut> cuts{{{3, 1, 1, 3, 2}}, {ones, false}};
   check_growing_stack<2, shape, config, Causal, ladon::position::None, Layout>(cuts);
-  using Many = ladon::EncoderLayer<shape, config, Causal, Layout>;
-  using One = ladon::EncoderLayer<for_one(shape), config, Causal, Layout>;
+  using Many = ladon::EncoderLayer<config.with(shape), Causal, Layout>;
+  using One = ladon::EncoderLayer<config.with(for_one(shape)), Causal, Layout>;
   check_growing<Alone<Many>, Alone<One>, Causal>({.layer = config, .activation_bits = 8}, cuts);
 }
 #endif

@@ -85,8 +85,7 @@ static_assert(attend_in_shares(2).y == seen.y && attend_in_shares(3).map == seen
 //   x = (3, 1)                   norm1 gives (1, -1) * 1 + 2 = (3, 1)
 //   hidden = relu(x + (-4, 1))   = (0, 2)
 //   x + (3 * hidden[1], 0)       = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)
-using Layer =
-    ladon::EncoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, ladon::LayerConfig{.feed_forward = 2}>;
+using Layer = ladon::EncoderLayer<ladon::Model{.tokens = 1, .model = 2, .heads = 1, .feed_forward = 2}>;
 
 constexpr std::array<float, 2> encode() {
   constexpr float token[2] = {3, 1};
@@ -125,8 +124,7 @@ static_assert(close(attend_with_sinks(), {4, 8}));
 
 // A decoder layer whose two attentions add 0, so norm1 and norm2 give (3, 1). norm3 follows the feed-forward network,
 // as norm2 of `Layer` does. So the result is also (11, -19).
-using Decoder =
-    ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerConfig{.feed_forward = 2}>;
+using Decoder = ladon::DecoderLayer<ladon::Model{.tokens = 1, .memory = 2, .model = 2, .heads = 1, .feed_forward = 2}>;
 
 constexpr std::array<float, 2> decode() {
   constexpr float token[2] = {3, 1}, memory[4] = {1, 2, 3, 4};

@@ -12,25 +12,25 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::Bias, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::Bias, ladon::FinalNorm, ladon::Model, ladon::NormKind, ladon::NormOrder;
 using ladon::mask::None, ladon::mask::Causal, ladon::mask::Padding;
 
 template <class SelfMask, class MemoryMask>
-DecoderForm form_of(const LayerConfig& layer) {
+DecoderForm form_of(const Model& layer) {
   return {.layer = layer,
           .self_causal = MaskOf<SelfMask>::causal,
           .self_padding = MaskOf<SelfMask>::padding,
           .memory_padding = MaskOf<MemoryMask>::padding};
 }
 
-template <S Shape, std::size_t Memory, LayerConfig Config, class SelfMask, class MemoryMask,
+template <S Shape, std::size_t Memory, Model Config, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj>
 void check_layer() {
   check_decoder(decoder_layer_subject<Shape, Memory, Config, SelfMask, MemoryMask, Layout>(),
                 form_of<SelfMask, MemoryMask>(Config));
 }
 
-template <std::size_t Layers, S Shape, std::size_t Memory, LayerConfig Config, class SelfMask, class MemoryMask,
+template <std::size_t Layers, S Shape, std::size_t Memory, Model Config, class SelfMask, class MemoryMask,
           FinalNorm Final>
 void check_stack() {
   DecoderForm form = form_of<SelfMask, MemoryMask>(Config);
@@ -40,8 +40,8 @@ void check_stack() {
 }
 
 constexpr S small{.queries = 18, .model = 12, .heads = 3};
-constexpr LayerConfig post{.feed_forward = 20};
-constexpr LayerConfig pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre};
+constexpr Model post{.feed_forward = 20};
+constexpr Model pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre};
 
 }  // namespace
 
@@ -54,23 +54,23 @@ TEST_CASE("decoder layer: pre-LN, causal and padding, the whole memory") {
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("decoder layer: post-LN, no masks, grouped heads, (in, out)") {
   check_layer<S{.queries = 5, .model = 8, .heads = 4, .kv_heads = 2, .head_width = 3, .value_width = 5}, 40,
-              LayerConfig{.feed_forward = 7, .gated = true}, None, None, ladon::layout::InOut>();
+              Model{.feed_forward = 7, .gated = true}, None, None, ladon::layout::InOut>();
 }
 
 TEST_CASE("decoder layer: LayerNorm without a bias") {
-  check_layer<S{.queries = 6, .model = 8, .heads = 2}, 9, LayerConfig{.feed_forward = 5, .norm_bias = Bias::without},
-              Causal, None>();
+  check_layer<S{.queries = 6, .model = 8, .heads = 2}, 9, Model{.feed_forward = 5, .norm_bias = Bias::without}, Causal,
+              None>();
 }
 
 TEST_CASE("decoder stack: post-LN") {
-  check_stack<2, S{.queries = 9, .model = 6, .heads = 2}, 17, LayerConfig{.feed_forward = 8}, Causal, Padding,
+  check_stack<2, S{.queries = 9, .model = 6, .heads = 2}, 17, Model{.feed_forward = 8}, Causal, Padding,
               FinalNorm::without>();
 }
 #endif
 
 TEST_CASE("decoder stack: pre-LN with RMSNorm before each part and at the end") {
   check_stack<2, S{.queries = 19, .model = 6, .heads = 2}, 20,
-              LayerConfig{.feed_forward = 8, .norm = NormOrder::pre, .norm_kind = NormKind::rms}, Causal, None,
+              Model{.feed_forward = 8, .norm = NormOrder::pre, .norm_kind = NormKind::rms}, Causal, None,
               FinalNorm::with>();
 }
 
@@ -78,7 +78,7 @@ namespace {
 
 // Runs a correct layer, and then makes the mistake `mistake` in the weights of the oracle. Returns how far the layer's
 // result is from the oracle's, in units of the allowed error.
-template <LayerConfig Config>
+template <Model Config>
 double distance_after(const std::function<void(DecoderProblem&)>& mistake) {
   const Subject subject = decoder_layer_subject<small, 33, Config, CausalAndPadding, None>();
   DecoderProblem problem = random_decoder(subject.shape, form_of<CausalAndPadding, None>(Config), 1);

@@ -46,7 +46,7 @@ std::string cross() {
       true);
 }
 
-template <S Shape, ladon::LayerConfig Config, class Mask, class Layout = ladon::layout::InProj>
+template <S Shape, ladon::Model Config, class Mask, class Layout = ladon::layout::InProj>
 std::string layer() {
   const Subject subject = layer_subject<Shape, Config, Mask, Layout>();
   const EncoderForm form{.layer = Config, .activation_bits = activation_bits<typename Layout::Precision>};
@@ -77,8 +77,7 @@ TEST_CASE("the same bits: one query") {
 
 TEST_CASE("the same bits: an encoder layer of one token") {
   CHECK(layer<S{.queries = 1, .model = 14, .heads = 2},
-              ladon::LayerConfig{
-                  .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+              ladon::Model{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
               None>() == "66bf9a31d40b6231");
 }
 
@@ -120,11 +119,11 @@ TEST_CASE("the same bits: queries, keys and values as given") {
 
 TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {
   CHECK(layer<S{.queries = 13, .model = 14, .heads = 2},
-              ladon::LayerConfig{.feed_forward = 19,
-                                 .activation = ladon::Activation::silu,
-                                 .gated = true,
-                                 .norm_kind = ladon::NormKind::rms,
-                                 .bias = ladon::Bias::without},
+              ladon::Model{.feed_forward = 19,
+                           .activation = ladon::Activation::silu,
+                           .gated = true,
+                           .norm_kind = ladon::NormKind::rms,
+                           .bias = ladon::Bias::without},
               Padding>() == "acd13eb1a61cf4cf");
 }
 #endif
@@ -154,8 +153,7 @@ TEST_CASE("the same bits: int8 weights") {
   CHECK(bits_of(self_subject<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding, Int8>(), false) ==
         "73ee61f01f5c2aca");
   CHECK(layer<S{.queries = 13, .model = 15, .heads = 3},
-              ladon::LayerConfig{
-                  .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+              ladon::Model{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
               None, Int8>() == "4cb37784565ba5d2");
   CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2}, Causal, ladon::score::Scaled,
                                ladon::position::None, Int8>()) == "c2d8dc0a8289b1ee");

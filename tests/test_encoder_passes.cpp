@@ -12,9 +12,9 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::LayerConfig, ladon::NormOrder;
+using ladon::Model, ladon::NormOrder;
 
-template <S Shape, LayerConfig Config, class Mask, class Layout = ladon::layout::InProj>
+template <S Shape, Model Config, class Mask, class Layout = ladon::layout::InProj>
 void check_layer(float epsilon = 1e-5f) {
   check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
                 {.layer = Config, .projections = Layout::projections, .output = Layout::output, .epsilon = epsilon});
@@ -26,8 +26,7 @@ void check_layer(float epsilon = 1e-5f) {
 // one pass over them. The layer has more panels than one pass takes, and the last panel has fewer tokens than the
 // others. The 515 hidden features do not divide into equal chunks.
 TEST_CASE("layer: several passes over the weights, post-LN") {
-  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515},
-              ladon::mask::None>();
+  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, Model{.feed_forward = 515}, ladon::mask::None>();
 }
 
 // linear2 has a weight matrix of 31 rows. With 1024 hidden features, its rows are 4 KB apart, so the elements of a
@@ -42,12 +41,12 @@ static_assert(tile_rows<1024> == 8);
 static_assert(tile_rows<1040> == 12);
 #endif
 TEST_CASE("layer: 1024 hidden features") {
-  check_layer<S{.queries = 37, .model = 31, .heads = 1}, LayerConfig{.feed_forward = 1024}, ladon::mask::None>();
+  check_layer<S{.queries = 37, .model = 31, .heads = 1}, Model{.feed_forward = 1024}, ladon::mask::None>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("layer: several panels, concatenated heads too narrow for the sums of the feed-forward") {
-  check_layer<S{.queries = 70, .model = 128, .heads = 2, .value_width = 3}, LayerConfig{.feed_forward = 515},
+  check_layer<S{.queries = 70, .model = 128, .heads = 2, .value_width = 3}, Model{.feed_forward = 515},
               ladon::mask::None, ladon::layout::SeparateQKV>();
 }
 #endif
@@ -55,7 +54,7 @@ TEST_CASE("layer: several panels, concatenated heads too narrow for the sums of 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("layer: several passes over the weights, pre-LN, a gate") {
   check_layer<S{.queries = 70, .model = 128, .heads = 1},
-              LayerConfig{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
+              Model{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
 }
 #endif
 

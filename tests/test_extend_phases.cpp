@@ -16,6 +16,7 @@
 #include <doctest/doctest.h>
 
 #include "guarded_run.hpp"
+#include "models.hpp"
 #include "random.hpp"
 #include "random_weights.hpp"
 #include "team.hpp"
@@ -25,7 +26,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::FinalNorm, ladon::LayerConfig, ladon::NormOrder;
+using ladon::FinalNorm, ladon::Model, ladon::NormOrder;
 namespace mask = ladon::mask;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -239,11 +240,18 @@ namespace {
 
 // Several cases use these types or shapes, so they share most instantiations.
 constexpr S several{.queries = 18, .keys = 40, .model = 12, .heads = 3};
-using Stack =
-    ladon::Encoder<2, several, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
-using Decoder =
-    ladon::Decoder<2, S{.queries = 6, .keys = 20, .model = 12, .heads = 3}, memory_tokens,
-                   LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, mask::None, FinalNorm::with>;
+using Stack = ladon::Encoder<stack_of(Model{.feed_forward = 14, .norm = NormOrder::pre}, several, 2, FinalNorm::with),
+                             mask::Causal>;
+using Decoder = ladon::Decoder<ladon::Model{.layers = 2,
+                                            .tokens = 6,
+                                            .keys = 20,
+                                            .memory = memory_tokens,
+                                            .model = 12,
+                                            .heads = 3,
+                                            .feed_forward = 14,
+                                            .norm = NormOrder::pre,
+                                            .final_norm = FinalNorm::with},
+                               mask::Causal>;
 
 }  // namespace
 
@@ -253,14 +261,15 @@ TEST_CASE("extend in phases: attention, grouped heads, a NaN that leaves the win
   check_extend_in_phases<Attention>({19, 1, 18, 7, 19, 19}, 3);
 }
 TEST_CASE("extend in phases: an encoder layer") {
-  using Layer = ladon::EncoderLayer<several, LayerConfig{.feed_forward = 14}, mask::Causal>;
+  using Layer = ladon::EncoderLayer<Model{.feed_forward = 14}.with(several), mask::Causal>;
   check_extend_in_phases<Layer>({5, 1, 18}, 1000);
 }
 TEST_CASE("extend in phases: a stack") { check_extend_in_phases<Stack>({18, 1, 3, 18}, 20); }
 TEST_CASE("extend in phases: int8 weights") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
-  using Int8Stack = ladon::Encoder<2, S{.queries = 9, .keys = 20, .model = 12, .heads = 3},
-                                   LayerConfig{.feed_forward = 14}, mask::Causal, FinalNorm::without, Layout>;
+  using Int8Stack =
+      ladon::Encoder<ladon::Model{.layers = 2, .tokens = 9, .keys = 20, .model = 12, .heads = 3, .feed_forward = 14},
+                     mask::Causal, Layout>;
   check_extend_in_phases<Int8Stack>({9, 2, 9}, 1000);
 }
 TEST_CASE("extend in phases: a decoder") { check_extend_in_phases<Decoder>({6, 1, 5, 6}, 7); }
@@ -273,9 +282,15 @@ TEST_CASE("extend in phases: an int8 cache, a bfloat16 cache") {
                                                 .cache_precision = ladon::CachePrecision::int8},
                                               mask::Window<5>>;
   check_extend_in_phases<Attention>({19, 1, 18, 7, 19, 19}, 3);
-  using PostNorm = ladon::Decoder<
-      2, S{.queries = 6, .keys = 20, .model = 12, .heads = 3, .cache_precision = ladon::CachePrecision::bfloat16},
-      memory_tokens, LayerConfig{.feed_forward = 14}, mask::Causal, mask::None, FinalNorm::without>;
+  using PostNorm = ladon::Decoder<ladon::Model{.layers = 2,
+                                               .tokens = 6,
+                                               .keys = 20,
+                                               .memory = memory_tokens,
+                                               .model = 12,
+                                               .heads = 3,
+                                               .cache_precision = ladon::CachePrecision::bfloat16,
+                                               .feed_forward = 14},
+                                  mask::Causal>;
   check_extend_in_phases<PostNorm>({6, 1, 5, 6}, 7);
 }
 TEST_CASE("extend in phases: the scores of each layer") {
@@ -283,8 +298,10 @@ TEST_CASE("extend in phases: the scores of each layer") {
   check_captured_scores<Decoder>();
 }
 TEST_CASE("extend in phases: a single token") {
-  using One = ladon::Encoder<2, S{.queries = 1, .keys = 20, .model = 12, .heads = 3},
-                             LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal>;
+  using One = ladon::Encoder<
+      ladon::Model{
+          .layers = 2, .tokens = 1, .keys = 20, .model = 12, .heads = 3, .feed_forward = 14, .norm = NormOrder::pre},
+      mask::Causal>;
   check_extend_in_phases<One>({1, 1, 1, 1}, 1000);
 }
 

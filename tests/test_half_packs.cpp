@@ -77,7 +77,7 @@ TEST_CASE("half packs: a cache, and a ring") {
 }
 
 TEST_CASE("half packs: encoder layer") {
-  constexpr ladon::LayerConfig config{
+  constexpr ladon::Model config{
       .feed_forward = 35, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre};
   check_encoder(layer_subject<S{.queries = 21, .model = 128, .heads = 1}, config, Padding, InProj>(),
                 {.layer = config});

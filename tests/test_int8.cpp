@@ -21,7 +21,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::Bias, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::Bias, ladon::Model, ladon::NormKind, ladon::NormOrder;
 using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias,
     ladon::layout::WithoutProjectionBias;
 using ladon::mask::Causal, ladon::mask::None, ladon::mask::Window;
@@ -37,7 +37,7 @@ struct ArraysLikeNative : ladon::detail::vec::ArrayVectors<Lanes> {
   static constexpr bool attends_in_pairs = ladon::detail::vec::NativeVectors::attends_in_pairs;
 };
 
-template <S Shape, LayerConfig Config, class Mask, class Layout = Int8<InProj>>
+template <S Shape, Model Config, class Mask, class Layout = Int8<InProj>>
 void check_layer() {
   check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
                 {.layer = Config,
@@ -67,13 +67,13 @@ TEST_CASE("int8: a single token") {
       attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None, Int8<InProj>>());
 }
 
-TEST_CASE("int8: encoder layer, post-LN") { check_layer<several, LayerConfig{.feed_forward = 21}, Causal>(); }
+TEST_CASE("int8: encoder layer, post-LN") { check_layer<several, Model{.feed_forward = 21}, Causal>(); }
 
 // On Cortex-M, several panels (groups of tokens) share one pass over the weights of the feed-forward network. The
 // hidden features of the panels are stored in the memory of the keys, which is free after attention. With 23 tokens,
 // the last pass has fewer panels than the others. Only the output projection of attention has a bias.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
-  check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 30, .activation = Activation::gelu_tanh}, None,
+  check_layer<S{.queries = 23, .model = 16}, Model{.feed_forward = 30, .activation = Activation::gelu_tanh}, None,
               Int8<WithoutProjectionBias<InProj>>>();
 }
 
@@ -82,8 +82,8 @@ TEST_CASE("rotated int8: attention, encoder layer with a gate") {
       attention_subject<S{.queries = 19, .model = 24, .heads = 4, .kv_heads = 2, .head_width = 6, .value_width = 10},
                         Causal, RotatedInt8<SeparateQKV>>());
   check_layer<S{.queries = 18, .model = 16, .heads = 4, .kv_heads = 2},
-              LayerConfig{.feed_forward = 24, .activation = Activation::silu, .norm = NormOrder::pre, .gated = true},
-              Causal, RotatedInt8<WithoutBias<SeparateQKV>>>();
+              Model{.feed_forward = 24, .activation = Activation::silu, .norm = NormOrder::pre, .gated = true}, Causal,
+              RotatedInt8<WithoutBias<SeparateQKV>>>();
 }
 
 TEST_CASE("int8: cache, several tokens and one") {
@@ -99,15 +99,15 @@ TEST_CASE("int8: keys and values projected in advance, from tokens of two widths
 }
 
 TEST_CASE("int8: encoder layer of a single token, with biases and with one bias in attention") {
-  check_layer<one, LayerConfig{.feed_forward = 70}, None>();
-  check_layer<one, LayerConfig{.feed_forward = 70, .activation = Activation::gelu_tanh}, None,
+  check_layer<one, Model{.feed_forward = 70}, None>();
+  check_layer<one, Model{.feed_forward = 70, .activation = Activation::gelu_tanh}, None,
               Int8<WithoutProjectionBias<SeparateQKV>>>();
 }
 
 // Some targets convert a row of int8 weights to 16 bits in a buffer on the stack (TuplesIn16Bits in
 // detail/product/product_int8.hpp). The buffer must have room for the 517 features of a row of linear2.
 TEST_CASE("int8: encoder layer with long rows") {
-  check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();
+  check_layer<S{.queries = 5, .model = 4, .heads = 1}, Model{.feed_forward = 517}, None>();
 }
 
 TEST_CASE("int8: attention, whole panels") {
@@ -115,7 +115,7 @@ TEST_CASE("int8: attention, whole panels") {
 }
 
 TEST_CASE("int8: encoder layer, 7 bits") {
-  check_layer<S{.queries = 9, .model = 10, .heads = 2}, LayerConfig{.feed_forward = 30}, None, Int8<InProj, 7>>();
+  check_layer<S{.queries = 9, .model = 10, .heads = 2}, Model{.feed_forward = 30}, None, Int8<InProj, 7>>();
 }
 
 // With a single token, the kernel computes the projections of all heads in one product. A row of 136 weights fills
@@ -144,17 +144,17 @@ TEST_CASE("int8: the weight -128") {
 
 TEST_CASE("int8: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
   check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
-              LayerConfig{.feed_forward = 20,
-                          .activation = Activation::silu,
-                          .norm = NormOrder::pre,
-                          .gated = true,
-                          .norm_kind = NormKind::rms,
-                          .bias = Bias::without},
+              Model{.feed_forward = 20,
+                    .activation = Activation::silu,
+                    .norm = NormOrder::pre,
+                    .gated = true,
+                    .norm_kind = NormKind::rms,
+                    .bias = Bias::without},
               Causal, Int8<WithoutBias<SeparateQKV>>>();
 }
 
 TEST_CASE("int8: decoder layer, post-LN") {
-  constexpr LayerConfig post{.feed_forward = 20};
+  constexpr Model post{.feed_forward = 20};
   check_decoder(decoder_layer_subject<several, 33, post, Causal, None, Int8<InProj>>(),
                 {.layer = post, .self_causal = true, .activation_bits = 8});
 }
@@ -162,7 +162,7 @@ TEST_CASE("int8: decoder layer, post-LN") {
 TEST_CASE("rotated int8: a single token, a decoder layer") {
   check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 40, .heads = 3, .head_width = 8}, None,
                                     RotatedInt8<InProj>>());
-  constexpr LayerConfig post{.feed_forward = 24};
+  constexpr Model post{.feed_forward = 24};
   check_decoder(
       decoder_layer_subject<S{.queries = 18, .model = 16, .heads = 2}, 21, post, Causal, None, RotatedInt8<InProj>>(),
       {.layer = post, .self_causal = true, .activation_bits = 8 + rotated});
@@ -236,7 +236,7 @@ TEST_CASE("int8: a ring buffer of the latest keys") {
 }
 
 TEST_CASE("int8: decoder layers, pre-LN or one head") {
-  constexpr LayerConfig pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre},
+  constexpr Model pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre},
       post{.feed_forward = 20};
   check_decoder(decoder_layer_subject<several, 33, pre, Causal, None, Int8<SeparateQKV>>(),
                 {.layer = pre, .self_causal = true, .activation_bits = 8});
@@ -245,9 +245,8 @@ TEST_CASE("int8: decoder layers, pre-LN or one head") {
 }
 
 TEST_CASE("rotated int8: encoder layers without gates, a cache") {
-  check_layer<S{.queries = 17, .model = 16, .heads = 2}, LayerConfig{.feed_forward = 40}, None, RotatedInt8<InProj>>();
-  check_layer<S{.queries = 9, .model = 16, .heads = 2}, LayerConfig{.feed_forward = 24}, None,
-              RotatedInt8<InProj, 7>>();
+  check_layer<S{.queries = 17, .model = 16, .heads = 2}, Model{.feed_forward = 40}, None, RotatedInt8<InProj>>();
+  check_layer<S{.queries = 9, .model = 16, .heads = 2}, Model{.feed_forward = 24}, None, RotatedInt8<InProj, 7>>();
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 8, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, RotatedInt8<InProj>>(),
                {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
@@ -258,8 +257,8 @@ TEST_CASE("rotated int8: targets agree to the last bit") {
 }
 
 TEST_CASE("int8: encoder layer in phases, the bits of one run") {
-  constexpr LayerConfig config{.feed_forward = 20, .norm = NormOrder::pre};
-  using Layer = ladon::EncoderLayer<S{.queries = 41, .model = 12, .heads = 3}, config, None, Int8<InProj>>;
+  constexpr Model config{.feed_forward = 20, .norm = NormOrder::pre};
+  using Layer = ladon::EncoderLayer<config.with(S{.queries = 41, .model = 12, .heads = 3}), None, Int8<InProj>>;
   const Subject layer = subject_of_layer<Layer, None, Int8<InProj>>();
   const EncoderProblem problem = random_encoder(layer.shape, {.layer = config, .activation_bits = 8}, 6);
   const Task task = task_of(layer, problem, {});

@@ -17,7 +17,7 @@ namespace {
 
 using namespace ladon::mask;
 using ladon::Activation;
-using ladon::LayerConfig;
+using ladon::Model;
 using ladon::layout::BFloat16;
 using ladon::layout::InProj;
 using ladon::layout::Int8;
@@ -39,7 +39,7 @@ struct CappedWithSinks : ladon::score::Scaled {
   static constexpr bool sinks = true;
 };
 
-template <S Shape, LayerConfig Config, class Mask, class Layout = InProj>
+template <S Shape, Model Config, class Mask, class Layout = InProj>
 void check_layer() {
   check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
                 {.layer = Config, .activation_bits = activation_bits<typename Layout::Precision>});
@@ -58,7 +58,7 @@ TEST_CASE("last panel: attention, int8 and bfloat16") {
 }
 
 TEST_CASE("last panel: encoder layer of three tokens more than whole panels") {
-  constexpr LayerConfig config{.feed_forward = 37, .activation = Activation::gelu_tanh};
+  constexpr Model config{.feed_forward = 37, .activation = Activation::gelu_tanh};
   check_layer<S{.queries = 35, .model = 20, .heads = 2}, config, Padding>();
   check_layer<S{.queries = 35, .model = 20, .heads = 2}, config, Padding, Int8<InProj>>();
 }
@@ -100,7 +100,7 @@ TEST_CASE("last panel: a cache") {
 // The weights of linear1 and linear2 together exceed second_cache_bytes. So the kernel divides the hidden features of
 // each full panel into chunks, and computes one chunk after another.
 TEST_CASE("last panel: encoder layer with chunks of hidden features") {
-  constexpr LayerConfig config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
+  constexpr Model config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
   // Without optimisation, a layer of this size takes long, so the test tries only three lengths.
   const std::vector<Variation> variations{{}, {.lengths = {.tokens = 34}}, {.lengths = {.queries = 18}}};
   check_encoder(layer_subject<S{.queries = 35, .model = 132, .heads = 1}, config, None>(), {.layer = config},
@@ -113,7 +113,7 @@ TEST_CASE("last panel: encoder layer with chunks of hidden features") {
 }
 
 TEST_CASE("last panel: gated encoder layer, bfloat16") {
-  constexpr LayerConfig config{
+  constexpr Model config{
       .feed_forward = 29, .activation = Activation::silu, .gated = true, .norm_kind = ladon::NormKind::rms};
   check_layer<S{.queries = 99, .model = 22, .heads = 1}, config, Causal, BFloat16<InProj>>();
 }

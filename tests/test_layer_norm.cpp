@@ -20,8 +20,7 @@ using ladon::Bias, ladon::NormKind;
 template <std::size_t Model, NormKind Kind, std::size_t Tokens = 5, Bias B = Bias::with>
 Subject norm_subject() {
   constexpr ladon::Shape shape{.queries = Tokens, .model = Model, .heads = 1, .head_width = 1};
-  constexpr ladon::LayerConfig config{
-      .feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind, .norm_bias = B};
+  constexpr ladon::Model config{.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind, .norm_bias = B};
   return encoder_subject<1, shape, config, ladon::mask::None, ladon::FinalNorm::with>();
 }
 

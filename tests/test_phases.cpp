@@ -14,7 +14,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder, ladon::Share;
+using ladon::Activation, ladon::FinalNorm, ladon::Model, ladon::NormKind, ladon::NormOrder, ladon::Share;
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
@@ -89,15 +89,15 @@ void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
     check_same(whole, parts, task_of(whole, problem, variation));
   }
 }
-template <S Shape, LayerConfig Config, class Mask>
+template <S Shape, Model Config, class Mask>
 void check_layer_in_phases() {
   const auto subject_of = []<class Layer>() { return subject_of_layer<Layer, Mask>(); };
-  check_in_phases<ladon::EncoderLayer<Shape, Config, Mask>>({.layer = Config}, subject_of);
+  check_in_phases<ladon::EncoderLayer<Config.with(Shape), Mask>>({.layer = Config}, subject_of);
 }
-template <std::size_t Layers, S Shape, LayerConfig Config, class Mask, FinalNorm Final>
+template <std::size_t Layers, S Shape, Model Config, class Mask, FinalNorm Final>
 void check_stack_in_phases() {
   const auto subject_of = []<class Encoder>() { return subject_of_encoder<Encoder, Mask>(); };
-  check_in_phases<ladon::Encoder<Layers, Shape, Config, Mask, Final>>(
+  check_in_phases<ladon::Encoder<stack_of(Config, Shape, Layers, Final), Mask>>(
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
@@ -144,8 +144,9 @@ static_assert(Cross::phases == 3);
 static_assert(ladon::Attention<grouped>::phases == 1 && ladon::Attention<grouped>::parts(0) == 4);
 static_assert(Cross::parts(0) == L::keys.panels(300) && Cross::parts(1) == 2 &&
               Cross::parts(2) == L::queries.panels(3));
-using Stack = ladon::Encoder<2, S{.queries = 3, .model = 6, .heads = 3}, LayerConfig{.feed_forward = 2}>;
-using Decoder = ladon::Decoder<2, S{.queries = 3, .model = 6, .heads = 3}, 300, LayerConfig{.feed_forward = 2}>;
+using Stack = ladon::Encoder<ladon::Model{.layers = 2, .tokens = 3, .model = 6, .heads = 3, .feed_forward = 2}>;
+using Decoder =
+    ladon::Decoder<ladon::Model{.layers = 2, .tokens = 3, .memory = 300, .model = 6, .heads = 3, .feed_forward = 2}>;
 using MemoryLayout = ladon::detail::ShapeLayout<Decoder::Layer::cross, ladon::detail::vec::NativeVectors>;
 static_assert(Decoder::phases == 9 && Decoder::parts(0) == MemoryLayout::keys.panels(300) && Decoder::parts(3) == 3);
 static_assert(sizeof(Decoder::TeamWorkspace<3>) == sizeof(Decoder::Workspace) + 2 * sizeof(Decoder::Scratch));
@@ -171,22 +172,22 @@ TEST_CASE("given q, k, v: grouped heads, causal") {
   check_given_in_phases<S{.queries = 19, .keys = 40, .model = 1, .heads = 6, .kv_heads = 2, .head_width = 5},
                         mask::Causal>();
 }
-TEST_CASE("layer: post-LN, causal") { check_layer_in_phases<square, LayerConfig{.feed_forward = 20}, mask::Causal>(); }
+TEST_CASE("layer: post-LN, causal") { check_layer_in_phases<square, Model{.feed_forward = 20}, mask::Causal>(); }
 TEST_CASE("layer: pre-LN, gated") {
-  check_layer_in_phases<
-      square, LayerConfig{.feed_forward = 9, .activation = Activation::gelu, .norm = NormOrder::pre, .gated = true},
-      mask::Causal>();
+  check_layer_in_phases<square,
+                        Model{.feed_forward = 9, .activation = Activation::gelu, .norm = NormOrder::pre, .gated = true},
+                        mask::Causal>();
 }
 TEST_CASE("layer: a single token") {
-  check_layer_in_phases<S{.queries = 1, .model = 6, .heads = 2}, LayerConfig{.feed_forward = 5, .norm = NormOrder::pre},
+  check_layer_in_phases<S{.queries = 1, .model = 6, .heads = 2}, Model{.feed_forward = 5, .norm = NormOrder::pre},
                         mask::None>();
 }
 TEST_CASE("stack: pre-LN with a final norm, padding") {
-  check_stack_in_phases<3, S{.queries = 67, .model = 8, .heads = 2},
-                        LayerConfig{.feed_forward = 16, .norm = NormOrder::pre}, mask::Padding, FinalNorm::with>();
+  check_stack_in_phases<3, S{.queries = 67, .model = 8, .heads = 2}, Model{.feed_forward = 16, .norm = NormOrder::pre},
+                        mask::Padding, FinalNorm::with>();
 }
 TEST_CASE("stack: post-LN, RMSNorm") {
-  check_stack_in_phases<2, square, LayerConfig{.feed_forward = 7, .norm_kind = NormKind::rms}, mask::Causal,
+  check_stack_in_phases<2, square, Model{.feed_forward = 7, .norm_kind = NormKind::rms}, mask::Causal,
                         FinalNorm::without>();
 }
 TEST_CASE("decoder layer: post-LN, a memory longer than the text, int8") {
@@ -194,15 +195,15 @@ TEST_CASE("decoder layer: post-LN, a memory longer than the text, int8") {
   const auto subject_of = []<class Layer>() {
     return subject_of_decoder_layer<Layer, mask::Causal, mask::Padding, Layout>();
   };
-  constexpr LayerConfig config{.feed_forward = 9};
-  using Layer = ladon::DecoderLayer<S{.queries = 35, .model = 12, .heads = 4, .kv_heads = 2}, 69, config, mask::Causal,
-                                    mask::Padding, Layout>;
+  constexpr Model config{.feed_forward = 9};
+  using Layer = ladon::DecoderLayer<decoder_of(config, S{.queries = 35, .model = 12, .heads = 4, .kv_heads = 2}, 69),
+                                    ladon::DecoderMasks<mask::Causal, mask::Padding>, Layout>;
   check_decoder_in_phases<Layer>({.layer = config, .activation_bits = 8}, subject_of);
 }
 TEST_CASE("decoder stack: pre-LN with a final norm") {
   const auto subject_of = []<class Stacked>() { return subject_of_decoder<Stacked, mask::Causal, mask::None>(); };
-  constexpr LayerConfig config{.feed_forward = 9, .norm = NormOrder::pre};
-  using DecoderStack = ladon::Decoder<2, square, 37, config, mask::Causal, mask::None, FinalNorm::with>;
+  constexpr Model config{.feed_forward = 9, .norm = NormOrder::pre};
+  using DecoderStack = ladon::Decoder<stack_of(config, square, 2, FinalNorm::with, 37), mask::Causal>;
   check_decoder_in_phases<DecoderStack>({.layers = 2, .layer = config, .final_norm = true}, subject_of);
 }
 

@@ -21,7 +21,7 @@ using ladon::mask::Causal;
 
 TEST_CASE("every stage of a stack: encoder") {
   using Stack =
-      ladon::Encoder<2, S{.queries = 5, .model = 6, .heads = 2}, ladon::LayerConfig{.feed_forward = 4}, Causal>;
+      ladon::Encoder<ladon::Model{.layers = 2, .tokens = 5, .model = 6, .heads = 2, .feed_forward = 4}, Causal>;
   using Layer = Stack::Layer;
   constexpr std::size_t map_size = 2 * 5 * 5;
   const RandomWeights<Stack::Weights> random;
@@ -63,7 +63,8 @@ TEST_CASE("every stage of a stack: encoder") {
 
 TEST_CASE("every stage of a stack: decoder") {
   using Stack =
-      ladon::Decoder<2, S{.queries = 5, .model = 6, .heads = 2}, 7, ladon::LayerConfig{.feed_forward = 4}, Causal>;
+      ladon::Decoder<ladon::Model{.layers = 2, .tokens = 5, .memory = 7, .model = 6, .heads = 2, .feed_forward = 4},
+                     Causal>;
   using Layer = Stack::Layer;
   const RandomWeights<Stack::Weights> random;
   const Floats x = Random(8).normals(30), memory = Random(9).normals(42);

@@ -67,7 +67,7 @@ TEST_CASE("targets agree to the last bit: a block of keys that only some packs o
 
 namespace {
 
-template <ladon::LayerConfig Config, class... Targets>
+template <ladon::Model Config, class... Targets>
 void check_layer_on() {
   constexpr S shape{.queries = 13, .model = 14, .heads = 2};
   using Mask = ladon::mask::Padding;
@@ -89,17 +89,16 @@ void check_layer_on() {
 }  // namespace
 
 TEST_CASE("targets agree to the last bit: an encoder layer") {
-  check_layer_on<ladon::LayerConfig{
-                     .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+  check_layer_on<ladon::Model{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
                  ArrayVectors<1>>();
 }
 
 TEST_CASE("targets agree to the last bit: RMSNorm, a gate of SiLU, no biases") {
-  check_layer_on<ladon::LayerConfig{.feed_forward = 19,
-                                    .activation = ladon::Activation::silu,
-                                    .gated = true,
-                                    .norm_kind = ladon::NormKind::rms,
-                                    .bias = ladon::Bias::without},
+  check_layer_on<ladon::Model{.feed_forward = 19,
+                              .activation = ladon::Activation::silu,
+                              .gated = true,
+                              .norm_kind = ladon::NormKind::rms,
+                              .bias = ladon::Bias::without},
                  ArrayVectors<4>>();
 }
 #endif
@@ -116,8 +115,7 @@ TEST_CASE("targets agree to the last bit: more cases with one lane or four lanes
       on<S{.queries = 11, .keys = 15, .model = 7, .heads = 2, .head_width = 5}, ladon::mask::Causal, ArrayVectors<1>>(),
       true);
   check_equal(on<S{.queries = 38, .keys = 530, .model = 6, .heads = 2}, ladon::mask::Causal, ArrayVectors<1>>(), true);
-  check_layer_on<ladon::LayerConfig{
-                     .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+  check_layer_on<ladon::Model{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
                  ArrayVectors<4>>();
 }
 #endif

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "attention_subject.hpp"
+#include "models.hpp"
 #include "random.hpp"
 #include "random_weights.hpp"
 #include "team.hpp"
@@ -20,7 +21,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::FinalNorm, ladon::LayerConfig, ladon::NormOrder;
+using ladon::FinalNorm, ladon::Model, ladon::NormOrder;
 namespace mask = ladon::mask;
 using Floats = std::vector<float>;
 
@@ -45,15 +46,16 @@ constexpr S oblong{.queries = 9, .keys = 40, .model = 12, .heads = 6, .kv_heads 
 constexpr std::size_t numbers = 41 * 12;
 
 using Attention = ladon::MultiHeadAttention<square, mask::Causal>;
-using Decoder = ladon::Decoder<2, square, 29, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal,
-                               mask::None, FinalNorm::with>;
+using Decoder =
+    ladon::Decoder<stack_of(Model{.feed_forward = 14, .norm = NormOrder::pre}, square, 2, FinalNorm::with, 29),
+                   mask::Causal>;
 using Cross = ladon::MultiHeadAttention<oblong>;
 using One = ladon::MultiHeadAttention<S{.queries = 1, .keys = 40, .model = 12, .heads = 3}>;
-using Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}, mask::Causal>;
-using Int8Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}, mask::Causal,
+using Layer = ladon::EncoderLayer<Model{.feed_forward = 14}.with(square), mask::Causal>;
+using Int8Layer = ladon::EncoderLayer<Model{.feed_forward = 14}.with(square), mask::Causal,
                                       ladon::layout::Int8<ladon::layout::InProj>>;
-using Stack =
-    ladon::Encoder<2, square, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
+using Stack = ladon::Encoder<stack_of(Model{.feed_forward = 14, .norm = NormOrder::pre}, square, 2, FinalNorm::with),
+                             mask::Causal>;
 
 // Computes y from x several times, with `threads` threads on one workspace. Then computes once more in place, with y =
 // x. Every result must have the bits of a call with one thread.
@@ -180,8 +182,14 @@ TEST_CASE("one decoder by several threads") {
 }
 
 TEST_CASE("a growing text, by several threads") {
-  using Growing = ladon::Encoder<2, S{.queries = 18, .keys = 41, .model = 12, .heads = 3},
-                                 LayerConfig{.feed_forward = 14}, mask::Causal, FinalNorm::with>;
+  using Growing = ladon::Encoder<ladon::Model{.layers = 2,
+                                              .tokens = 18,
+                                              .keys = 41,
+                                              .model = 12,
+                                              .heads = 3,
+                                              .feed_forward = 14,
+                                              .final_norm = FinalNorm::with},
+                                 mask::Causal>;
   constexpr std::size_t size = 18 * 12;
   Threads::shares = 3;
   const RandomWeights<Growing::Weights> random;

@@ -61,8 +61,8 @@ void count() {
   const typename Attention::Weights weights{.in_proj = linear<3 * Model, Model>(), .out_proj = square};
   print_ratio(instructions([&] { Attention::run(&x[0], weights, &y[0], workspace); }), attention);
 
-  constexpr ladon::LayerConfig config{.feed_forward = 4 * Model};
-  using Layer = ladon::EncoderLayer<shape, config, ladon::mask::None, Layout>;
+  constexpr ladon::Model config{.feed_forward = 4 * Model};
+  using Layer = ladon::EncoderLayer<config.with(shape), ladon::mask::None, Layout>;
   static typename Layer::Workspace layer_workspace;
   const typename Layer::Weights layer{.attention = weights,
                                       .linear1 = linear<4 * Model, Model>(),

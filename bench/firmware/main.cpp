@@ -60,8 +60,8 @@ void count() {
                                             .out_proj = {&out_weight[0], &bias[0]}};
   print_ratio(instructions([&] { Attention::run(&x[0], weights, &y[0], workspace); }), attention);
 
-  constexpr ladon::LayerConfig config{.feed_forward = 4 * Model};
-  using Layer = ladon::EncoderLayer<shape, config>;
+  constexpr ladon::Model config{.feed_forward = 4 * Model};
+  using Layer = ladon::EncoderLayer<config.with(shape)>;
   static typename Layer::Workspace layer_workspace;
   const typename Layer::Weights layer{.attention = weights,
                                       .linear1 = {&weight1[0], &bias[0]},

@@ -173,7 +173,7 @@ bool add_attention() {
 
 template <Shape S, class Precision>
 bool add_encoder_layer() {
-  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = 4 * S.model}, mask::None, layout::InProj::With<Precision>>;
+  using Layer = EncoderLayer<Model{.feed_forward = 4 * S.model}.with(S), mask::None, layout::InProj::With<Precision>>;
   return add<S, Precision>("encoder_layer", "full", make<Layer, EncoderLayerMemory<Layer, Precision>>);
 }
 

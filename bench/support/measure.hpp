@@ -81,7 +81,7 @@ void measure_attention(benchmark::State& state, double patience) {
 template <Shape S, class Precision>
 void measure_encoder_layer(benchmark::State& state, double patience) {
   constexpr std::size_t hidden = 4 * S.model;
-  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = hidden}, mask::None, layout::InProj::With<Precision>>;
+  using Layer = EncoderLayer<Model{.feed_forward = hidden}.with(S), mask::None, layout::InProj::With<Precision>>;
   const RandomLinear<3 * S.model, S.model, Precision> in;
   const RandomLinear<S.model, S.model, Precision> out;
   const RandomLinear<hidden, S.model, Precision> first;

@@ -29,11 +29,16 @@ inline constexpr int first_year = 1000, last_year = 2999;
 //     AVX-512                        20.6 us     12.8 us
 inline constexpr std::size_t layers = 2;
 inline constexpr std::size_t feed_forward = 96;
-inline constexpr ladon::Shape shape{.queries = slots + longest_text, .model = 48, .heads = 4};
+inline constexpr ladon::Model model_sizes{.layers = layers,
+                                          .tokens = slots + longest_text,
+                                          .model = 48,
+                                          .heads = 4,
+                                          .feed_forward = feed_forward,
+                                          .norm = ladon::NormOrder::pre,
+                                          .final_norm = ladon::FinalNorm::with};
+inline constexpr ladon::Shape shape = model_sizes.shape();
 template <class Precision>
-using EncoderOf =
-    ladon::Encoder<layers, shape, ladon::LayerConfig{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
-                   ladon::mask::None, ladon::FinalNorm::with, ladon::layout::InProj::With<Precision>>;
+using EncoderOf = ladon::Encoder<model_sizes, ladon::mask::None, ladon::layout::InProj::With<Precision>>;
 using Encoder = EncoderOf<ladon::precision::Float32>;
 
 // The scratch memory of `read`, which the caller provides. A workspace keeps no data between two texts. The type of the

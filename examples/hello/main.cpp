@@ -3,8 +3,8 @@
 
 #include <ladon/ladon.hpp>
 
-constexpr ladon::Shape shape{.queries = 4, .model = 8, .heads = 2};  // 4 tokens of 8 features
-using SelfAttention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
+constexpr ladon::Model model{.tokens = 4, .model = 8, .heads = 2, .mask = {.causal = true}};  // 4 tokens of 8 features
+using SelfAttention = ladon::MultiHeadAttention<model>;
 
 // The weights, as tensors of PyTorch's MultiheadAttention. A real program reads them from a checkpoint.
 float in_weight[24][8], in_bias[24], out_weight[8][8], out_bias[8];

@@ -27,11 +27,16 @@ inline constexpr std::array<std::string_view, 12> labels{"_silence_", "_unknown_
                                                          "left",      "right",     "on",  "off", "stop", "go"};
 inline constexpr std::size_t label_count = labels.size();
 
-inline constexpr ladon::Shape shape{.queries = token_count, .model = model_width, .heads = 1};
-inline constexpr ladon::LayerConfig config{.feed_forward = 256, .activation = ladon::Activation::gelu_tanh};
+inline constexpr ladon::Model model{.layers = layer_count,
+                                    .tokens = token_count,
+                                    .model = model_width,
+                                    .heads = 1,
+                                    .feed_forward = 256,
+                                    .activation = ladon::Activation::gelu_tanh};
+inline constexpr ladon::Shape shape = model.shape();
 
 template <class Layout>
-using EncoderOf = ladon::Encoder<layer_count, shape, config, ladon::mask::None, ladon::FinalNorm::without, Layout>;
+using EncoderOf = ladon::Encoder<model, ladon::mask::None, Layout>;
 
 // The weights outside of the encoder layers: EmbeddingWeights makes the input of the first layer, and Head makes the
 // logits.

@@ -27,10 +27,13 @@ class Wired {
       std::conditional_t<is_int8, ladon::precision::Int8<8, is_rotated>,
                          std::conditional_t<is_bfloat16, ladon::precision::BFloat16, ladon::precision::Float32>>;
   using Layout = Floats::With<Precision>;
-  static constexpr ladon::Shape shape{.queries = Capacity, .model = model_width, .heads = head_count};
-  static constexpr ladon::LayerConfig layer_config{
-      .feed_forward = feed_forward_width, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::post};
-  using Encoder = ladon::Encoder<layer_count, shape, layer_config, Mask, ladon::FinalNorm::without, Layout>;
+  static constexpr ladon::Model model{.layers = layer_count,
+                                      .tokens = Capacity,
+                                      .model = model_width,
+                                      .heads = head_count,
+                                      .feed_forward = feed_forward_width,
+                                      .activation = ladon::Activation::gelu};
+  using Encoder = ladon::Encoder<model, Mask, Layout>;
 
   typename Encoder::Weights weights_;
   std::unique_ptr<typename Encoder::Workspace> workspace_;

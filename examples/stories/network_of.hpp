@@ -17,23 +17,31 @@ namespace stories {
 // Few prompts have more than 32 tokens, and 32 is a multiple of the number of lanes of every vector register.
 inline constexpr std::size_t chunk = 32;
 
-inline constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
-                                           .activation = ladon::Activation::silu,
-                                           .norm = ladon::NormOrder::pre,
-                                           .gated = true,
-                                           .norm_kind = ladon::NormKind::rms,
-                                           .bias = ladon::Bias::without};
+// The model, for calls that take at most `tokens` tokens.
+constexpr ladon::Model model_of(std::size_t tokens) {
+  return {.layers = layer_count,
+          .tokens = tokens,
+          .keys = max_positions,
+          .model = model_width,
+          .heads = head_count,
+          .kv_heads = kv_head_count,
+          .feed_forward = feed_forward_width,
+          .activation = ladon::Activation::silu,
+          .norm = ladon::NormOrder::pre,
+          .gated = true,
+          .norm_kind = ladon::NormKind::rms,
+          .bias = ladon::Bias::without,
+          .final_norm = ladon::FinalNorm::with,
+          .mask = {.causal = true},
+          .position = {ladon::Pairing::neighbours, head_width, max_positions}};
+}
 
-using Position = ladon::position::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;
+using Position = ladon::PositionOf<model_of(1)>::Type;
 
 // The layers of the model. `Layout` states how the weights of the linear maps are stored. `Tokens` is the largest
 // number of tokens that one call takes.
 template <class Layout, std::size_t Tokens>
-using Stack = ladon::Encoder<
-    layer_count,
-    ladon::Shape{
-        .queries = Tokens, .keys = max_positions, .model = model_width, .heads = head_count, .kv_heads = kv_head_count},
-    config, ladon::mask::Causal, ladon::FinalNorm::with, Layout, ladon::score::Scaled, Position>;
+using Stack = ladon::Encoder<model_of(Tokens), ladon::mask::Causal, Layout>;
 
 // `Layout` states how the weights of the linear maps are stored: layout::WithoutBias<layout::SeparateQKV> for float32
 // weights, or the same layout with bfloat16 or int8 weights.

@@ -11,10 +11,12 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/given.hpp>
+#include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/panel/pointer_checks.hpp>
 #include <ladon/detail/panel/thread_share.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/model.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
@@ -26,11 +28,12 @@ namespace LADON_NAMESPACE {
 
 // Attention without projections. The shape, the mask, the score and the position encoding are template arguments. The
 // width `model` of the shape is used only for the default of head_width (shape.hpp).
-template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
+template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Score = typename ScoreOf<M>::Type,
+          position::Policy Position = typename PositionOf<M>::Type, class Vectors = detail::vec::NativeVectors>
 struct Attention {
-  static_assert(valid<ShapeGiven>());
-  static constexpr Shape shape = ShapeGiven.complete();
+  static_assert(valid<M.sizes()>());
+  static constexpr Model model = M;
+  static constexpr Shape shape = M.shape();
   static_assert(shape.cache_precision == CachePrecision::float32,
                 "ladon: attention without projections has no cache, so it takes no cache_precision");
 

@@ -14,17 +14,18 @@
 
 namespace LADON_NAMESPACE {
 
-// A stack of `Layers` decoder layers (DecoderLayer). All layers attend to the same memory.
-template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Config,
-          mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
-          FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
+// A stack of M.layers decoder layers (DecoderLayer). All layers attend to the same memory.
+template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
+          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
+          class Vectors = detail::vec::NativeVectors>
 struct Decoder {
-  using Layer = DecoderLayer<ShapeGiven, Memory, Config, SelfMask, MemoryMask, Layout, Score, Position, Vectors>;
+  using Layer = DecoderLayer<M.one_layer(), Masks, Layout, Score, Position, Vectors>;
+  static constexpr Model model = M;
+  static constexpr std::size_t Layers = M.layers;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, LayerNormOf<shape, Config>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, typename NormOf<M.weights_only()>::Type, M.final_norm>;
   using Shared = typename Layer::Shared;
   using Scratch = typename Layer::Scratch;
   using Workspace = typename Layer::Workspace;
@@ -231,7 +232,8 @@ struct Decoder {
   static constexpr void leave(CallShare share, const Weights& weights, std::size_t queries, auto& tokens,
                               Output y) noexcept {
     float* const panels = tokens.x.data;
-    if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
+    if constexpr (M.final_norm == FinalNorm::with)
+      Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
     Steps::SelfAttention::panels_to_rows(panels, queries, y.data, share);
   }
 };

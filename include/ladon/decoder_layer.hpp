@@ -18,11 +18,12 @@
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/build/reject.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
+#include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/panel/pointer_checks.hpp>
 #include <ladon/detail/panel/thread_share.hpp>
 #include <ladon/key_value_cache.hpp>
-#include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/model.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
@@ -34,31 +35,31 @@
 namespace LADON_NAMESPACE {
 
 // The weights of a decoder layer. The linear maps and the norms have the names of PyTorch's TransformerDecoderLayer.
-// self_attention is PyTorch's self_attn, and cross_attention is PyTorch's multihead_attn. If Config.gated is true, the
+// self_attention is PyTorch's self_attn, and cross_attention is PyTorch's multihead_attn. If Model::gated is true, the
 // feed-forward network has an additional linear map, `gate`.
-template <Shape S, LayerConfig Config, class Layout>
+template <Model M, class Layout>
 struct DecoderLayerWeights {
-  using Linears = FeedForwardLinears<S, Config, Layout::order, typename Layout::Precision>;
-  typename Layout::template Weights<S> self_attention;
-  typename Layout::template Weights<S> cross_attention;
+  using Linears = FeedForwardLinears<M, Layout>;
+  typename Layout::template Weights<M.shape()> self_attention;
+  typename Layout::template Weights<M.shape()> cross_attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  LayerNormOf<S, Config> norm1;
-  LayerNormOf<S, Config> norm2;
-  LayerNormOf<S, Config> norm3;
+  typename NormOf<M>::Type norm1;
+  typename NormOf<M>::Type norm2;
+  typename NormOf<M>::Type norm3;
 };
-template <Shape S, LayerConfig Config, class Layout>
-  requires(Config.gated)
-struct DecoderLayerWeights<S, Config, Layout> {
-  using Linears = FeedForwardLinears<S, Config, Layout::order, typename Layout::Precision>;
-  typename Layout::template Weights<S> self_attention;
-  typename Layout::template Weights<S> cross_attention;
+template <Model M, class Layout>
+  requires(M.gated)
+struct DecoderLayerWeights<M, Layout> {
+  using Linears = FeedForwardLinears<M, Layout>;
+  typename Layout::template Weights<M.shape()> self_attention;
+  typename Layout::template Weights<M.shape()> cross_attention;
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  LayerNormOf<S, Config> norm1;
-  LayerNormOf<S, Config> norm2;
-  LayerNormOf<S, Config> norm3;
+  typename NormOf<M>::Type norm1;
+  typename NormOf<M>::Type norm2;
+  typename NormOf<M>::Type norm3;
 };
 
 // The options of a run. `self` has the options of self-attention, and `memory` has the options of the attention to the
@@ -96,38 +97,44 @@ struct DecoderCaptures {
   "take the options {.tokens, .queries, .keys, .mask, .sinks, .position}"
 #define LADON_REJECT_DECODER_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_DECODER_OPTIONS) __VA_ARGS__ LADON_REJECTED
 
-// A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the
-// memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
+// A single decoder layer. The class Decoder computes a stack of layers.
+// `Position` is the position encoding of self-attention.
 //     run(x, memory, ...)            all tokens of a text at once
 //     project_memory(memory, ...)    stores the keys and values of the memory in a cache, for many calls of extend
 //     extend(x, cache, memory, ...)  the next tokens of a text, with a memory that project_memory has stored
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
-template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
-          mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
+//
+// `Masks` is DecoderMasks, or the mask of self-attention alone.
+template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
+          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
+          class Vectors = detail::vec::NativeVectors>
 struct DecoderLayer {
-  static_assert(valid<ShapeGiven>());
-  static constexpr Shape shape = ShapeGiven.complete();
+  static_assert(valid<M.sizes()>());
+  static constexpr Model model = M;
+  static constexpr Shape shape = M.shape();
+  static constexpr std::size_t Memory = M.memory;
+  using SelfMask = typename detail::SplitMasks<M, Masks>::SelfMask;
+  using MemoryMask = typename detail::SplitMasks<M, Masks>::MemoryMask;
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
   static_assert(Memory > 0, "ladon: a decoder needs a memory of at least one token");
-  static_assert(Config.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
+  static_assert(M.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
   static constexpr Shape cross = memory_shape<shape, Memory>();
   static_assert(valid<cross>());
 
-  using Weights = DecoderLayerWeights<shape.with_one_token(), Config, Layout>;
+  using Weights = DecoderLayerWeights<M.weights_only(), Layout>;
   using Precision = typename Layout::Precision;
-  using Shared = DecoderShared<shape, Memory, Config, Vectors, Precision>;
-  using Scratch = DecoderScratch<shape, Memory, Config, Vectors, Precision>;
+  using Shared = DecoderShared<shape, Memory, M, Vectors, Precision>;
+  using Scratch = DecoderScratch<shape, Memory, M, Vectors, Precision>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The workspace of project_memory.
   using MemoryWorkspace = KeyWorkspace<cross, Vectors, Precision>;
   // The workspaces of extend and extend_phase.
-  using ExtendShared = LayerPanels<shape, Config, Vectors, Precision>;
-  using ExtendScratch = DecoderScratch<shape, Memory, Config, Vectors, Precision, CachedScratch>;
+  using ExtendShared = LayerPanels<shape, M, Vectors, Precision>;
+  using ExtendScratch = DecoderScratch<shape, Memory, M, Vectors, Precision, CachedScratch>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
@@ -141,7 +148,7 @@ struct DecoderLayer {
   using MemoryInput = MatrixView<const float, Memory, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
   template <class Simd>
-  using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Vectors, Simd>;
+  using Steps = detail::DecoderSteps<shape, Memory, M, Weights, Score, Position, Vectors, Simd>;
 
   // How many phases run_phase has:
   //     phase 0   converts `x` and `memory` into panels

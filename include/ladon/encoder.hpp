@@ -16,9 +16,6 @@
 
 namespace LADON_NAMESPACE {
 
-// Whether a stack ends with a norm after the last layer. Pre-LN stacks usually end with this final norm.
-enum class FinalNorm { without, with };
-
 // The weights of all layers of a stack, and, if F is FinalNorm::with, the weights of the final norm.
 template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
 struct StackWeights {
@@ -30,16 +27,18 @@ struct StackWeights<Layers, LayerWeights, Norm, FinalNorm::with> {
   Norm norm;
 };
 
-// A stack of `Layers` encoder layers (EncoderLayer).
-template <std::size_t Layers, Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None,
-          FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
+// A stack of M.layers encoder layers (EncoderLayer).
+template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
+          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
+          class Vectors = detail::vec::NativeVectors>
 struct Encoder {
-  using Layer = EncoderLayer<ShapeGiven, Config, Mask, Layout, Score, Position, Vectors>;
+  using Layer = EncoderLayer<M.one_layer(), Mask, Layout, Score, Position, Vectors>;
+  static constexpr Model model = M;
+  static constexpr std::size_t Layers = M.layers;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, LayerNormOf<shape, Config>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, typename NormOf<M.weights_only()>::Type, M.final_norm>;
   using Shared = typename Layer::Shared;
   using Scratch = typename Layer::Scratch;
   using Workspace = ladon::Workspace<Shared, Scratch>;
@@ -180,7 +179,7 @@ struct Encoder {
     detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
                           caches, shared, scratch);
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
+      using Steps = detail::EncoderSteps<shape, M.one_layer(), typename Layer::Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights.layers[0], tokens, shared, share);
@@ -213,8 +212,9 @@ struct Encoder {
                           {{y.data, lengths.queries * shape.model}, {x.data, inner.queries * shape.model}}, shared,
                           scratch);
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
-      using First = detail::FirstTokenSteps<shape, Config, typename Layer::Weights, Score, Position, Vectors, Simd>;
+      using Steps = detail::EncoderSteps<shape, M.one_layer(), typename Layer::Weights, Score, Position, Vectors, Simd>;
+      using First =
+          detail::FirstTokenSteps<shape, M.one_layer(), typename Layer::Weights, Score, Position, Vectors, Simd>;
       const bool first_token = First::usable && lengths.queries == 1;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, inner.queries, shared.x.data, share);
@@ -251,7 +251,8 @@ struct Encoder {
   static constexpr void leave(CallShare share, const Weights& weights, std::size_t queries,
                               typename Steps::Shared& shared, Output y) noexcept {
     float* const panels = shared.x.data;
-    if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
+    if constexpr (M.final_norm == FinalNorm::with)
+      Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
     Steps::SelfAttention::panels_to_rows(panels, queries, y.data, share);
   }
 };

@@ -17,12 +17,13 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/workspace.hpp>
 #include <ladon/detail/panel/pointer_checks.hpp>
 #include <ladon/detail/panel/thread_share.hpp>
 #include <ladon/key_value_cache.hpp>
-#include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/model.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
@@ -34,50 +35,51 @@
 namespace LADON_NAMESPACE {
 
 // The weights of an encoder layer. The linear maps and the norms have the names of PyTorch's TransformerEncoderLayer.
-// `attention` is PyTorch's self_attn. If Config.gated is true, the feed-forward network has an additional linear map,
+// `attention` is PyTorch's self_attn. If Model::gated is true, the feed-forward network has an additional linear map,
 // `gate`.
-template <Shape S, LayerConfig Config, class Layout>
+template <Model M, class Layout>
 struct EncoderLayerWeights {
-  using Linears = FeedForwardLinears<S, Config, Layout::order, typename Layout::Precision>;
-  typename Layout::template Weights<S> attention;
+  using Linears = FeedForwardLinears<M, Layout>;
+  typename Layout::template Weights<M.shape()> attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  LayerNormOf<S, Config> norm1;
-  LayerNormOf<S, Config> norm2;
+  typename NormOf<M>::Type norm1;
+  typename NormOf<M>::Type norm2;
 };
-template <Shape S, LayerConfig Config, class Layout>
-  requires(Config.gated)
-struct EncoderLayerWeights<S, Config, Layout> {
-  using Linears = FeedForwardLinears<S, Config, Layout::order, typename Layout::Precision>;
-  typename Layout::template Weights<S> attention;
+template <Model M, class Layout>
+  requires(M.gated)
+struct EncoderLayerWeights<M, Layout> {
+  using Linears = FeedForwardLinears<M, Layout>;
+  typename Layout::template Weights<M.shape()> attention;
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  LayerNormOf<S, Config> norm1;
-  LayerNormOf<S, Config> norm2;
+  typename NormOf<M>::Type norm1;
+  typename NormOf<M>::Type norm2;
 };
 
 // A single encoder layer. The class Encoder computes a stack of layers, and converts between rows and panels only at
 // the beginning and at the end of the stack.
-template <Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None, class Layout = layout::InProj,
-          class Score = score::Scaled, position::Policy Position = position::None,
+template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
+          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::vec::NativeVectors>
 struct EncoderLayer {
-  static_assert(valid<ShapeGiven>());
-  static constexpr Shape shape = ShapeGiven.complete();
+  static_assert(valid<M.sizes()>());
+  static constexpr Model model = M;
+  static constexpr Shape shape = M.shape();
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
-  static_assert(Config.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
+  static_assert(M.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
 
-  using Weights = EncoderLayerWeights<shape.with_one_token(), Config, Layout>;
+  using Weights = EncoderLayerWeights<M.weights_only(), Layout>;
   using Precision = typename Layout::Precision;
-  using Shared = EncoderShared<shape, Config, Vectors, Precision>;
-  using Scratch = EncoderScratch<shape, Config, Vectors, Precision>;
-  using Workspace = EncoderWorkspace<shape, Config, Vectors, Precision>;
+  using Shared = EncoderShared<shape, M, Vectors, Precision>;
+  using Scratch = EncoderScratch<shape, M, Vectors, Precision>;
+  using Workspace = EncoderWorkspace<shape, M, Vectors, Precision>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The workspaces of extend and extend_phase.
-  using ExtendScratch = EncoderScratch<shape, Config, Vectors, Precision, CachedScratch<shape, Vectors>>;
+  using ExtendScratch = EncoderScratch<shape, M, Vectors, Precision, CachedScratch<shape, Vectors>>;
   using CachedWorkspace = ladon::Workspace<Shared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<Shared, ExtendScratch, Threads>;
@@ -154,7 +156,7 @@ struct EncoderLayer {
     detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
                           cache, shared, scratch);
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Vectors, Simd>;
+      using Steps = detail::EncoderSteps<shape, M, Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
         Steps::self_attention_input(weights, tokens, shared, share);
@@ -181,7 +183,7 @@ struct EncoderLayer {
                           {{y.data, lengths.queries * shape.model}, {x.data, lengths.longer() * shape.model}}, shared,
                           scratch);
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Vectors, Simd>;
+      using Steps = detail::EncoderSteps<shape, M, Weights, Score, Position, Vectors, Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(x.data, lengths.longer(), shared.x.data, share);
         Steps::self_attention_input(weights, lengths.longer(), shared, share);

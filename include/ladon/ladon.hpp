@@ -12,9 +12,9 @@
 #include <ladon/encoder.hpp>
 #include <ladon/encoder_layer.hpp>
 #include <ladon/key_value_cache.hpp>
-#include <ladon/layer_config.hpp>
 #include <ladon/linear.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/model.hpp>
 #include <ladon/multi_head_attention.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>

@@ -15,11 +15,13 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/heads.hpp>
+#include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/panel/pointer_checks.hpp>
 #include <ladon/detail/panel/thread_share.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/model.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
@@ -56,11 +58,13 @@ namespace LADON_NAMESPACE {
 // - Capture: `map` receives an additional output [heads][queries][keys]. If `map` is a Map, the output is the attention
 //   weights. If `map` is a Capture<G>, the output is the result of stage G (attention_map.hpp). Without `map`, there is
 //   no additional output.
-template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          position::Policy Position = position::None, class Vectors = detail::vec::NativeVectors>
+template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
+          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
+          class Vectors = detail::vec::NativeVectors>
 struct MultiHeadAttention {
-  static_assert(valid<ShapeGiven>());
-  static constexpr Shape shape = ShapeGiven.complete();
+  static_assert(valid<M.sizes()>());
+  static constexpr Model model = M;
+  static constexpr Shape shape = M.shape();
   static constexpr bool as_many_keys = shape.queries == shape.keys;
 
   using Weights = typename Layout::template Weights<shape.with_one_token()>;

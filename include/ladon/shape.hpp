@@ -20,6 +20,8 @@ inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 // The precision of the cache does not change the precision of projections and sums, which are float32.
 enum class CachePrecision { float32, bfloat16, int8 };
 
+struct Model;
+
 // The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
 // number of floats. If a size is 0, it has the default in its comment.
 struct Shape {
@@ -34,6 +36,8 @@ struct Shape {
   std::size_t value_model = 0;  // width of a token before the value projection (PyTorch's vdim); default: `model`
   CachePrecision cache_precision = CachePrecision::float32;  // only for types with a cache
 
+  // Returns a model (model.hpp) that has these sizes, and defaults for everything else.
+  constexpr operator Model() const noexcept;
   // Returns the shape with every 0 replaced by its default.
   constexpr Shape complete() const noexcept {
     Shape full = *this;

@@ -54,43 +54,37 @@ using by_model = ladon::score::ScaledByModel;
 // NOLINTEND(readability-identifier-naming)
 
 // Attention without projections, which has no weights.
-template <ladon::Shape S, class Mask, class Score, class Position>
-struct GivenAttention : ladon::Attention<S, Mask, Score, Position> {
+template <ladon::Model M, class Mask, class Score, class Position>
+struct GivenAttention : ladon::Attention<M, Mask, Score, Position> {
   struct Weights {};
 };
 
 // The type in place of NAME_weights if the kernel has no weights.
 struct NoWeights {};
 
-// The arguments of ladon_add_kernel that determine which C++ type a kernel has:
-//     given   the caller gives queries, keys and values (PROJECTIONS without)
-//     memory  number of tokens in the memory of a decoder (MEMORY), or 0
-//     layers  number of layers of a stack (LAYERS), or 0
-struct Kind {
-  bool given = false;
-  std::size_t memory = 0;
-  std::size_t layers = 0;
-};
+// The kinds of kernels:
+//     given       attention of queries, keys and values that the caller gives (PROJECTIONS without)
+//     attention   attention with projections
+//     layer       an encoder layer, or with M.memory > 0 a decoder layer (FEED_FORWARD)
+//     stack       a stack of such layers (LAYERS)
+enum class Kind { given, attention, layer, stack };
 
-// Returns the C++ type of a kernel, as a std::type_identity. A kernel is an attention, or, if Config.feed_forward is
-// above 0, a layer or a stack. Layers and stacks with a memory are decoders. Layers and stacks without a memory are
-// encoders.
-template <Kind K, ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout, class Mask,
-          class MemoryMask, class Score, class Position>
+// Returns the C++ type of a kernel, as a std::type_identity. `Masks` is ladon::DecoderMasks.
+template <Kind K, ladon::Model M, class Masks, class Layout, class Score, class Position>
 constexpr auto kernel_type() {
-  if constexpr (K.given) {
-    return std::type_identity<GivenAttention<S, Mask, Score, Position>>{};
-  } else if constexpr (Config.feed_forward == 0) {
-    return std::type_identity<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>>{};
-  } else if constexpr (K.memory > 0 && K.layers > 0) {
-    return std::type_identity<
-        ladon::Decoder<K.layers, S, K.memory, Config, Mask, MemoryMask, Final, Layout, Score, Position>>{};
-  } else if constexpr (K.memory > 0) {
-    return std::type_identity<ladon::DecoderLayer<S, K.memory, Config, Mask, MemoryMask, Layout, Score, Position>>{};
-  } else if constexpr (K.layers > 0) {
-    return std::type_identity<ladon::Encoder<K.layers, S, Config, Mask, Final, Layout, Score, Position>>{};
+  using Mask = typename Masks::SelfMask;
+  if constexpr (K == Kind::given) {
+    return std::type_identity<GivenAttention<M, Mask, Score, Position>>{};
+  } else if constexpr (K == Kind::attention) {
+    return std::type_identity<ladon::MultiHeadAttention<M, Mask, Layout, Score, Position>>{};
+  } else if constexpr (K == Kind::stack && M.memory > 0) {
+    return std::type_identity<ladon::Decoder<M, Masks, Layout, Score, Position>>{};
+  } else if constexpr (M.memory > 0) {
+    return std::type_identity<ladon::DecoderLayer<M, Masks, Layout, Score, Position>>{};
+  } else if constexpr (K == Kind::stack) {
+    return std::type_identity<ladon::Encoder<M, Mask, Layout, Score, Position>>{};
   } else {
-    return std::type_identity<ladon::EncoderLayer<S, Config, Mask, Layout, Score, Position>>{};
+    return std::type_identity<ladon::EncoderLayer<M, Mask, Layout, Score, Position>>{};
   }
 }
 

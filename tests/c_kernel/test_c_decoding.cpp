@@ -15,6 +15,7 @@
 #include "c_decoding_int8.h"
 #include "decoder_kernel_subject.hpp"
 #include "each_isa.hpp"
+#include "models.hpp"
 #include "random.hpp"
 #include "team.hpp"
 
@@ -300,9 +301,10 @@ TEST_CASE("a decoder of a growing text returns a status for wrong arguments") {
 TEST_CASE("a decoder of a growing text with int8 weights that were quantised on the device") {
   constexpr S shape{.queries = 3, .keys = 11, .model = 16, .heads = 4, .kv_heads = 2};
   using Decoder =
-      ladon::Decoder<2, shape, 9,
-                     ladon::LayerConfig{.feed_forward = 21, .activation = ladon::Activation::gelu_tanh, .gated = true},
-                     ladon::mask::Causal, ladon::mask::Boolean, ladon::FinalNorm::with,
+      ladon::Decoder<stack_of(
+                         ladon::Model{.feed_forward = 21, .activation = ladon::Activation::gelu_tanh, .gated = true},
+                         shape, 2, ladon::FinalNorm::with, 9),
+                     ladon::DecoderMasks<ladon::mask::Causal, ladon::mask::Boolean>,
                      ladon::layout::Int8<ladon::layout::WithoutProjectionBias<ladon::layout::InProj>>>;
   Random random(5);
   std::vector<Floats> tensors;
@@ -364,11 +366,11 @@ TEST_CASE("a decoder of a growing text with int8 weights that were quantised on 
 TEST_CASE("a decoder layer of a text without end, with bfloat16 weights, rotary embedding, sinks and masked scores") {
   constexpr S shape{.queries = 3, .keys = 8, .model = 14, .heads = 2};
   using Layer = ladon::DecoderLayer<
-      shape, 6,
-      ladon::LayerConfig{.feed_forward = 15, .activation = ladon::Activation::gelu_tanh, .norm = ladon::NormOrder::pre},
-      ladon::mask::Window<5, 0>, ladon::mask::None,
-      ladon::layout::BFloat16<ladon::layout::WithoutProjectionBias<ladon::layout::InProj>>, WithSinks,
-      ladon::position::Rotary<ladon::Pairing::halves, 4, 40>>;
+      decoder_of(
+          ladon::Model{.feed_forward = 15, .activation = ladon::Activation::gelu_tanh, .norm = ladon::NormOrder::pre},
+          shape, 6),
+      ladon::mask::Window<5, 0>, ladon::layout::BFloat16<ladon::layout::WithoutProjectionBias<ladon::layout::InProj>>,
+      WithSinks, ladon::position::Rotary<ladon::Pairing::halves, 4, 40>>;
   Random random(6);
   std::vector<std::vector<std::uint16_t>> matrices;
   std::vector<Floats> vectors;

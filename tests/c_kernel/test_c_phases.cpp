@@ -19,6 +19,7 @@
 #include "c_masked.h"
 #include "decoder_kernel_subject.hpp"
 #include "guarded_run.hpp"
+#include "models.hpp"
 #include "random.hpp"
 #include "team.hpp"
 #include "variation.hpp"
@@ -194,7 +195,7 @@ TEST_CASE("a growing text in phases: a stack that captures the scores of each la
 TEST_CASE("a stack with an int8 cache: the scores that it captures while its text grows are those of the C++ type") {
   constexpr S shape{.queries = 3, .keys = 10, .model = 8, .heads = 2, .cache_precision = ladon::CachePrecision::int8};
   using Stack =
-      ladon::Encoder<C_GROWN_STACK_LAYERS, shape, ladon::LayerConfig{.feed_forward = 12}, ladon::mask::Causal>;
+      ladon::Encoder<stack_of(ladon::Model{.feed_forward = 12}, shape, C_GROWN_STACK_LAYERS), ladon::mask::Causal>;
   Random random(8);
   const Weights<c_grown_stack_weights> weights(random, GrownStack::largest);
   std::vector<const float*> pointers;

@@ -9,13 +9,11 @@
 
 using Self = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;
 using Cross = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2, .kv_heads = 1}>;
-using Layer =
-    ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerConfig{.feed_forward = 3}>;
-using Stack =
-    ladon::Encoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerConfig{.feed_forward = 3}>;
+using Layer = ladon::EncoderLayer<ladon::Model{.tokens = 4, .model = 6, .heads = 2, .feed_forward = 3}>;
+using Stack = ladon::Encoder<ladon::Model{.layers = 2, .tokens = 4, .model = 6, .heads = 2, .feed_forward = 3}>;
 
 using Decoder =
-    ladon::Decoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, ladon::LayerConfig{.feed_forward = 3}>;
+    ladon::Decoder<ladon::Model{.layers = 2, .tokens = 4, .memory = 5, .model = 6, .heads = 2, .feed_forward = 3}>;
 Decoder::Options decoder_options;
 
 void self(const float (&x)[4 * 6], std::array<float, 4 * 6>& y, const Self::Weights& weights,

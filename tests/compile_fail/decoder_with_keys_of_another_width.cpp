@@ -2,7 +2,8 @@
 // must print: 7 == 6
 #include <ladon/ladon.hpp>
 
-using Layer = ladon::DecoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2, .key_model = 7}, 5,
-                                  ladon::LayerConfig{.feed_forward = 3}, ladon::mask::Causal, ladon::mask::None,
-                                  ladon::layout::SeparateQKV>;
+using Layer =
+    ladon::DecoderLayer<ladon::Model{
+                            .tokens = 4, .memory = 5, .model = 6, .heads = 2, .key_model = 7, .feed_forward = 3},
+                        ladon::mask::Causal, ladon::layout::SeparateQKV>;
 Layer::Options options;

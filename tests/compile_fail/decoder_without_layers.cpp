@@ -2,5 +2,5 @@
 #include <ladon/ladon.hpp>
 
 using Stack =
-    ladon::Decoder<0, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, ladon::LayerConfig{.feed_forward = 3}>;
+    ladon::Decoder<ladon::Model{.layers = 0, .tokens = 4, .memory = 5, .model = 6, .heads = 2, .feed_forward = 3}>;
 Stack::Options options;

@@ -2,7 +2,7 @@
 // most lines: 20
 #include <ladon/ladon.hpp>
 
-using Decoder = ladon::DecoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, {.feed_forward = 8}>;
+using Decoder = ladon::DecoderLayer<ladon::Model{.tokens = 4, .memory = 5, .model = 6, .heads = 2, .feed_forward = 8}>;
 void run(const float* x, float* y, const Decoder::Weights& weights, Decoder::Workspace& workspace) {
   Decoder::run(x, weights, y, workspace);
 }

@@ -2,8 +2,8 @@
 // must print: 4 == 5
 #include <ladon/ladon.hpp>
 
-using Stack = ladon::Encoder<2, ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2},
-                             ladon::LayerConfig{.feed_forward = 8}>;
+using Stack =
+    ladon::Encoder<ladon::Model{.layers = 2, .tokens = 4, .keys = 5, .model = 6, .heads = 2, .feed_forward = 8}>;
 void run(const float* x, const Stack::Weights& weights, float* y, Stack::Workspace& workspace) {
   Stack::run(x, weights, y, workspace);
 }

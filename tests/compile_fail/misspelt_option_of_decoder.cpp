@@ -3,7 +3,7 @@
 #include <ladon/ladon.hpp>
 
 using Layer =
-    ladon::Decoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, ladon::LayerConfig{.feed_forward = 3}>;
+    ladon::Decoder<ladon::Model{.layers = 2, .tokens = 4, .memory = 5, .model = 6, .heads = 2, .feed_forward = 3}>;
 void run(const float* x, float* y, const Layer::Weights& weights, Layer::Workspace& workspace) {
   Layer::run(x, x, weights, y, workspace, {.tokens = 3});
 }

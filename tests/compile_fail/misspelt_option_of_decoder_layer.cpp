@@ -2,8 +2,7 @@
 // most lines: 20
 #include <ladon/ladon.hpp>
 
-using Layer =
-    ladon::DecoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, ladon::LayerConfig{.feed_forward = 3}>;
+using Layer = ladon::DecoderLayer<ladon::Model{.tokens = 4, .memory = 5, .model = 6, .heads = 2, .feed_forward = 3}>;
 void run(const float* x, float* y, const Layer::Weights& weights, Layer::Workspace& workspace) {
   Layer::run(x, x, weights, y, workspace, {.tokens = 3});
 }

@@ -3,8 +3,7 @@
 // most lines: 20
 #include <ladon/ladon.hpp>
 
-using Layer =
-    ladon::Encoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerConfig{.feed_forward = 3}>;
+using Layer = ladon::Encoder<ladon::Model{.layers = 2, .tokens = 4, .model = 6, .heads = 2, .feed_forward = 3}>;
 void run(const float* x, float* y, const Layer::Weights& weights, Layer::Caches& cache,
          Layer::CachedWorkspace& workspace) {
   Layer::extend(x, cache, weights, y, workspace, {.token = 3});

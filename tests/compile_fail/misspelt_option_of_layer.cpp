@@ -3,8 +3,7 @@
 // most lines: 20
 #include <ladon/ladon.hpp>
 
-using Layer =
-    ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerConfig{.feed_forward = 3}>;
+using Layer = ladon::EncoderLayer<ladon::Model{.tokens = 4, .model = 6, .heads = 2, .feed_forward = 3}>;
 void run(const float* x, float* y, const Layer::Weights& weights, Layer::Workspace& workspace) {
   Layer::run(x, weights, y, workspace, {.token = 3});
 }

@@ -20,10 +20,17 @@ constexpr float tolerance = 1e-5f;
 constexpr std::size_t model = 6, heads = 3, feed_forward = 10, layers = 2, target = 7, memory_tokens = 5;
 
 template <std::size_t Tokens, ladon::Activation A, ladon::NormOrder O>
-using Decoder =
-    ladon::Decoder<layers, ladon::Shape{.queries = Tokens, .keys = target, .model = model, .heads = heads},
-                   memory_tokens, ladon::LayerConfig{.feed_forward = feed_forward, .activation = A, .norm = O},
-                   ladon::mask::Causal, ladon::mask::None, ladon::FinalNorm::with>;
+using Decoder = ladon::Decoder<ladon::Model{.layers = layers,
+                                            .tokens = Tokens,
+                                            .keys = target,
+                                            .memory = memory_tokens,
+                                            .model = model,
+                                            .heads = heads,
+                                            .feed_forward = feed_forward,
+                                            .activation = A,
+                                            .norm = O,
+                                            .final_norm = ladon::FinalNorm::with},
+                               ladon::mask::Causal>;
 
 std::vector<float> floats(const json& numbers) {
   std::vector<float> values;

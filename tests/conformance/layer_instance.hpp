@@ -45,14 +45,17 @@ struct LayerInstances {
 };
 
 template <LayerSizes L>
-inline constexpr ladon::Shape shape_of{.queries = L.length, .model = L.model, .heads = L.heads};
-template <LayerSizes L>
-inline constexpr ladon::LayerConfig config_of{
-    .feed_forward = L.feed_forward, .activation = L.activation, .norm = L.norm};
+inline constexpr ladon::Model model_of{.tokens = L.length,
+                                       .memory = L.memory,
+                                       .model = L.model,
+                                       .heads = L.heads,
+                                       .feed_forward = L.feed_forward,
+                                       .activation = L.activation,
+                                       .norm = L.norm};
 
 template <LayerSizes L>
 void run_encoder(const Sentence& sentence) {
-  using Layer = ladon::EncoderLayer<shape_of<L>, config_of<L>, ladon::mask::Padding>;
+  using Layer = ladon::EncoderLayer<model_of<L>, ladon::mask::Padding>;
   const float* const p = sentence.parameters;
   const float epsilon = sentence.epsilon;
   const typename Layer::Weights weights{.attention = {.in_proj = {p, p}, .out_proj = {p, p}},
@@ -66,7 +69,7 @@ void run_encoder(const Sentence& sentence) {
 
 template <LayerSizes L>
 void run_decoder(const Sentence& sentence) {
-  using Layer = ladon::DecoderLayer<shape_of<L>, L.memory, config_of<L>, ladon::mask::Padding, ladon::mask::Padding>;
+  using Layer = ladon::DecoderLayer<model_of<L>, ladon::DecoderMasks<ladon::mask::Padding, ladon::mask::Padding>>;
   const float* const p = sentence.parameters;
   const float epsilon = sentence.epsilon;
   const typename Layer::Weights weights{.self_attention = {.in_proj = {p, p}, .out_proj = {p, p}},

@@ -118,7 +118,7 @@ std::vector<std::vector<Real>> probabilities(const Squeezed& text, bool is_int8)
   constexpr std::size_t width = shape.model / shape.heads;
   const oracle::Heads heads{
       shape.heads, shape.heads, width, width, {.scale = 1 / std::sqrt(static_cast<double>(width))}};
-  constexpr ladon::LayerConfig config{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre};
+  constexpr ladon::Model config{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre};
   const auto all = [](std::size_t, std::size_t) { return true; };
   const std::size_t tokens = slots + text.size;
   oracle::Matrix x = embedded(text, is_int8);

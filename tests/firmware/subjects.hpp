@@ -55,8 +55,7 @@ struct Attention {
 template <ladon::Shape Given, ladon::Activation Activation = ladon::Activation::relu>
 struct Layer {
   static constexpr std::size_t model = Given.model, hidden = 4 * Given.model;
-  using Encoder = ladon::EncoderLayer<Given, ladon::LayerConfig{.feed_forward = hidden, .activation = Activation},
-                                      ladon::mask::None>;
+  using Encoder = ladon::EncoderLayer<ladon::Model{.feed_forward = hidden, .activation = Activation}.with(Given)>;
   using Own = Attention<Given>;
   static constexpr std::uint64_t products = Own::products + 2ull * Given.queries * model * hidden;
 

@@ -31,13 +31,12 @@ constexpr bool attention_keeps_to_it() {
 
 template <Shape S, ladon::NormOrder Order>
 constexpr bool layer_keeps_to_it() {
-  constexpr ladon::LayerConfig config{.feed_forward = 4 * S.model, .norm = Order};
+  constexpr ladon::Model config{.feed_forward = 4 * S.model, .norm = Order};
   using L = ShapeLayout<S.complete(), NativeVectors>;
   constexpr std::size_t width = L::queries.width(), tokens = L::queries.panels(S.queries) * width;
   constexpr std::size_t one_panel = 4 * width * (config.feed_forward + S.model);
   constexpr std::size_t before = Order == ladon::NormOrder::pre ? 4 * tokens * S.model : 0;
-  return sizeof(typename ladon::EncoderLayer<S, config, ladon::mask::None>::Workspace) <=
-         formula<S>() + before + one_panel + gaps(9);
+  return sizeof(typename ladon::EncoderLayer<config.with(S)>::Workspace) <= formula<S>() + before + one_panel + gaps(9);
 }
 
 template <Shape S>

@@ -10,10 +10,10 @@ set(layers
   "detail/vec/ detail/panel/rotate_int8.hpp detail/cortex_m/dsp_quantise.hpp detail/cortex_m/helium_quantise.hpp \
 detail/cortex_m/m0_float.hpp detail/cortex_m/m0_products.hpp detail/cortex_m/m0_quantise.hpp"
   "checks.hpp views.hpp detail/panel/range.hpp detail/panel/rows.hpp detail/attention/rotary_table.hpp"
-  "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp layer_config.hpp"
+  "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp"
   "detail/panel/"
   "detail/mask/"
-  "mask/ mask.hpp options.hpp"
+  "mask/ mask.hpp options.hpp model.hpp"
   "detail/product/ detail/cortex_m/"
   "detail/attention/ detail/cortex_m/m0_attention.hpp"
   "detail/layer/"

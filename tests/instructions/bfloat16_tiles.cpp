@@ -5,9 +5,8 @@
 namespace {
 
 constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
-using Layer =
-    ladon::EncoderLayer<usual, ladon::LayerConfig{.feed_forward = 1536, .activation = ladon::Activation::gelu},
-                        ladon::mask::None, ladon::layout::BFloat16<ladon::layout::InProj>>;
+using Layer = ladon::EncoderLayer<ladon::Model{.feed_forward = 1536, .activation = ladon::Activation::gelu}.with(usual),
+                                  ladon::mask::None, ladon::layout::BFloat16<ladon::layout::InProj>>;
 
 }  // namespace
 

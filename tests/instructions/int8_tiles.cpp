@@ -6,9 +6,8 @@ namespace {
 constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
 constexpr ladon::Shape half_packs{.queries = 24, .model = 384, .heads = 12};
 using Int8 = ladon::layout::Int8<ladon::layout::InProj>;
-using Layer =
-    ladon::EncoderLayer<usual, ladon::LayerConfig{.feed_forward = 1536, .activation = ladon::Activation::gelu},
-                        ladon::mask::None, Int8>;
+using Layer = ladon::EncoderLayer<ladon::Model{.feed_forward = 1536, .activation = ladon::Activation::gelu}.with(usual),
+                                  ladon::mask::None, Int8>;
 
 template <class Block>
 void run_block(const float* x, const void* weights, float* y, void* workspace) {

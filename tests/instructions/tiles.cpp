@@ -32,6 +32,6 @@ const Run runs[] = {
     run<ladon::MultiHeadAttention<usual, ladon::mask::Causal>>,
     run<ladon::MultiHeadAttention<usual, ladon::mask::None, ladon::layout::InProj, Capped>>,
 #endif
-    run<ladon::EncoderLayer<usual, ladon::LayerConfig{.feed_forward = 1536}>>,
+    run<ladon::EncoderLayer<ladon::Model{.feed_forward = 1536}.with(usual)>>,
     run<ladon::MultiHeadAttention<half_packs>>,
 };

@@ -8,10 +8,10 @@
 namespace {
 
 constexpr ladon::Shape self{.queries = 3, .model = 2};
-constexpr ladon::LayerConfig config{.feed_forward = 2};
-constexpr std::size_t memory_tokens = 4;
-using Encoder = ladon::Encoder<1, self, config, ladon::mask::Causal>;
-using Decoder = ladon::Decoder<1, self, memory_tokens, config>;
+constexpr ladon::Model config{.memory = 4, .feed_forward = 2};
+constexpr std::size_t memory_tokens = config.memory;
+using Encoder = ladon::Encoder<config.with(self), ladon::mask::Causal>;
+using Decoder = ladon::Decoder<config.with(self)>;
 using EncoderLayer = Encoder::Layer;
 using DecoderLayer = Decoder::Layer;
 

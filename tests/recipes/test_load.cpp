@@ -112,8 +112,8 @@ TEST_CASE("attention with a bias only in its output") {
 }
 
 TEST_CASE("epsilon reaches every norm") {
-  constexpr ladon::LayerConfig config{.feed_forward = 6};
-  using Encoder = ladon::Encoder<1, shape, config, ladon::mask::None, ladon::FinalNorm::with>;
+  constexpr ladon::Model config{.feed_forward = 6, .final_norm = ladon::FinalNorm::with};
+  using Encoder = ladon::Encoder<config.with(shape)>;
   Checkpoint checkpoint = attention("m.layers.0.self_attn.");
   const std::string layer = "m.layers.0.";
   checkpoint.add(layer + "linear1.weight", 6, 4, 0).add(layer + "linear1.bias", 6, 0);
@@ -131,7 +131,7 @@ TEST_CASE("epsilon reaches every norm") {
   CHECK(weights.norm.weight.data == file.tensor("m.norm.weight", {4}));
 
   // A stack without a final norm has no place for the tensors of "m.norm", so `load` reports these tensors.
-  using WithoutNorm = ladon::Encoder<1, shape, config>;
+  using WithoutNorm = ladon::Encoder<config.one_layer().with(shape)>;
   check_has(complaint<WithoutNorm>(checkpoint, "m.layers"), R"(no place for "m.norm.weight", "m.norm.bias")");
   CHECK(load<WithoutNorm>(file, "m.layers", {.strict = false}).layers[0].norm2.bias.data != nullptr);
 }

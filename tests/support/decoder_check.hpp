@@ -20,6 +20,7 @@
 
 #include "guarded_run.hpp"
 #include "mask_data.hpp"
+#include "models.hpp"
 #include "oracle.hpp"
 #include "subject.hpp"
 #include "weight_views.hpp"
@@ -29,7 +30,7 @@ namespace ladon_test {
 
 struct DecoderForm {
   std::size_t layers = 1;
-  ladon::LayerConfig layer{.feed_forward = 1};
+  ladon::Model layer{.feed_forward = 1};
   bool final_norm = false;
   bool self_causal = false;
   bool self_padding = false;
@@ -103,11 +104,12 @@ Subject subject_of_decoder_layer() {
       ladon::detail::attends_in_pairs<Layer::shape, typename Layout::Precision, ladon::detail::vec::NativeVectors>;
   return subject;
 }
-template <ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask, class MemoryMask,
+template <ladon::Shape S, std::size_t Memory, ladon::Model Config, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj>
 Subject decoder_layer_subject() {
-  return subject_of_decoder_layer<ladon::DecoderLayer<S, Memory, Config, SelfMask, MemoryMask, Layout>, SelfMask,
-                                  MemoryMask, Layout>();
+  return subject_of_decoder_layer<
+      ladon::DecoderLayer<decoder_of(Config, S, Memory), ladon::DecoderMasks<SelfMask, MemoryMask>, Layout>, SelfMask,
+      MemoryMask, Layout>();
 }
 
 template <class Decoder, class SelfMask, class MemoryMask>
@@ -133,11 +135,12 @@ Subject subject_of_decoder() {
   };
   return decoder_subject_running<Decoder, layers>(run, WeightLayout::in_proj);
 }
-template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask,
-          class MemoryMask, ladon::FinalNorm Final>
+template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::Model Config, class SelfMask, class MemoryMask,
+          ladon::FinalNorm Final>
 Subject decoder_subject() {
-  return subject_of_decoder<ladon::Decoder<Layers, S, Memory, Config, SelfMask, MemoryMask, Final>, SelfMask,
-                            MemoryMask>();
+  return subject_of_decoder<
+      ladon::Decoder<stack_of(Config, S, Layers, Final, Memory), ladon::DecoderMasks<SelfMask, MemoryMask>>, SelfMask,
+      MemoryMask>();
 }
 
 }  // namespace ladon_test

@@ -16,7 +16,7 @@ namespace ladon_test {
 
 struct EncoderForm {
   std::size_t layers = 1;
-  ladon::LayerConfig layer{.feed_forward = 1};
+  ladon::Model layer{.feed_forward = 1};
   ladon::Bias projections = ladon::Bias::with;  // the biases of query, key and value
   ladon::Bias output = ladon::Bias::with;       // the bias of attention's output
   bool final_norm = false;

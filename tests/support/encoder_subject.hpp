@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "attention_subject.hpp"
+#include "models.hpp"
 
 namespace ladon_test {
 
@@ -29,10 +30,10 @@ Subject subject_of_layer() {
   return subject;
 }
 
-template <ladon::Shape S, ladon::LayerConfig Config, class Mask, class Layout = ladon::layout::InProj,
+template <ladon::Shape S, ladon::Model Config, class Mask, class Layout = ladon::layout::InProj,
           class Vectors = ladon::detail::vec::NativeVectors>
 Subject layer_subject() {
-  using Layer = ladon::EncoderLayer<S, Config, Mask, Layout, ladon::score::Scaled, ladon::position::None, Vectors>;
+  using Layer = ladon::EncoderLayer<Config.with(S), Mask, Layout, ladon::score::Scaled, ladon::position::None, Vectors>;
   return subject_of_layer<Layer, Mask, Layout, Vectors>();
 }
 
@@ -64,10 +65,10 @@ Subject subject_of_encoder() {
   return {Encoder::shape, WeightLayout::in_proj, layers, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, class Mask, ladon::FinalNorm Final,
+template <std::size_t Layers, ladon::Shape S, ladon::Model Config, class Mask, ladon::FinalNorm Final,
           class Layout = ladon::layout::InProj>
 Subject encoder_subject() {
-  return subject_of_encoder<ladon::Encoder<Layers, S, Config, Mask, Final, Layout>, Mask>();
+  return subject_of_encoder<ladon::Encoder<stack_of(Config, S, Layers, Final), Mask, Layout>, Mask>();
 }
 
 }  // namespace ladon_test

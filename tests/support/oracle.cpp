@@ -481,7 +481,7 @@ Real activate_hidden(Activation activation, Real x, bool rounded) {
   return y;
 }
 
-Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, const Matrix& x) {
+Matrix feed_forward(const LayerWeights& weights, const Model& config, const Matrix& x) {
   Matrix hidden = linear(config.gated ? weights.gate : weights.linear1, x);
   const bool rounded = weights.linear2.activation_bits != 0 || weights.linear2.rounds_inputs;
   for (Real& value : hidden.data) value = activate_hidden(config.activation, value, rounded);
@@ -492,7 +492,7 @@ Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, cons
   return linear(weights.linear2, hidden);
 }
 
-Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
+Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const Model& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see) {
   const bool pre = config.norm == NormOrder::pre;
   const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(config.norm_kind, norm, y); };
@@ -508,7 +508,7 @@ Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads
 }
 
 Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
-                      const LayerConfig& config, std::size_t queries, std::size_t keys, const MaySee& may_see,
+                      const Model& config, std::size_t queries, std::size_t keys, const MaySee& may_see,
                       const MaySee& memory_seen) {
   const bool pre = config.norm == NormOrder::pre;
   const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(config.norm_kind, norm, y); };

@@ -17,7 +17,7 @@
 
 namespace ladon_test::oracle {
 
-using ladon::Activation, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::Model, ladon::NormKind, ladon::NormOrder;
 
 struct Matrix {
   std::size_t rows = 0;
@@ -128,11 +128,11 @@ Matrix linear(const Linear& w, const Matrix& x);
 Matrix layer_norm(const Norm& norm, const Matrix& x);
 Matrix rms_norm(const Norm& norm, const Matrix& x);
 Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x);
-Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, const Matrix& x);
+Matrix feed_forward(const LayerWeights& weights, const Model& config, const Matrix& x);
 
 // Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys.
 // `may_see` returns whether a query sees a key.
-Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
+Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const Model& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see);
 
 // The results of a decoder layer: the output, and the attention weights of self-attention and of the attention to the
@@ -146,7 +146,7 @@ struct Decoded {
 // Computes a decoder layer. `may_see` returns whether a query sees a key of self-attention. `memory_seen` returns
 // whether a query sees a token of `memory`.
 Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
-                      const LayerConfig& config, std::size_t queries, std::size_t keys, const MaySee& may_see,
+                      const Model& config, std::size_t queries, std::size_t keys, const MaySee& may_see,
                       const MaySee& memory_seen);
 
 }  // namespace ladon_test::oracle

@@ -24,13 +24,13 @@ AttentionWeights random_attention(Random& random, const ladon::Shape& shape) {
           random_linear(random, shape.model, shape.concat_width())};
 }
 
-Norm random_norm(Random& random, std::size_t size, const ladon::LayerConfig& config, float epsilon) {
+Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, float epsilon) {
   Norm norm{random.normals(size, 0.2, 1), random.normals(size, 0.2), epsilon};
   if (config.norm_kind == ladon::NormKind::rms || config.norm_bias == ladon::Bias::without) norm.bias.clear();
   return norm;
 }
 
-LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerConfig& config, float epsilon) {
+LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config, float epsilon) {
   LayerWeights layer{random_attention(random, shape),
                      {},
                      random_linear(random, config.feed_forward, shape.model),
@@ -44,8 +44,8 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
   return layer;
 }
 
-oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
-                                                 const ladon::LayerConfig& config, float epsilon) {
+oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config,
+                                                 float epsilon) {
   return {random_layer(random, shape, config, epsilon), random_attention(random, shape),
           random_norm(random, shape.model, config, epsilon)};
 }

@@ -16,12 +16,12 @@ namespace ladon_test {
 // (bound.hpp).
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
-oracle::Norm random_norm(Random& random, std::size_t size, const ladon::LayerConfig& config, float epsilon);
-oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerConfig& config,
+oracle::Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, float epsilon);
+oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config,
                                   float epsilon);
 
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
-                                                 const ladon::LayerConfig& config, float epsilon);
+                                                 const ladon::Model& config, float epsilon);
 
 // Removes the biases of queries, keys and values if `projections` is Bias::without. Removes the bias of the output
 // projection if `output` is Bias::without.

@@ -8,14 +8,15 @@ constexpr ladon::Shape shape{.queries = 33, .model = 20, .heads = 2};
 using Mask = decltype(ladon::mask::Causal{} & ladon::mask::Padding{});
 using Attention = ladon::MultiHeadAttention<shape, Mask>;
 using Given = ladon::Attention<shape, ladon::mask::None>;
-using Stack =
-    ladon::Encoder<2, shape,
-                   ladon::LayerConfig{
-                       .feed_forward = 40, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-                   Mask, ladon::FinalNorm::with>;
+using Stack = ladon::Encoder<ladon::Model{.layers = 2,
+                                          .feed_forward = 40,
+                                          .activation = ladon::Activation::gelu,
+                                          .norm = ladon::NormOrder::pre,
+                                          .final_norm = ladon::FinalNorm::with}
+                                 .with(shape),
+                             Mask>;
 using TanhLayer =
-    ladon::EncoderLayer<shape, ladon::LayerConfig{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh},
-                        Mask>;
+    ladon::EncoderLayer<ladon::Model{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh}.with(shape), Mask>;
 
 constinit Attention::Workspace attention_workspace{};
 constinit Stack::Workspace stack_workspace{};

@@ -70,9 +70,7 @@ std::string squeezed(const std::string& text) {
 // Runs the model with the tokens in the order of the training: 40 places for the text, then the slots. The text stands
 // at the end of the 40 places, and a mask hides the places before the text. Computes the classifier in float64.
 void run_as_trained(std::string_view text, double (&logits)[classes][slots]) {
-  using Trained =
-      ladon::Encoder<layers, shape, ladon::LayerConfig{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
-                     ladon::mask::Padding, ladon::FinalNorm::with>;
+  using Trained = ladon::Encoder<model_sizes, ladon::mask::Padding>;
   constexpr std::size_t model = shape.model;
   const auto memory = std::make_unique<Trained::Workspace>();
   float tokens[shape.queries][model] = {};

@@ -8,14 +8,14 @@
 // The functions take and return packs (vector registers of floats), and access no arrays. The caller ignores the
 // results of lanes without a token.
 //
-// A new activation needs an enumerator in layer_config.hpp and an overload of `activate` in this file. Without the
+// A new activation needs an enumerator in model.hpp and an overload of `activate` in this file. Without the
 // overload, a layer with the new enumerator does not compile. The tests have switch statements over Activation. With
 // -Werror=switch, the tests do not compile until each switch has a case for the new enumerator.
 #pragma once
 
 #include <ladon/detail/layer/gelu_table.hpp>
 #include <ladon/detail/vec/elementary.hpp>
-#include <ladon/layer_config.hpp>
+#include <ladon/model.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

@@ -21,7 +21,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Vectors, class Simd>
+template <Shape S, Model Config, class LayerWeights, class Score, class Position, class Vectors, class Simd>
 struct FirstTokenSteps {
   using All = EncoderSteps<S, Config, LayerWeights, Score, Position, Vectors, Simd>;
   static constexpr Shape one = one_query<S>();

@@ -17,7 +17,7 @@
 #include <ladon/detail/attention/heads.hpp>
 #include <ladon/detail/layer/decoder_workspace.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
-#include <ladon/layer_config.hpp>
+#include <ladon/model.hpp>
 #include <ladon/position.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -31,8 +31,8 @@ struct DecoderLengths {
 
 // The steps of one decoder layer. `shared` has the arrays of a layer for the decoder's tokens (LayerPanels). The array
 // shared.x holds the tokens.
-template <Shape S, std::size_t Memory, LayerConfig Config, class LayerWeights, class Score, class Position,
-          class Vectors, class Simd>
+template <Shape S, std::size_t Memory, Model Config, class LayerWeights, class Score, class Position, class Vectors,
+          class Simd>
 struct DecoderSteps {
   static constexpr Shape cross = memory_shape<S, Memory>();
   using SelfAttention = MultiHeadSteps<S, decltype(LayerWeights::self_attention), Score, Position, Vectors, Simd>;

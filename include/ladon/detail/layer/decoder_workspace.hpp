@@ -9,7 +9,7 @@
 #include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/workspace.hpp>
-#include <ladon/layer_config.hpp>
+#include <ladon/model.hpp>
 #include <ladon/shape.hpp>
 
 namespace LADON_NAMESPACE {
@@ -17,7 +17,7 @@ namespace LADON_NAMESPACE {
 // The arrays of a decoder's workspace that all threads share:
 //     tokens    the decoder's tokens, with the same arrays as in an encoder layer
 //     memory    the encoder's output, in panels
-template <Shape S, std::size_t Memory, LayerConfig Config, class Vectors, class Precision = precision::Float32>
+template <Shape S, std::size_t Memory, Model Config, class Vectors, class Precision = precision::Float32>
 struct DecoderShared {
   static constexpr detail::PanelLayout keys = detail::ShapeLayout<memory_shape<S, Memory>(), Vectors>::keys;
   LayerPanels<S, Config, Vectors, Precision> tokens;
@@ -28,7 +28,7 @@ struct DecoderShared {
 // The arrays of a decoder's workspace that each thread has for itself: `tokens` for all steps with the decoder's
 // tokens, and `memory` for the attention to the encoder's output. For a text that grows, AttentionScratch is
 // CachedScratch (detail/panel/workspace.hpp).
-template <Shape S, std::size_t Memory, LayerConfig Config, class Vectors, class Precision = precision::Float32,
+template <Shape S, std::size_t Memory, Model Config, class Vectors, class Precision = precision::Float32,
           template <Shape, class> class AttentionScratch = HeadScratch>
 struct DecoderScratch {
   EncoderScratch<S, Config, Vectors, Precision, AttentionScratch<S, Vectors>> tokens;

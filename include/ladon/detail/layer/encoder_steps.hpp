@@ -20,12 +20,12 @@
 #include <ladon/detail/attention/heads.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
 #include <ladon/detail/layer/workspace.hpp>
-#include <ladon/layer_config.hpp>
+#include <ladon/model.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
 // The steps of one encoder layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
-template <Shape S, LayerConfig Config, class LayerWeights, class Score, class Position, class Vectors, class Simd>
+template <Shape S, Model Config, class LayerWeights, class Score, class Position, class Vectors, class Simd>
 struct EncoderSteps {
   using SelfAttention = MultiHeadSteps<S, decltype(LayerWeights::attention), Score, Position, Vectors, Simd>;
   static constexpr PanelLayout q = SelfAttention::q;

@@ -6,10 +6,10 @@
 // Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202, defines the gated network.
 //
 // The arrays and their shapes:
-//     in       [panels][Model][width]   tokens, or their norms, as the input of a product
+//     in       [panels][model][width]   tokens, or their norms, as the input of a product
 //     hidden   [panels][Chunk][width]   scratch: the hidden features of one chunk
-//     sums     [panels][Model][width]   scratch: W2 times the earlier chunks of `hidden`; unused with a single chunk
-//     out      [panels][Model][width]   residual, updated in place; `in` and `out` may be the same array
+//     sums     [panels][model][width]   scratch: W2 times the earlier chunks of `hidden`; unused with a single chunk
+//     out      [panels][model][width]   residual, updated in place; `in` and `out` may be the same array
 //
 // W1 and W2 hold most of a layer's weights, and are often too large for the L1 and L2 caches. Reading all weights again
 // for each panel would be too slow. Each weight that is read is therefore used for a few panels.
@@ -35,7 +35,7 @@
 #include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/product/product.hpp>
-#include <ladon/layer_config.hpp>
+#include <ladon/model.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -56,7 +56,7 @@ struct FeedForwardPlan {
 // - There is a single token.
 // - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, which would be
 //   too small.
-template <Shape S, LayerConfig Config, class Vectors, class Precision>
+template <Shape S, Model Config, class Vectors, class Precision>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
   if (precision::is_int8<Precision>) return FeedForwardPlan{1, Config.feed_forward};
@@ -71,11 +71,11 @@ inline constexpr FeedForwardPlan feed_forward_plan = [] {
   return FeedForwardPlan{panels, (Config.feed_forward + panels - 1) / panels};
 }();
 
-template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Model, LayerConfig Config, std::size_t Chunk>
+template <class Simd, PanelLayout T, std::size_t Packs, Model Config, std::size_t Chunk>
 struct FeedForward {
   static constexpr std::size_t width = T.width();
   static constexpr std::size_t hidden_width = Config.feed_forward;
-  static constexpr std::size_t stride = Model * width;  // how many floats a panel of `in`, `sums` or `out` has
+  static constexpr std::size_t stride = Config.model * width;  // how many floats a panel of `in`, `sums` or `out` has
   static constexpr std::size_t chunks = (hidden_width + Chunk - 1) / Chunk;
 
   std::size_t panels;
@@ -115,15 +115,15 @@ struct FeedForward {
     constexpr bool rounded = is_quantised<In> || std::is_same_v<In, BFloat16PanelsView>;  // as in the second product
     const Epilogue<width, Activate<Config.activation, rounded>> store_activated{hidden, Count * width};
     if constexpr (activates_later && !Config.gated) {
-      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
-                                           Epilogue<width, Unchanged>{hidden, Count * width});
+      matmul<Simd, T, Packs, Count, Config.model>(w.linear1.rows_from(first), in, panels,
+                                                  Epilogue<width, Unchanged>{hidden, Count * width});
       for (std::size_t p = 0; p < panels; ++p) activate_panel<Count * width, rounded>(hidden + p * Count * width);
     } else if constexpr (Config.gated) {
-      matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, store_activated);
-      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
-                                           Epilogue<width, Unchanged, Combine::multiply>{hidden, Count * width});
+      matmul<Simd, T, Packs, Count, Config.model>(w.gate.rows_from(first), in, panels, store_activated);
+      matmul<Simd, T, Packs, Count, Config.model>(w.linear1.rows_from(first), in, panels,
+                                                  Epilogue<width, Unchanged, Combine::multiply>{hidden, Count * width});
     } else {
-      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels, store_activated);
+      matmul<Simd, T, Packs, Count, Config.model>(w.linear1.rows_from(first), in, panels, store_activated);
     }
   }
 
@@ -160,9 +160,9 @@ struct FeedForward {
                                [[maybe_unused]] Start start) const noexcept {
     const auto in = hidden_input.template convert<Simd, T, Packs, Count>(hidden, 0, panels);
     if constexpr (is_single_token<Simd, T>) {
-      matmul<Simd, T, Packs, Model, Count>(columns, in, panels, epilogue);
+      matmul<Simd, T, Packs, Config.model, Count>(columns, in, panels, epilogue);
     } else {
-      matmul_panels<Simd, T, Packs, Model, Count>(columns, in, panels, epilogue, start);
+      matmul_panels<Simd, T, Packs, Config.model, Count>(columns, in, panels, epilogue, start);
     }
   }
 };

@@ -23,7 +23,7 @@
 
 #include <ladon/detail/vec/exp2_table.hpp>
 #include <ladon/detail/vec/rounding.hpp>
-#include <ladon/layer_config.hpp>
+#include <ladon/model.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

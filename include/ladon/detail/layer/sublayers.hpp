@@ -16,20 +16,20 @@
 #include <cstddef>
 
 #include <ladon/detail/layer/feed_forward.hpp>
+#include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/norm.hpp>
 #include <ladon/detail/panel/panels.hpp>
-#include <ladon/layer_config.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
-template <Shape S, LayerConfig Config, class Vectors, class Simd, class Precision>
+template <Shape S, Model Config, class Vectors, class Simd, class Precision>
 struct Sublayers {
   static constexpr PanelLayout t = ShapeLayout<S, Vectors>::queries;
   static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Vectors, Precision>;
   static constexpr std::size_t width = t.width();
   static constexpr std::size_t stride = S.model * width;                 // how many floats a panel of x has
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
-  using NormOf = LayerNormOf<S, Config>;
+  using NormOf = typename ladon::NormOf<Config>::Type;
 
   // Computes the output projection and adds its result to the residual: x += output(heads). Then computes the input of
   // the next sublayer: normed = norm(x). `output` has the weights of the output projection, and `heads` is a view of
@@ -48,8 +48,8 @@ struct Sublayers {
   template <PanelLayout P, std::size_t Packs, class LayerWeights, class Normed, class Scratch>
   static constexpr void add_feed_forward(const LayerWeights& w, Normed normed, std::size_t panels, Scratch& scratch,
                                          float* sums, float* x, const NormOf& norm) noexcept {
-    FeedForward<Simd, P, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(
-        w, normed, scratch.hidden_input);
+    FeedForward<Simd, P, Packs, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(w, normed,
+                                                                                           scratch.hidden_input);
     if constexpr (Config.norm == NormOrder::post) normalize_panels<P, Packs>(norm, x, panels, x);
   }
 

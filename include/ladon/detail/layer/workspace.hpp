@@ -7,17 +7,17 @@
 #include <type_traits>
 
 #include <ladon/detail/layer/feed_forward.hpp>
+#include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/workspace.hpp>
-#include <ladon/layer_config.hpp>
 #include <ladon/shape.hpp>
 
 namespace LADON_NAMESPACE {
 
 // The arrays of a layer that all threads share: `x` has the tokens, `heads` has the output of all heads, and `normed`
 // exists only in pre-LN. EncoderShared adds memory for stacks of encoder layers.
-template <Shape S, LayerConfig Config, class Vectors, class Precision = precision::Float32>
+template <Shape S, Model Config, class Vectors, class Precision = precision::Float32>
 struct LayerPanels {
   using L = detail::ShapeLayout<S, Vectors>;
   struct Nothing {};
@@ -43,7 +43,7 @@ struct LayerPanels {
 // The arrays of an encoder's workspace that each thread has for itself: the scratch memory of attention, and the hidden
 // features of the feed-forward network. The feed-forward network takes at most `panels` panels at a time. It computes
 // `plan.chunk` hidden features of each panel at a time (feed_forward.hpp).
-template <Shape S, LayerConfig Config, class Vectors, class Precision = precision::Float32,
+template <Shape S, Model Config, class Vectors, class Precision = precision::Float32,
           class AttentionScratch = HeadScratch<S, Vectors>>
 struct EncoderScratch {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -102,7 +102,7 @@ inline constexpr bool has_first_token = [] {
 
 // The additional memory that the steps for token 0 need: token 0's rows of x, heads and norm(x), and the converted
 // inputs of products.
-template <Shape S, LayerConfig Config, class Vectors, class Precision>
+template <Shape S, Model Config, class Vectors, class Precision>
 struct FirstTokenMemory {
   static constexpr Shape one = one_query<S>();
   static constexpr detail::PanelLayout row = detail::ShapeLayout<one, Vectors>::queries;
@@ -112,14 +112,14 @@ struct FirstTokenMemory {
 
 // The arrays of an encoder's workspace that all threads share. Only a stack of layers uses `first`. A single layer has
 // the same workspace type, so that one workspace can serve a stack and its layers.
-template <Shape S, LayerConfig Config, class Vectors, class Precision = precision::Float32>
+template <Shape S, Model Config, class Vectors, class Precision = precision::Float32>
 struct EncoderShared : LayerPanels<S, Config, Vectors, Precision> {
   struct NoFirst {};
   using First = FirstTokenMemory<S, Config, Vectors, Precision>;
   [[no_unique_address]] std::conditional_t<has_first_token<S, Vectors>, First, NoFirst> first;
 };
 
-template <Shape S, LayerConfig Config, class Vectors, class Precision = precision::Float32>
+template <Shape S, Model Config, class Vectors, class Precision = precision::Float32>
 using EncoderWorkspace =
     Workspace<EncoderShared<S, Config, Vectors, Precision>, EncoderScratch<S, Config, Vectors, Precision>>;
 
