@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels with the DSP extension (detail/cortex_m/dsp_quantise.hpp). `w`,
-// `in`, `panels` and `epilogue` are the arguments of matmul_int8 (detail/product/product_int8.hpp). There are two
-// loops:
-//     3 or 4 tokens   A tile of 2 rows converts its weights to 16 bits, on the stack, once for all panels. The loop in
-//                     assembly then takes 11 instructions for 16 multiply-adds.
-//     1 or 2 tokens   The weights are converted in registers, again for each panel.
+// The product of int8 weights and quantised panels with the DSP extension (detail/cortex_m/dsp_quantise.hpp). Panels of
+// 4 tokens, of which 3 or 4 are used: a tile of 2 rows converts its weights to 16 bits, on the stack, once for all
+// panels; then 16 multiply-adds take 11 instructions. Other panels: the weights are converted in registers, again for
+// each panel.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +19,12 @@ namespace LADON_NAMESPACE::detail::dsp {
 
 namespace instructions = vec::dsp;
 
-// How many weights of each row a tile converts at a time. The converted weights of 2 rows therefore take at most 2 KB
-// of the stack. If a row has more weights, they are converted again for each panel, which takes 0.25 more instructions
-// per multiply-add.
+// The largest number of weights of a row that are converted at a time: at most 2 KB of the stack for 2 rows. Longer
+// rows are converted again for each panel, which takes 0.25 more instructions per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
-// Converts the integer `sums` of a tile to floats, and then passes all floats to the epilogue. If the epilogue stored
-// each float at once, the compiler would load the scales again after each store, because a store might change the
-// scales.
+// Converts the integer sums of a tile to floats, before the epilogue stores any of them: the compiler must assume that
+// a store changes the scales.
 template <std::size_t Rows, std::size_t Packs, std::size_t Columns, class Weights, class Epilogue>
 LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t panel, const float* token_scale,
                          const std::int32_t (*sums)[Columns], Epilogue epilogue) noexcept {
@@ -50,15 +46,14 @@ LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t pa
   }
 }
 
-// Computes Rows rows of the product for all panels. A panel has room for four tokens. The epilogue gets the results of
-// the first Packs tokens.
+// Computes Rows rows of the product for the first Packs of 4 tokens.
 template <std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Epilogue>
 LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::size_t first_row,
                                    Int8PanelsView<std::int16_t> in, std::size_t panels, Epilogue epilogue) noexcept {
   constexpr std::size_t block = Inner < most_converted_features ? Inner : most_converted_features;
   std::uint32_t weights[(block + 1) / 2][2];
   const std::int8_t* const rows = w.weight.rows_from(first_row).data;
-  // The loop always computes two rows. If the tile has only one row, the loop computes this row twice.
+  // A tile of one row computes this row twice.
   const std::int8_t* const second = rows + (Rows - 1) * RowStride;
   if constexpr (block == Inner) instructions::convert_2_rows(rows, second, Inner, weights);
   for (std::size_t p = 0; p < panels; ++p) {
@@ -84,7 +79,7 @@ LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::si
   }
 }
 
-// Computes Rows rows of the product for the first Packs tokens of all panels. A panel has room for Width tokens.
+// Computes Rows rows of the product for the first Packs of Width tokens.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::size_t first_row,
@@ -121,8 +116,7 @@ LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::
   }
 }
 
-// `tile` computes at most tile_rows rows of the product for all panels. tile_rows is 4 if the panel has one token,
-// otherwise 2.
+// Computes `Rows` rows, at most tile_rows, of the product for all panels.
 template <std::size_t Packs>
 inline constexpr std::size_t tile_rows = Packs == 1 ? 4 : 2;
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,

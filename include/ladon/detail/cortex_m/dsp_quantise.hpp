@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products with the DSP extension of Cortex-M4, M7, M33 and M55: SMLAD multiplies two pairs of 16-bit integers and
-// adds both products to a sum. This file has the inner loop, the conversion of weights to 16 bits, and the
-// quantisation. detail/cortex_m/dsp.hpp computes products with these functions.
+// Int8 products with the DSP extension of Cortex-M4, M7 and M33: SMLAD multiplies two pairs of 16-bit integers and adds
+// both products to a sum. detail/cortex_m/dsp.hpp computes products with these functions.
 //
-// A quantised panel holds q (detail/panel/quantise.hpp) in 16 bits. SXTB16 converts two of four weights to 16 bits:
-// the first use gives weights 0 and 2, and a second use, with a rotation by 8, gives weights 1 and 3. The features of a
-// panel are therefore stored in the same pairs:
+// A quantised panel holds q (detail/panel/quantise.hpp) in 16 bits. SXTB16 extends weights 0 and 2 of four weights to
+// 16 bits, and with a rotation by 8, weights 1 and 3. The features of a panel have the same order:
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]             features in order; 0 if a feature is missing
-//
-// In constant evaluation, panels have the order of tuple_dot.hpp.
 #pragma once
 
 #include <bit>
@@ -24,8 +20,6 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Whether int8 products use the instruction SMLAD. `Element` is the type of a quantised feature. `Simd` provides the
-// packs (vectors.hpp).
 template <class Element, class Simd>
 inline constexpr bool uses_dsp = LADON_DSP && std::is_same_v<Element, std::int16_t> && Simd::lanes == 1;
 
@@ -33,7 +27,7 @@ inline constexpr bool uses_dsp = LADON_DSP && std::is_same_v<Element, std::int16
 
 namespace dsp {
 
-// even_weights extends weights 0 and 2 of four 8-bit weights to 16 bits. odd_weights extends weights 1 and 3.
+// Weights 0 and 2 of four 8-bit weights in 16 bits each; odd_weights: weights 1 and 3.
 LADON_INLINE std::uint32_t even_weights(std::uint32_t four) noexcept {
   std::uint32_t pair;
   asm("sxtb16 %0, %1" : "=r"(pair) : "r"(four));
@@ -44,13 +38,12 @@ LADON_INLINE std::uint32_t odd_weights(std::uint32_t four) noexcept {
   asm("sxtb16 %0, %1, ror #8" : "=r"(pair) : "r"(four));
   return pair;
 }
-// Returns sum + a[0] * b[0] + a[1] * b[1].
+// sum + a[0] * b[0] + a[1] * b[1]
 LADON_INLINE std::int32_t add_pair(std::uint32_t a, std::uint32_t b, std::int32_t sum) noexcept {
   asm("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));
   return sum;
 }
-// Returns an integer as a float, rounded to nearest. The FPU loads the integer directly from memory, which saves a
-// general register.
+// The FPU loads the integer from memory, which saves a general register.
 LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
 #if LADON_CORTEX_M_FPU
   float result;
@@ -61,25 +54,21 @@ LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
 #endif
 }
 #if LADON_CORTEX_M_FPU
-// For quantise_quads: `reciprocal` is 1 / scale of each of four tokens. `limit` is 32767 - (the largest q of the
-// token), in both halves of the word.
+// 1 / scale of each of four tokens; 32767 - (the largest q of the token), in both halves of the word.
 struct Quantisation {
   float reciprocal[4];
   float rounding = round_to_low_bits;
   std::uint32_t limit[4];
 };
 
-// SCALE_4 multiplies one feature of each of four tokens by the reciprocals of the scales. ROUND_4 adds `rounding` to
-// four registers.
 #define LADON_DSP_SCALE_4(a, b, c, d)                                                                            \
   "vmul.f32 " #a ", " #a ", s16\n\tvmul.f32 " #b ", " #b ", s17\n\tvmul.f32 " #c ", " #c ", s18\n\tvmul.f32 " #d \
   ", " #d ", s19\n\t"
 #define LADON_DSP_ROUND_4(a, b, c, d)                                                                            \
   "vadd.f32 " #a ", " #a ", s20\n\tvadd.f32 " #b ", " #b ", s20\n\tvadd.f32 " #c ", " #c ", s20\n\tvadd.f32 " #d \
   ", " #d ", s20\n\t"
-// For each of two tokens, PACK_2 packs the integers of two features into one register. An integer is the low 16 bits of
-// an FPU register. PACK_2 then adds `limit` to each integer with saturation, and subtracts `limit` again, so that no
-// integer exceeds the largest q.
+// Packs the integers (the low 16 bits of FPU registers) of two features of each of two tokens into one register for
+// each token. To add and subtract `limit`, with saturation, limits each integer to the largest q.
 #define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
   "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \
   "\n\t"                                                                          \
@@ -126,7 +115,7 @@ LADON_NOINLINE inline void quantise_quads(const float* panel, std::size_t quads,
 #undef LADON_DSP_SCALE_4
 #endif
 
-// Quantises the features of one token, from number `first` to the end. `from` and `to` point to feature 0 of the token.
+// Quantises the features of one token from number `first` on. `from` and `to` point to feature 0.
 template <std::size_t Features, std::size_t Width>
 LADON_INLINE void quantise_token(const float* from, float reciprocal, std::int32_t most, std::int16_t* to,
                                  std::size_t first) noexcept {
@@ -140,8 +129,7 @@ LADON_INLINE void quantise_token(const float* from, float reciprocal, std::int32
   if constexpr (Features % 2 != 0) to[Features / 2 * 2 * Width + 1] = 0;
 }
 
-// Converts the weights of two rows to 16 bits, and stores the weights to `pairs` [pairs][2]. Each word is a pair of
-// weights of one row. The rows need no alignment.
+// Converts the weights of two rows to 16 bits: pairs [pairs][2 rows]. The rows need no alignment.
 LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::int8_t* row1, std::size_t features,
                                           std::uint32_t (*pairs)[2]) noexcept {
   std::size_t i = 0;
@@ -173,9 +161,7 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
 //     r4 - r11   the sums
 //     r12, lr    a pair of weights of each row
 //     r0, r3     a pair of features of two tokens
-//
-// Both loops (eight pairs at a time, then the rest) need all 14 general registers. The addresses at which the loops end
-// are therefore on the stack.
+//     stack      the ends of both loops (eight pairs at a time, then the rest)
 LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*weights)[2], std::size_t pairs,
                                        std::int32_t (&sums)[2][4]) noexcept {
 #define LADON_DSP_PAIR                                                                                 \
@@ -222,8 +208,7 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
 
 }  // namespace dsp
 
-// Quantises the first Packs tokens of a panel [Features][Width]. A pack has one lane, so a pack is one token. The
-// floats of the other tokens may have any values, because the products ignore these tokens.
+// Quantises the first Packs tokens of a panel [Features][Width]. The other tokens may have any values.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;

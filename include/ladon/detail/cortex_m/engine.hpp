@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of int8 weights with instructions of microcontrollers: SMLAD (int8_dsp_tile.hpp), VMLADAVA
-// (int8_helium_tile.hpp), and the instructions of a Cortex-M0+ (int8_thumb1_tile.hpp). All other targets use the loops
-// of detail/product/product_int8.hpp and int8_one_lane.hpp.
+// Products of int8 weights on microcontrollers. All other targets use the loops of detail/product/product_int8.hpp.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +13,13 @@
 
 namespace LADON_NAMESPACE::detail::cortex_m {
 
-// has_product says whether this file computes the product of several tokens. has_matrix_vector says whether this file
-// computes the product of a single token.
 template <class Element, class Simd>
 inline constexpr bool has_product =
     vec::uses_dsp<Element, Simd> || vec::uses_helium<Element, Simd> || vec::uses_thumb1<Element, Simd>;
 template <class Element, class Simd>
 inline constexpr bool has_matrix_vector = vec::uses_helium<Element, Simd>;
 
-// Computes the product for several tokens, tile by tile. `in` has the order that vec::quantise_panel writes.
+// Computes the product for several tokens. `in` has the order that vec::quantise_panel writes.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights,
           class Element, class Epilogue>
 LADON_INLINE void product([[maybe_unused]] const Weights& w, [[maybe_unused]] Int8PanelsView<Element> in,

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Int8 products with Helium: VMLADAVA.S8 multiplies 16 pairs of 8-bit integers and adds all products to a general
-// register. This file has the inner loops and the quantisation. detail/cortex_m/helium_int8.hpp computes
-// products with these functions.
+// register. This file has the inner loops and the quantisation.
 //
-// VMLADAVA multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z instead of the quantised
-// feature q. s fits into a signed byte. z depends on `zero`, the zero point of the token
-// (detail/panel/quantise.hpp):
-//     8 bits of a feature   z = zero - 128
-//     7 bits of a feature   z = zero
-//
-// The arrays of a quantised panel:
+// The bytes are signed. A quantised panel therefore holds s = q + z instead of the feature q
+// (detail/panel/quantise.hpp), with z = the zero point of the token + offset. The arrays of a panel:
 //     data         [packs][features / 16][4 tokens][16]   all packs of a panel have equally many bytes
 //     parameters   [2][width]                             scale as a float; z as an integer of 32 bits
-//
-// For a single token, `data` is [features], and `parameters` is [2].
-//
-// The bytes after the last feature may have any values, because the loops multiply them by weights of 0. In constant
-// evaluation, panels hold q + zero in the order of tuple_dot.hpp.
+// For a single token, `data` is [features], and `parameters` is [2]. The bytes after the last feature may have any
+// values: the loops multiply them by 0.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +21,6 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Whether int8 products use the instruction VMLADAVA. `Element` is the type of a quantised feature. `Simd` provides the
-// packs (vectors.hpp).
 #if LADON_HAS_HELIUM
 template <class Element, class Simd>
 inline constexpr bool uses_helium = std::is_same_v<Element, std::uint8_t> && std::is_base_of_v<HeliumVectors, Simd>;
@@ -44,7 +33,6 @@ inline constexpr bool uses_helium = false;
 
 namespace helium {
 
-// The difference between the number z of this file and the zero point of int8_panels.hpp: z = zero + offset.
 template <int FeatureBits>
 inline constexpr std::int32_t offset = FeatureBits == 8 ? -128 : 0;
 
@@ -58,10 +46,9 @@ LADON_INLINE void store_integers(int32x4_t integers, void* to) noexcept {
   *static_cast<InMemory*>(to) = integers;
 }
 
-// The lowest and the highest feature so far, compared as integers. `high` is the maximum of signed integers, which have
-// the same order as positive floats. `low` is the maximum of unsigned integers, because the most negative float has the
-// largest unsigned integer. The integers of infinities and NaN are even larger, so an infinity or a NaN ends up in
-// `high` or `low`.
+// The lowest and the highest feature so far, compared as integers. Positive floats have the order of signed integers,
+// and the most negative float is the largest unsigned integer. Infinities and NaN are even larger, so they end up in a
+// bound.
 struct Range {
   int32x4_t high = vdupq_n_s32(0);
   uint32x4_t low = vdupq_n_u32(0x80000000u);  // -0
@@ -70,9 +57,8 @@ struct Range {
     high = vmaxq_s32(high, bits);
     low = vmaxq_u32(low, vreinterpretq_u32_s32(bits));
   }
-  // Extends the range by `eights` blocks of eight features of four tokens. The features of a token are `Width` floats
-  // apart. Precondition: eights > 0. The assembly takes 26 instructions for a block. g++ 12 would take 33, because it
-  // would store the range in each iteration.
+  // Adds `eights` blocks of eight features of four tokens. Precondition: eights > 0. A block takes 26 instructions (g++
+  // 12: 33, because it stores the range in each iteration).
   template <std::size_t Width>
   LADON_INLINE void add_eights(const float* features, std::size_t eights) noexcept {
     asm("dls lr, %[eights]\n"
@@ -89,14 +75,12 @@ struct Range {
   }
 };
 
-// For quantise_blocks and quantise_rest: `reciprocal` is 1 / scale of each of four tokens. `zero` is the number z of
-// each token (s = q + z), in both halves of the word.
+// For four tokens: 1 / scale; and z, in both halves of the word.
 struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
 };
-// Computes the scale and z of four tokens, and writes them to `scales`, `zero_points` and `how`. If the function were
-// inlined, g++ 12 would spill the constants of this computation for each pack.
+// Writes the scale and z of four tokens. If the function were inlined, g++ 12 would spill its constants for each pack.
 template <int FeatureBits>
 LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zero_points, Quantisation& how) noexcept {
   const HeliumPack high = pack_of(range.high), low = pack_of(vreinterpretq_s32_u32(range.low));
@@ -109,14 +93,13 @@ LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* ze
   store_integers(vsliq_n_s32(vandq_s32(zero, vdupq_n_s32(0xffff)), zero, 16), how.zero);
 }
 
-// Quantises `blocks` blocks of 16 features of four tokens. Precondition: blocks > 0. The registers hold:
+// Quantises `blocks` blocks of 16 features of four tokens. Precondition: blocks > 0. Registers of the loop:
 //     q0 - q3   four features of each token, one token in each lane
 //     q6, q7    the reciprocals, and z
 //     r12       round_to_low_bits
 //
-// vfmas computes x * reciprocal + round_to_low_bits with one rounding. The lowest 16 bits of the result are q.
-// scale_of_range, which computes the zero point, rounds the product first. The smallest q may therefore be 1 less than
-// the zero point allows, and s = q + z may be -129. vqmovnb and vqmovnt limit s to -128 .. 127.
+// vfmas rounds x * reciprocal + round_to_low_bits once; the lowest 16 bits are q. scale_of_range rounds the product
+// first, so s may be -129. vqmovnb and vqmovnt limit s to -128 .. 127.
 template <std::size_t Width>
 LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, const Quantisation& how,
                                     std::uint8_t* bytes) noexcept {
@@ -153,8 +136,7 @@ LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, cons
 #undef LADON_HELIUM_PAIR
 }
 
-// Quantises the last Count features of four tokens. Count is less than 16. The remaining bytes of the block of 16 are
-// not written.
+// Quantises the last Count < 16 features of four tokens. The remaining bytes of the block are not written.
 template <std::size_t Count, std::size_t Width>
 LADON_NOINLINE void quantise_rest(const float* panel, const Quantisation& how, std::uint8_t* to) noexcept {
   const HeliumPack reciprocal = HeliumPack::load(how.reciprocal);
@@ -166,7 +148,6 @@ LADON_NOINLINE void quantise_rest(const float* panel, const Quantisation& how, s
   }
 }
 
-// Quantises four tokens of a panel [Features][Width].
 template <std::size_t Features, std::size_t Width, int FeatureBits>
 LADON_INLINE void quantise_pack(const float* panel, std::uint8_t* to, float* parameters) noexcept {
   Range range;
@@ -180,7 +161,6 @@ LADON_INLINE void quantise_pack(const float* panel, std::uint8_t* to, float* par
   if constexpr (whole < Features) quantise_rest<Features - whole, Width>(panel + whole * Width, how, to + 4 * whole);
 }
 
-// Quantises a single token.
 template <std::size_t Features, int FeatureBits>
 LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* parameters) noexcept {
   constexpr std::size_t whole = Features / 4 * 4;
@@ -205,7 +185,7 @@ LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* pa
   asm volatile("" ::: "memory");
 }
 
-// The arguments of sums_of_2x4. From tile to tile of a product, only `row0` and `row1` change.
+// The arguments of sums_of_2x4. Only the rows change from tile to tile.
 struct SumsArguments {
   const std::int8_t *row0, *row1;
   std::size_t gap;  // the bytes between the features of two packs
@@ -214,13 +194,13 @@ struct SumsArguments {
 
   LADON_INLINE SumsArguments(std::size_t inner, std::size_t pack_stride, const void* sums_end) noexcept
       : gap(pack_stride - 4 * ((inner + 15) / 16 * 16)), end(sums_end) {
-    // g++ 12 would call memset for an initialiser of `zeros`, so a loop writes `zeros`.
+    // g++ 12 would call memset for an initialiser.
     for (std::size_t i = 0; i < 8; i += 4) store_integers(vdupq_n_s32(0), zeros + i);
   }
 };
 
 // Computes the sums of two rows and all packs of four tokens:
-//     sums[pack][r][t] = sum over i of x[pack][i / 16][t][i % 16] * row[r][i]      i = 0 .. Inner - 1
+//     sums[pack][r][t] = sum over i < Inner of x[pack][i / 16][t][i % 16] * row[r][i]
 //
 // Registers of the loop:
 //     r0, r2, r4, r6      the sums of row 0
@@ -228,10 +208,8 @@ struct SumsArguments {
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// For 16 features, this loop takes 14 instructions: 1.75 for each of the 8 sums. Two of these instructions load
-// weights. The loop for short rows keeps the weights of 32 features in registers. For 16 features, the loop for short
-// rows takes 12 instructions, and another 2.5 to load and store the sums. The low-overhead loop (dls, le) is not used,
-// because it occupies lr. With this loop, a tile would have only 6 sums and take 12 instructions: 2 for each sum.
+// 16 features take 14 instructions, or for short rows, whose weights stay in registers, 12 and another 2.5 to load and
+// store the sums. A low-overhead loop would occupy lr: with 6 sums, a sum takes 2 instructions instead of 1.75.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& arguments,
                                 std::int32_t (*sums)[2][4]) noexcept {
@@ -242,9 +220,8 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   "vldrb.u8 q3, [r1], #16\n\tvmladava.s8 r12, q1, q2\n\tvmladava.s8 r6, q0, q3\n\tvmladava.s8 lr, q1, q3\n\t"
 #define LADON_HELIUM_ALL(q, row) "vldrb.u8 " q ", [" row "], #16\n\t"
 #define LADON_HELIUM_SOME(q, row) "vpst\n\tvldrbt.u8 " q ", [" row "]\n\t"
-// LADON_HELIUM_TOKEN multiplies one token's features by 32 weights of each row, or by 16 weights if no more are left.
-// `first` is the instruction for the first 16 weights: vmladav starts a sum at 0, and vmladava adds to a sum.
-// LADON_HELIUM_32 multiplies the features of four tokens in this way.
+// LADON_HELIUM_TOKEN multiplies the features of one token by 32 weights of each row, or by 16 if no more are left.
+// `first` is the first instruction: vmladav starts a sum at 0, and vmladava adds to a sum.
 #define LADON_HELIUM_TOKEN(first, sum0, sum1, offset)      \
   "vldrb.u8 q4, [r1, #" offset "]\n\t" first " " sum0      \
   ", q0, q4\n\t"                                           \
@@ -263,8 +240,8 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // The loop for rows of at most 64 weights. During a pass over all packs, q0 - q3 hold 32 weights of each row. If a
-    // row has more than 32 weights, a second pass adds the products of the remaining weights.
+    // Rows of at most 64 weights: during a pass over all packs, q0 - q3 hold 32 weights of each row. A second pass adds
+    // the products of the remaining weights.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"
@@ -350,7 +327,6 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
 #undef LADON_HELIUM_16
 }
 
-// Computes the sums of Rows rows for a single token. Each row begins RowStride weights after the previous row.
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* features, std::int32_t* sums) noexcept {
   const auto* x = reinterpret_cast<const std::int8_t*>(features);
@@ -369,8 +345,7 @@ LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* fe
 
 }  // namespace helium
 
-// Quantises the first Packs packs of a panel [Features][Width]. A pack has four tokens. If Width is 1, the panel has a
-// single token.
+// Quantises the first Packs packs of four tokens of a panel [Features][Width], or a single token if Width is 1.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::uint8_t* to, float* parameters,
                                    std::size_t stride) noexcept {

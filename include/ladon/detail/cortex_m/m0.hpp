@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels on Cortex-M0+ (detail/cortex_m/m0_quantise.hpp). `w`, `in`, `panels`
-// and `epilogue` are the arguments of matmul_int8 (detail/product/product_int8.hpp). A tile of three rows or one row
-// converts its weights to 32 bits, on the stack, once for all panels. For small code, all products of a program share
-// the function `multiply`, which takes the sizes as arguments.
+// The product of int8 weights and quantised panels on Cortex-M0+. A tile of three rows or one row converts its weights
+// to 32 bits, on the stack, once for all panels. To keep the code small, all products of a program share `multiply`.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +20,11 @@ namespace LADON_NAMESPACE::detail::thumb1 {
 namespace instructions = vec::thumb1;
 namespace soft = vec::soft;
 
-// How many converted weights a tile holds at a time. The weights take 32 bits each, at most 2 KB of the stack.
+// The most converted weights of a tile: 2 KB of the stack.
 inline constexpr std::size_t most_words = 512;
 
-// The number of bits by which an integer sum can be shifted to the left, so that the magnitude of the result still fits
-// into 31 bits. The sum has Inner terms. A term is a feature q times a weight, at most 255 * 127.
+// The number of bits by which a sum of Inner terms can be shifted to the left within 31 bits. A term is at most 255 *
+// 127.
 template <std::size_t Inner>
 inline constexpr std::uint32_t sum_shift = [] {
   std::uint32_t shift = 0;
@@ -34,17 +32,16 @@ inline constexpr std::uint32_t sum_shift = [] {
   return shift;
 }();
 
-// Returns sum * token_scale * scale + bias, computed with floats. Used for numbers that soft::multiply_add does not
-// take, and in deterministic builds. `sum` is the integer sum of products.
+// Returns sum * token_scale * scale + bias, computed with floats: if soft::multiply_add cannot, or if deterministic.
 LADON_COLD inline float result_of_floats(std::int32_t sum, float token_scale, float scale, float bias) noexcept {
   using Pack = vec::ArrayPack<1>;
   const Pack both = Pack::broadcast(token_scale) * Pack::broadcast(scale);
   return fma(Pack::broadcast(static_cast<float>(sum)), both, Pack::broadcast(bias)).lane[0];
 }
 
-// The arguments of `multiply`: a product for panels of four tokens.
+// A product for panels of four tokens.
 struct Product {
-  // The weights, their scales and their biases, as in Int8Rows. `bias` may be null.
+  // As in Int8Rows. `bias` may be null.
   const std::int8_t* weight;
   std::size_t row_stride;
   const float *scale, *bias;
@@ -54,18 +51,18 @@ struct Product {
   std::size_t tokens;  // how many tokens of a panel are computed
   Int8PanelsView<std::int32_t> in;
   std::size_t panels;
-  // Where the results of a tile [rows][4] go. If `finish` is null, `out` is a panel, and `multiply` stores the results
-  // there. Otherwise, `out` is a buffer, and `finish` passes the buffer to the epilogue.
+  // Where the results of a tile [rows][4] go: into the panel `out`, or if `finish` is not null, into the buffer `out`,
+  // which `finish` passes to the epilogue.
   float* out;
   std::size_t panel_stride;
   void (*finish)(const void* epilogue, const float* results, std::size_t panel, std::size_t row, std::size_t rows);
   const void* epilogue;
-  // Memory for converted weights. `block` is the largest number of features that are converted at a time.
+  // Memory for converted weights of at most `block` features.
   std::int32_t* words;
   std::size_t block;
 };
 
-// The scales and biases of at most three rows of a product, multiplied by Product::factor.
+// Scales and biases of at most three rows, times Product::factor.
 struct TileRows {
   std::size_t count;
   float scale[3], bias[3];
@@ -86,7 +83,7 @@ struct TileRows {
       usable = usable && soft::Affine::takes(scale[r], bias[r]);
     }
   }
-  // Converts the integer sums of the tile to floats, and writes them to results[4 * row + token].
+  // Converts the integer sums of the tile to floats: results[4 * row + token].
   LADON_INLINE void finish(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
                            float* results) const noexcept {
     if (!usable || soft::multiply_add(sums, token_scale, affine, results, affine + count, token_scale + tokens) != 0) {
@@ -105,9 +102,8 @@ struct TileRows {
   }
 };
 
-// Converts `count` weights of each row of a tile to 32-bit words. `weight` points to the first weight of the first row.
-// Three rows are packed into two words for each feature (detail/cortex_m/m0_products.hpp). A single row has one word
-// for each feature.
+// Converts `count` weights of each row of a tile to 32-bit words: three rows to two words for each feature
+// (detail/cortex_m/m0_products.hpp), a single row to one word.
 LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
                                    std::size_t count, std::int32_t* words) noexcept {
   if (rows == 1) {
@@ -128,7 +124,7 @@ LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_st
   }
 }
 
-// Multiplies `rows` rows of converted weights by the tokens of a panel, and adds the products to `sums`.
+// Adds the products of the converted weights and the tokens of a panel to `sums`.
 LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::int32_t* x, std::size_t count,
                       std::int32_t (&sums)[12]) noexcept {
   if (rows == 3) {
@@ -137,7 +133,7 @@ LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::in
     instructions::add_4_tokens(words, x, count, sums);
   }
 }
-// Like `add`, for rows with more features than Product::block. Converts and adds one block of weights after another.
+// Like `add`, for rows with more features than Product::block.
 LADON_COLD inline void add_blocks(const Product& product, const std::int8_t* weight, std::size_t rows,
                                   const std::int32_t* x, std::int32_t (&sums)[12]) noexcept {
   for (std::size_t left = product.inner; left != 0;) {
@@ -150,7 +146,7 @@ LADON_COLD inline void add_blocks(const Product& product, const std::int8_t* wei
   }
 }
 
-// Computes the product, three rows at a time. One or two remaining rows are computed one at a time.
+// Computes the product, three rows at a time, and then single rows.
 LADON_NOINLINE inline void multiply(const Product& product) noexcept {
   const std::size_t inner = product.inner;
   std::size_t rows;
@@ -163,8 +159,8 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
     const std::int32_t* panel = product.in.data;
     float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
     for (std::size_t p = 0; p < product.panels; ++p) {
-      // The asm statement hides the values of `zero`, `rows` and `one_block` from g++. If g++ knew `zero`, it would
-      // call memset. If g++ knew the other two values, it would compile the loop once for each value.
+      // Hides the values from g++. If g++ knew `zero`, it would call memset. If it knew the others, it would compile
+      // the loop once for each value.
       std::int32_t sums[12], zero = 0;
       asm("" : "+l"(zero), "+l"(rows), "+l"(one_block));
       for (std::int32_t& sum : sums) sum = zero;
@@ -181,13 +177,11 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
   }
 }
 
-// Whether the epilogue does nothing but store the results into panels of four tokens.
 template <class Epilogue>
 inline constexpr bool only_stores = false;
 template <>
 inline constexpr bool only_stores<Epilogue<4, Unchanged, Combine::replace>> = true;
 
-// Passes results[4 * row + token] to the epilogue.
 template <std::size_t Packs, class Epilogue>
 LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size_t panel, std::size_t row,
                            std::size_t rows) noexcept {
@@ -199,7 +193,6 @@ LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size
   }
 }
 
-// Computes the product if a panel has room for a single token only.
 template <std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
 LADON_INLINE void multiply_one_token(const Weights& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
                                      Epilogue epilogue) noexcept {
@@ -221,7 +214,7 @@ LADON_INLINE void multiply_one_token(const Weights& w, Int8PanelsView<std::int32
   }
 }
 
-// Computes the product of the first Packs tokens of each panel. A panel has room for Width tokens, 4 or 1.
+// Computes the product of the first Packs tokens of each panel. Width is 4 or 1.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void product(const Int8Rows<RowStride, Biases>& w, Int8PanelsView<std::int32_t> in, std::size_t panels,

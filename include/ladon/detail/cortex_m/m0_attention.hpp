@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with integers, for int8 weights on Cortex-M0+. This core has no FPU, so a multiply-add of floats takes more
-// than 200 instructions. A multiply-add of integers takes 2.4 (detail/cortex_m/m0_products.hpp). The features of a
-// token therefore become integers with one common exponent. A product of 32 bits has no room for two mantissas of 24
-// bits, so each mantissa m is split into two integers:
+// Attention with integers, for int8 weights on Cortex-M0+. A multiply-add of floats takes more than 200 instructions,
+// and one of integers 2.4. The features of a token therefore get one common exponent. A product of 32 bits has no room
+// for two mantissas of 24 bits, so each mantissa m is split:
 //
 //     m = 2^12 high + low            -2^11 <= low < 2^11
 //     m m' = 2^24 high high' + 2^12 (high low' + low high')
-// m' is the mantissa of the other factor, with the integers high' and low'. The product low low' is left out, because
-// it is below the error of a float.
+// The product low low' is below the error of a float.
 //
-//     scores         All features of a key have one exponent. All features of a query have one exponent.
+//     scores         All features of a key, and all of a query, have one exponent.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
-//     weighted sum   The features of a value have one exponent e. The weight of the value is multiplied by 2^e. The
-//                    weights of a query then get one common exponent. A hidden key has the weight 0, so its value has
-//                    no influence on this common exponent.
+//     weighted sum   The features of a value have one exponent e. Its weight is multiplied by 2^e. Then the weights
+//                    of a query get one exponent. Hidden keys have the weight 0 and do not influence this exponent.
 //
-// Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats.
-//
-// Each query block reads all keys and values of a head. to_words therefore replaces the floats of keys and values by
-// words, once for each head. The keys and values of a cache stay floats. The keys and values of a head also stay floats
-// if a feature is very large, infinite or NaN. A word of 32 bits holds both integers of a mantissa. Each of the first
-// two words of a token also holds four bits of the token's exponent:
+// Floats are used for tokens with an infinite, NaN or very large feature (most_exponent), and for the keys and values
+// of a cache. Otherwise, to_words replaces the keys and values of a head by words once, because each query block reads
+// them. The first two words of a token hold its exponent:
 //     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
 //
 // A panel (detail/panel/panels.hpp) holds four tokens: [features][4].
@@ -41,14 +35,12 @@ namespace LADON_NAMESPACE::detail::block_floats {
 namespace soft = vec::soft;
 using Pack = vec::ArrayPack<1>;
 
-// The widest head whose attention is computed with integers. The integers of a query block with this width take 2 KB of
-// the stack.
+// The widest head whose attention uses integers: those of a query block take 2 KB of the stack.
 inline constexpr std::size_t most_width = 64;
 
 LADON_INLINE constexpr std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
 
-// Returns the larger float. Compares the bits as integers, because without an FPU, a comparison of floats calls a
-// function of libgcc.
+// Returns the larger float. To compare floats would call a function of libgcc.
 LADON_INLINE constexpr float larger(float a, float b) noexcept {
   const auto ordered = [](float x) LADON_INLINE_LAMBDA {
     const auto bits = static_cast<std::int32_t>(bits_of(x));
@@ -57,13 +49,11 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// A block of numbers has one common exponent: the stored exponent (0 to 255) of its largest number, but at least
-// `least_exponent`. Because of this minimum, subnormal numbers become 0. A block whose common exponent exceeds
-// `most_exponent` is computed with floats.
+// A common exponent is a stored exponent (0 to 255). With the minimum, subnormal numbers become 0. Blocks with a larger
+// exponent than most_exponent are computed with floats.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
-// Returns the common exponent of a token's features: their largest stored exponent, but at least least_exponent. In a
-// panel of four tokens, the features of a token are four floats apart.
+// Returns the largest stored exponent of the features, but at least least_exponent. The features are four floats apart.
 template <std::size_t Features>
 LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   std::uint32_t largest = static_cast<std::uint32_t>(least_exponent) << 24;
@@ -73,7 +63,6 @@ LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   }
   return static_cast<std::int32_t>(largest >> 24);
 }
-// Writes the exponents of the tokens of a panel.
 template <std::size_t Features>
 LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
 #pragma GCC unroll 1
@@ -90,8 +79,7 @@ LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noe
 #endif
 }
 
-// The integers `high` and `low` of a mantissa (see the top of this file). `exponent` is the common exponent of the
-// token's features.
+// `exponent` is the common exponent of the token's features.
 struct Split {
   std::int32_t high, low;
 
@@ -104,7 +92,7 @@ struct Split {
     high = (mantissa + 2048) >> 12;
     low = mantissa - high * 4096;
   }
-  // Reads a word that holds both integers (see the top of this file).
+  // Reads a word.
   LADON_INLINE explicit Split(std::uint32_t word) noexcept
       : high(static_cast<std::int32_t>(word) >> 18), low(static_cast<std::int32_t>(word << 14) >> 20) {}
   LADON_INLINE std::uint32_t word() const noexcept {
@@ -112,9 +100,8 @@ struct Split {
   }
 };
 
-// Splits `count` features of a token into integers. Consecutive features are four floats apart, and consecutive
-// integers are `step` integers apart. Queries and keys share this function, and its loop is not unrolled, so that the
-// code stays small.
+// Splits `count` features, four floats apart, into integers, `step` integers apart. Queries and keys share this
+// function, without unrolling, to keep the code small.
 LADON_NOINLINE inline void split_token(const float* features, std::size_t count, std::int32_t exponent,
                                        std::int32_t* high, std::int32_t* low, std::size_t step) noexcept {
 #pragma GCC unroll 1
@@ -125,12 +112,11 @@ LADON_NOINLINE inline void split_token(const float* features, std::size_t count,
   }
 }
 
-// Whether tokens of `Width` features can be replaced by words. A token needs at least two words, because two words hold
-// the token's exponent.
+// Two words hold the exponent of a token.
 template <std::size_t Width>
 inline constexpr bool has_words = Width >= 2;
 
-// Returns whether integers can represent the first `tokens` tokens of `panels` [panels][Width][4].
+// Returns whether integers can represent the first `tokens` tokens of panels [panels][Width][4].
 template <std::size_t Width>
 LADON_COLD bool fits_words(const float* panels, std::size_t tokens) noexcept {
   std::int32_t exponents[4];
@@ -159,13 +145,12 @@ LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
     features[4] = ladon::bit_cast<float>(bits_of(features[4]) | bits >> 4);
   }
 }
-// Converts a word back into a float. `exponent` is the common exponent of the token's features.
 LADON_INLINE float float_of_word(float word, std::int32_t exponent) noexcept {
   const Split split(bits_of(word));
   const auto unit = ladon::bit_cast<float>(static_cast<std::uint32_t>(exponent - 23) << 23);
   return static_cast<float>(split.high * 4096 + split.low) * unit;
 }
-// Reads the exponents of the four tokens of a panel that consists of words.
+// Reads the exponents of four tokens of words.
 LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* exponents) noexcept {
 #pragma GCC unroll 1
   for (std::size_t t = 0; t < 4; ++t) {
@@ -174,12 +159,11 @@ LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* 
 }
 
 // The dot products of one row (a key, or one feature of several values) with four tokens. `row` holds all low integers
-// and then all high integers. The argument `x` holds the four tokens in the opposite order: all high integers and then
-// all low integers.
+// and then all high integers. `x` holds the four tokens in the opposite order.
 template <std::size_t MostTerms>
 struct Products {
-  // The number of bits by which a sum of products is shifted to the left. A product of two high integers is at most
-  // 2^24 in magnitude, so the shifted sum of MostTerms products is at most 2^30 and cannot overflow.
+  // A sum of products is shifted to the left by `shift` bits. A product of two high integers is at most 2^24, so the
+  // shifted sum is at most 2^30.
   static constexpr std::int32_t shift = MostTerms <= 16 ? 2 : MostTerms <= 32 ? 1 : 0;
   static_assert(MostTerms <= 64);
   std::int32_t sums[4];
@@ -191,8 +175,8 @@ struct Products {
     vec::thumb1::add_4_tokens(row, x, 2 * terms, mixed);
     for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
   }
-  // A dot product is an element of `sums` times 2^(e - 127 - 31). The exponent e is the sum of the row's exponent, the
-  // token's exponent and `bias`.
+  // A dot product is an element of `sums` times 2^(e - 127 - 31), where e is the exponent of the row + that of the
+  // token + bias.
   static constexpr std::int32_t bias = -118 - shift;
 };
 
@@ -200,14 +184,13 @@ struct Products {
 template <std::size_t Width>
 class Queries {
  public:
-  // `query` is Q^T [Width][4]. If `words` is true, the keys are words (to_words), otherwise floats.
+  // `query` is Q^T [Width][4]. `words`: whether the keys are words.
   LADON_INLINE constexpr Queries(const float* query, bool words) noexcept : floats_(query), words_(words) {
     if (!std::is_constant_evaluated()) load();
   }
   LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
 
-  // Computes the products of four keys K^T [Width][4] and the first Count queries. The products are computed with
-  // floats if a key or a query is infinite, NaN or very large. Not for constant evaluation.
+  // Computes the products of four keys K^T [Width][4] and the first Count queries. Not for constant evaluation.
   template <std::size_t Count>
   LADON_NOINLINE void multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
     std::int32_t exponents[4], row[2 * Width];
@@ -243,10 +226,8 @@ class Queries {
     for (std::size_t t = 0; t < usable_; ++t) {
       split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
     }
-    // The first `usable_` queries have integers. For all other queries, `integers_` stays uninitialised. If `multiply`
-    // needs such a query, `multiply` computes with floats.
+    // The integers of all other queries stay uninitialised: `multiply` then uses floats.
   }
-  // Computes the same products as `multiply`, but with floats.
   template <std::size_t Count>
   LADON_COLD void multiply_floats(const float* keys, const std::int32_t* exponents,
                                   Pack (&sum)[4][Count]) const noexcept {
@@ -272,7 +253,7 @@ class Queries {
   std::int32_t integers_[8 * Width];
 };
 
-// The table of `power`: entry j is 2^(31 + j/32), rounded.
+// Entry j is 2^(31 + j/32), rounded.
 inline constexpr std::uint32_t powers[32] = {
     0x80000000u, 0x82cd8699u, 0x85aac368u, 0x88980e81u, 0x8b95c1e4u, 0x8ea4398bu, 0x91c3d374u, 0x94f4efa9u,
     0x9837f052u, 0x9b8d39bau, 0x9ef53261u, 0xa2704303u, 0xa5fed6aau, 0xa9a15ab5u, 0xad583eeau, 0xb123f582u,
@@ -290,7 +271,7 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
   return entry + soft::multiply_high(entry, growth >> 4);
 }
 
-// Returns 2^(score - largest), computed with floats, for scores that do not fit into fixed point.
+// For scores that do not fit into fixed point.
 LADON_COLD inline float exponential_of_floats(float score, float largest) noexcept {
   return exp2_of_nonpositive(Pack{score - largest}).lane[0];
 }
@@ -298,7 +279,7 @@ LADON_COLD inline float exponential_of_floats(float score, float largest) noexce
 // Replaces each score s of one query by the weight 2^(s - largest), and returns the sum of the weights. The scores are
 // `width` floats apart.
 LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
-  // Scores with a magnitude below 64 are small: as multiples of 2^-24, they fit into a 32-bit integer.
+  // Small scores, below 64 in magnitude, fit into a 32-bit integer as multiples of 2^-24.
   std::uint32_t small = (127u + 6) << 24;
   if (bits_of(largest) << 1 >= small) small = 0;  // no score is small
   const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
@@ -328,21 +309,19 @@ LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::
       rest += *scores;
     }
   }
-  // Convert `total` to a float. The division by 2^22 subtracts 22 from the exponent.
   const std::uint32_t in_units = bits_of(static_cast<float>(total));
   const float sum = total == 0 ? 0 : ladon::bit_cast<float>(in_units - (22u << 23));
   return rest == 0 ? sum : sum + rest;
 }
 
-// How many keys the weighted sum adds at a time. The integers of these keys take 1.4 KB of the stack.
+// How many keys the weighted sum adds at a time: 1.4 KB of the stack.
 inline constexpr std::size_t step_keys = 32;
 
 // The weights of at most step_keys keys, for four queries.
 class Weights {
  public:
-  // Finds the exponents of the values, and converts the weights `p` to integers. `values` points to the panel of the
-  // first key. If `words` is true, the values are words (to_words). Returns false if a value or a weight is too large,
-  // infinite or NaN.
+  // Converts the weights `p` to integers. `values` points to the panel of the first key. Returns false if a value or a
+  // weight is too large, infinite or NaN.
   template <std::size_t ValueWidth, std::size_t Count>
   LADON_INLINE bool load(const float* values, const float* p, std::size_t keys, bool words) noexcept {
     terms_ = (keys + 3) / 4 * 4;
@@ -369,8 +348,7 @@ class Weights {
     }
     return true;
   }
-  // Computes the weighted sum of one feature of the values, for each query. `values` points to this feature in the
-  // panel that holds the first key.
+  // Computes the weighted sum of one feature for each query. `values` points to this feature in the first key's panel.
   template <std::size_t ValueWidth>
   LADON_INLINE Products<step_keys> multiply(const float* values) const noexcept {
     std::int32_t row[2 * step_keys];
@@ -392,7 +370,6 @@ class Weights {
   LADON_INLINE const std::int32_t* value_exponents() const noexcept { return exponents_; }
 
  private:
-  // Splits one feature of all keys' values into integers, if the values are floats.
   template <std::size_t ValueWidth>
   LADON_COLD void split_values(const float* values, std::int32_t* low, std::int32_t* high) const noexcept {
     for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_; values += 4 * ValueWidth) {
@@ -403,9 +380,8 @@ class Weights {
       }
     }
   }
-  // Raises `largest` to the greatest exponent of all products, unless `largest` is greater already. The exponent of a
-  // product is the exponent of a weight plus the exponent of its value. Weights of 0 are ignored. Returns false if a
-  // weight is infinite or NaN.
+  // Raises `largest` to the greatest exponent of all products of a weight and its value. Weights of 0 are ignored.
+  // Returns false if a weight is infinite or NaN.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
     for (std::size_t k = 0; k < keys; ++k, p += 4) {
@@ -434,9 +410,8 @@ class Weights {
   std::int32_t integers_[8 * step_keys];
 };
 
-// Computes the weighted sums of one feature with floats, for the first Count queries. This function is needed if
-// integers cannot represent the weights or the values. If the values are words, `exponents` holds the exponents of the
-// keys. Otherwise, `exponents` is null.
+// Computes the weighted sums of one feature with floats. `exponents` are those of the keys if the values are words,
+// else null.
 template <std::size_t ValueWidth, std::size_t Count>
 LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t keys, const std::int32_t* exponents,
                                float* sums) noexcept {
@@ -451,8 +426,7 @@ LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t 
   }
 }
 
-// Adds the sums of one step to `out`, for one feature. A step has at most step_keys keys. `begins` is true for the
-// first step of a key block, and `ends` is true for the last step.
+// Adds the sums of one step of a key block to `out`, for one feature. `begins` and `ends` mark the first and last step.
 template <std::size_t Count, class Rescale>
 LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, bool ends, float* out) noexcept {
 #pragma GCC unroll 1
@@ -467,8 +441,7 @@ LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, b
   }
 }
 
-// Adds the weighted values of the keys `range` to `out`. `rescale` has a factor for the sums of earlier key blocks, and
-// a factor for the result (detail/attention/values.hpp). If `words` is true, the values are words (to_words).
+// Adds the weighted values of the keys `range` to `out`. `rescale`: see detail/attention/values.hpp.
 template <std::size_t ValueWidth, std::size_t Count, class Rescale>
 LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range range, const Rescale& rescale, float* out,
                                  bool words) noexcept {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float arithmetic with integers, for Cortex-M0+. This core has no FPU, and no instruction that counts leading zeros.
-// Its multiplication returns only the lower half of a product. In libgcc, a product of two floats takes 129
-// instructions, and a sum takes 100 (arm-none-eabi-g++ 12). The functions of this file do not round after each
-// operation. Their results are at least as accurate as the results of libgcc, but not bit-identical, so deterministic
-// builds do not use this file.
+// Float arithmetic with integers, for Cortex-M0+, which has no FPU and cannot count leading zeros. libgcc takes 129
+// instructions for a product and 100 for a sum (g++ 12). The results are at least as accurate, but not bit-identical,
+// so deterministic builds do not use this file. All functions except is_normal require 0 < stored exponent < 255.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +11,6 @@
 
 namespace LADON_NAMESPACE::detail::vec::soft {
 
-// Returns the stored exponent of a float, 0 to 255. All functions below except is_normal require 0 < exponent < 255.
 LADON_INLINE std::int32_t exponent_of(std::uint32_t bits) noexcept {
   return static_cast<std::int32_t>((bits << 1) >> 24);
 }
@@ -21,10 +18,10 @@ LADON_INLINE bool is_normal(std::uint32_t bits) noexcept {
   const std::int32_t exponent = exponent_of(bits);
   return exponent != 0 && exponent != 255;
 }
-// Returns the 24 bits of the mantissa, including the implicit first bit, in the upper 24 bits.
+// The mantissa, with the implicit first bit, in the upper 24 bits.
 LADON_INLINE std::uint32_t mantissa_of(std::uint32_t bits) noexcept { return (bits << 8) | 0x80000000u; }
 
-// Returns the upper 32 bits of a * b. The result may be too small by at most 3.
+// Returns the upper 32 bits of a * b, at most 3 too small.
 LADON_INLINE std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) noexcept {
   const std::uint32_t a1 = a >> 16, a0 = a & 0xffff, b1 = b >> 16, b0 = b & 0xffff;
   return a1 * b1 + ((a1 * b0) >> 16) + ((a0 * b1) >> 16);
@@ -40,7 +37,7 @@ LADON_INLINE std::int32_t normalise_nearly(std::uint32_t& x) noexcept {
   return shift;
 }
 
-// Shifts `x` to the left until its highest bit is 1. Returns the number of bits of the shift, or 31 if `x` is 0.
+// Shifts `x` to the left until its highest bit is 1. Returns the number of bits, or 31 if `x` is 0.
 LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
   std::int32_t shift = x >> 28 == 0 ? normalise_nearly(x) : 0;
   if (x >> 30 == 0) x <<= 2, shift += 2;
@@ -48,13 +45,13 @@ LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
   return shift;
 }
 
-// Returns magnitude * 2^(exponent - 127 - 31) with a sign, rounded to nearest. A result beyond the range of normal
-// floats becomes 0 or infinite. The highest bit of `sign` is the sign.
+// Returns magnitude * 2^(exponent - 127 - 31) with the sign bit of `sign`, rounded to nearest. A result beyond the
+// range of normal floats becomes 0 or infinite.
 LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::int32_t exponent) noexcept {
   exponent -= normalise(magnitude);
   if (magnitude == 0 || exponent <= 0) return 0.0f;
   if (exponent >= 254) return ladon::bit_cast<float>((sign & 0x80000000u) | 0x7f800000u);
-  // If the mantissa rounds up to 2, its carry correctly raises the exponent.
+  // A carry correctly raises the exponent.
   const std::uint32_t rounded = ((magnitude >> 7) + 1) >> 1;
   return ladon::bit_cast<float>((rounded + (static_cast<std::uint32_t>(exponent - 1) << 23)) | (sign & 0x80000000u));
 }
@@ -65,8 +62,7 @@ LADON_INLINE float to_float(std::int32_t integer, std::int32_t exponent) noexcep
   return to_float(magnitude_of(integer), static_cast<std::uint32_t>(integer), exponent);
 }
 
-// The arguments of multiply_add for one row: a factor and a summand. multiply_add shifts each sum of the row to the
-// left by `sum_shift` bits. Every shifted sum must fit into 31 bits.
+// A factor and a summand of one row for multiply_add. A sum is first shifted left by `sum_shift` bits, within 31 bits.
 struct Affine {
   std::uint32_t row1;                         // the upper 16 bits of the mantissa of the factor
   std::uint32_t shift;                        // sum_shift
@@ -94,18 +90,12 @@ struct Affine {
 #if LADON_THUMB1
 // Computes, for each token t and each row r:
 //     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
-// `factors_end` is the end of `factors`, and `rows_end` is the end of `rows`.
-//
-// The product of a sum and its factors is truncated to 31 bits, so a sum of less than 28 bits is first shifted to the
-// left, by a multiple of 4 bits. The error was measured for 32 x 64 results, with dense weights and with sparse
-// weights: at most 0.45 * 2^-24 * (3 |product| + |result|). A computation with floats rounds three times, and may have
-// a larger error. Without the shift, the error with sparse weights was up to 2^-10 of the result. The shift takes 8
-// instructions on average.
-//
 // Precondition: Affine::takes is true for each row. If a factor or a result is 0, subnormal, infinite, NaN or out of
-// range, the function returns a number other than 0 and leaves the results incomplete. Otherwise, the function returns
-// 0. The function is written in assembly and takes 93 instructions for each result. Compiled from C++ by g++ 12, the
-// function would keep the operands in memory and take more than 126 instructions.
+// range, the function returns a number other than 0 and leaves the results incomplete. Otherwise, it returns 0.
+//
+// A result takes 93 instructions; from C++, g++ 12 would need 126. The product is truncated to 31 bits, so a sum of
+// less than 28 bits is first shifted to the left. Without this shift, the error with sparse weights was 2^-10 of the
+// result. With it, the error is at most 0.45 * 2^-24 * (3 |product| + |result|) (measured: 32 x 64 results).
 //
 // Registers of the loop, and the stack:
 //     r4            |sum|, then the product and the result
@@ -136,7 +126,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       "mov r0, r11\n\tldmia r0!, {r4}\n\tmov r11, r0\n\t"
       "asrs r6, r4, #31\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
       "mov r2, r12\n\tldmia r2!, {r1, r3, r5, r7}\n\tlsls r4, r3\n\tadd r7, r10\n\t"
-      // Shift a small sum to the left, because the product is truncated.
+      // Shift a small sum to the left.
       "lsrs r0, r4, #27\n\tbne 7f\n"
       "6:\n\t"
       "subs r7, #4\n\tlsls r4, r4, #4\n\tbeq 7f\n\tlsrs r0, r4, #27\n\tbeq 6b\n"
@@ -144,12 +134,12 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       // r1 = the upper 32 bits of the product of the two factors
       "mov r0, r9\n\tmuls r0, r1, r0\n\tmov r3, r8\n\tmuls r5, r3, r5\n\tadds r0, r0, r5\n\tlsrs r0, r0, #8\n\t"
       "muls r1, r3, r1\n\tadds r1, r1, r0\n\t"
-      // Set r4 to the upper 32 bits of r4 * r1. Then halve r4, and give r4 the sign of the sum (r6).
+      // r4 = the upper 31 bits of r4 * r1, with the sign of the sum (r6)
       "uxth r0, r4\n\tlsrs r4, r4, #16\n\tuxth r3, r1\n\tlsrs r1, r1, #16\n\t"
       "muls r3, r4, r3\n\tmuls r0, r1, r0\n\tmuls r4, r1, r4\n\t"
       "lsrs r3, r3, #16\n\tlsrs r0, r0, #16\n\tadds r4, r4, r3\n\tadds r4, r4, r0\n\t"
       "lsrs r4, r4, #1\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
-      // Shift the product or the summand to the right, whichever has the smaller exponent. Then add both.
+      // Align the product or the summand, whichever has the smaller exponent. Then add.
       "beq 3f\n\t"
       "ldmia r2!, {r0, r1}\n\tsubs r3, r7, r1\n\tbmi 4f\n\t"
       "asrs r0, r3\n\tb 5f\n"
@@ -190,14 +180,14 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
 }
 #endif
 
-// Computes results[t] = sums[t] * 2^(exponents[t] + bias - 127 - 31) for Count sums.
+// Computes results[t] = sums[t] * 2^(exponents[t] + bias - 127 - 31).
 template <std::size_t Count>
 LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
                               float* results) noexcept {
 #pragma GCC unroll 1
   for (std::size_t t = 0; t < Count; ++t) results[t] = to_float(sums[t], exponents[t] + bias);
 }
-// Like to_floats, but multiplies the results by `factors`. Precondition: the factors are positive and normal.
+// Also multiplies by `factors`, which must be positive and normal.
 template <std::size_t Count>
 LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
                               const float* factors, float* results) noexcept {

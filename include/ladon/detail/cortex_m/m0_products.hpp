@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for Cortex-M0+ that multiply rows by the features of four tokens, in 32-bit integers. int8_thumb1_tile.hpp
-// (int8 products) and block_floats.hpp (attention) call these functions. On all other targets, there is only a C++
-// function for one row, which tests call.
+// Products of rows and the features of four tokens in 32-bit integers, for int8 products and attention on Cortex-M0+.
+// On all other targets, there is only a C++ function for one row, which tests call.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +11,13 @@
 namespace LADON_NAMESPACE::detail::vec::thumb1 {
 
 // Adds the products of one row and four tokens to the sums:
-//     sums[t] += sum over i of x[i][t] * row[i]      i = 0 .. count - 1
+//     sums[t] += sum over i < count of x[i][t] * row[i]
 //
-// Registers of the loop:
+// Registers of the loop, which takes 78 instructions for 32 multiply-adds:
 //     r8 - r11   the sums
 //     r2, r3     two weights
-//     r4 - r7    a feature of each token; a multiplication overwrites the feature
+//     r4 - r7    a feature of each token; MULS overwrites the feature
 //     r12        the end of the last complete block of eight weights
-//
-// For eight features, the loop takes 78 instructions for 32 multiply-adds: 2.4 for each. Each multiply-add needs a MULS
-// and an addition. MULS overwrites the feature, so the features are loaded again for each row, four features with one
-// LDM.
 #if LADON_THUMB1
 __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*row*/, const std::int32_t* /*x*/,
                                                           std::size_t /*count*/, std::int32_t* /*sums*/) noexcept {
@@ -71,30 +66,24 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
 // To save multiplications, three rows of int8 weights are packed into two rows `a` and `b` of 32-bit words:
 //     a[i] = row[0][i] + 2^11 row[2][i]        b[i] = row[1][i] + 2^22 row[2][i]
 //
-// In a block of 32 features q with -255 <= q <= 255, the sums S[0], S[1] and S[2] of the three rows have 20 bits and a
-// sign. Let A and B be the sums of the packed rows `a` and `b`, modulo 2^32: A = S[0] + 2^11 S[2] and B = S[1] + 2^22
-// S[2]. The three sums follow from A and B. S[2] is split into its lower 10 bits (c) and its upper bits (d):
+// The sums S of 32 features q with |q| <= 255 have 20 bits and a sign. They follow from the sums A and B of the packed
+// rows, modulo 2^32. c are the lower 10 bits of S[2], and d its upper bits:
 //     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are c
 //     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits are d
-//     S[2] = c + 2^10 d
 //
-// `packed_block` is the number of features of such a block. The last block may be shorter. The words are stored block
-// by block. In each block, the words of `a` precede the words of `b`:
-//     words   [blocks][2][features of the block]
+// The words of a tile, with blocks of at most packed_block features: [blocks][2][features of the block].
 inline constexpr std::size_t packed_block = 32;
 LADON_INLINE std::int32_t packed_a(std::int32_t row0, std::int32_t row2) noexcept { return row0 + row2 * 2048; }
 LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcept { return row1 + row2 * 4194304; }
 
 // Adds the products of three packed rows and four tokens to the sums. Precondition: count > 0.
-//     sums[t][r] += sum over i of x[i][t] * row[r][i]      i = 0 .. count - 1
+//     sums[t][r] += sum over i < count of x[i][t] * row[r][i]
 //
-// Registers of the loop:
+// Eight features take 2 * 78 instructions for 96 multiply-adds. Another 6 separate the sums, for each block and each
+// sum.
 //     r0, r1     the addresses of the next words and of the next features
 //     r2 - r12   as in add_4_tokens
 //     stack      how many features are left, how many features the block has, and the address of the sums
-//
-// For eight features, the loop takes 2 * 78 instructions for 96 multiply-adds: 1.6 for each. Separating the three sums
-// takes another 6 instructions for each block and each sum.
 __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_t* /*words*/, const std::int32_t* /*x*/,
                                                                std::size_t /*count*/,
                                                                std::int32_t (* /*sums*/)[3]) noexcept {

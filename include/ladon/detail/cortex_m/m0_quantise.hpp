@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantisation of panels for int8 products on Cortex-M0+. detail/cortex_m/m0.hpp computes the
-// products.
-//
-// A quantised panel holds q (detail/panel/quantise.hpp) in 32 bits: [features][width]. The processor multiplies
-// only whole registers, so with 16 bits, each multiply-add would need an additional instruction.
+// Quantises panels for int8 products on Cortex-M0+. A panel holds q (detail/panel/quantise.hpp) in 32 bits:
+// [features][width]. With 16 bits, each multiply-add would need another instruction.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +14,6 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Whether int8 products use the loop of int8_thumb1_tile.hpp. `Element` is the type of a quantised feature. `Simd`
-// provides the packs (vectors.hpp).
 template <class Element, class Simd>
 inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std::int32_t> && Simd::lanes == 1;
 
@@ -26,24 +21,20 @@ inline constexpr bool uses_thumb1 = LADON_THUMB1 && std::is_same_v<Element, std:
 
 namespace thumb1 {
 
-// Calls vec::quantised_feature, which computes with floats. Few features need this call, so the function is compiled
-// for size (LADON_COLD).
+// For the few features that `quantised` cannot compute.
 LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, std::int32_t most) noexcept {
   return quantised_feature(x, reciprocal, most);
 }
 
-// The arguments of `quantised` for one token. `reciprocal` is the upper 16 bits of the mantissa of 1 / scale. `shift`
-// is 284 - 8 - e, where e is the stored exponent of 1 / scale.
+// The upper 16 bits of the mantissa of 1 / scale; and 284 - 8 - (the stored exponent of 1 / scale).
 struct Quantisation {
   std::uint32_t reciprocal;
   std::int32_t shift;
 };
 
-// Returns the integer q of the feature whose bits are `bits`.
-//
-// The function multiplies only the upper 16 bits of both mantissas. Let p be this product. The exact product lies
-// between p and p * (1 + 2^-14). If both bounds are rounded to the same integer, this integer is q. Otherwise,
-// quantised_with_floats computes q: this happens for less than 1% of the features.
+// Returns the integer q of a feature. The function multiplies the upper 16 bits of both mantissas. The exact product
+// lies between this product and (1 + 2^-14) times this product. If both bounds do not round to the same integer (less
+// than 1% of the features), floats are used.
 LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
                                     std::int32_t most) noexcept {
   const std::int32_t exponent = soft::exponent_of(bits);
@@ -52,7 +43,7 @@ LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how,
     if (exponent != 0 || bits << 1 == 0) return 0;
     return quantised_with_floats(ladon::bit_cast<float>(bits), reciprocal, most);
   }
-  // `magnitude` is |q| before rounding, in units of 1/256.
+  // |q| before rounding, in units of 1/256
   const std::uint32_t magnitude = ((soft::mantissa_of(bits) >> 16) * how.reciprocal) >> shift;
   const std::uint32_t integer = (magnitude + 127) >> 8;
   if ((magnitude + (magnitude >> 14) + 130) >> 8 != integer) {
@@ -65,7 +56,7 @@ LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how,
 
 }  // namespace thumb1
 
-// Quantises the first Packs tokens of a panel [Features][Width]: on this target, a pack has one token.
+// Quantises the first Packs tokens of a panel [Features][Width].
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int32_t* to, float* scales, std::size_t) noexcept {
   for (std::size_t t = 0; t < Packs; ++t) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels with packs of one lane (detail/vec/int8_quantise_one_lane.hpp).
-// `w`, `in`, `panels` and `epilogue` are the arguments of matmul_int8 (detail/product/product_int8.hpp). The loop reads
-// each weight and each feature as an integer. TupleDot (detail/vec/dot.hpp) would be slower, because TupleDot
-// joins two weights into one integer, and separates the two weights again for each token.
+// The product of int8 weights and quantised panels with packs of one lane. The loop reads each weight and each feature
+// as an integer. TupleDot would join two weights, and separate them again for each token.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +13,7 @@
 
 namespace LADON_NAMESPACE::detail::one_lane {
 
-// Adds the products of 1 or 2 features of each token to `sum`. `x` points to the first feature.
+// Adds the products of 1 or 2 features of each token to `sum`.
 template <std::size_t Features, std::size_t RowStride, std::size_t Rows, std::size_t Packs>
 LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sum)[Rows][Packs]) noexcept {
   LADON_UNROLL
@@ -31,7 +29,7 @@ LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32
   }
 }
 
-// Computes Rows rows of the product for the first Packs tokens of all panels. A panel has room for Width tokens.
+// Computes Rows rows of the product for the first Packs of Width tokens.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_row, Int8PanelsView<std::int16_t> in,

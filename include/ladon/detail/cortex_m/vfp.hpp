@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loop of the micro-kernel (detail/product/tile.hpp) for a Cortex-M with an FPU (M4F, M7, M33), in
-// assembly. The tile has 4 rows of 4 floats. A step is the work for one value of the inner index k:
+// The inner loop of the micro-kernel (detail/product/tile.hpp) for a Cortex-M with an FPU (M4F, M7, M33), in assembly,
+// for tiles of 4 rows and 4 tokens. A step is the work for one value of the inner index k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
-//
-// Registers of the loop:
+// The order is that of tile.hpp, so both loops give equal bits. Registers of the loop:
 //     s0 - s15   the sums, row by row
 //     s16 - s23  the panel's rows for two steps
 //     s24 - s31  the weights for these two steps
 //
-// The loop adds the steps in the same order as micro_kernel.hpp, so its results are bit-identical to the results of
-// micro_kernel.hpp.
-//
-// The code of g++ 12 loads each weight and each float of the panel separately: 16 multiply-adds take 8 loads. In this
-// file, 32 multiply-adds take 2 to 5 loads, because each load instruction fills two to eight registers. A load of
-// several registers takes one cycle for every one or two registers, so the loop saves fewer cycles than instructions.
+// 32 multiply-adds take 2 to 5 loads of several registers; g++ 12 takes 16 loads of single registers.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +27,6 @@
 
 namespace LADON_NAMESPACE::detail::assembly {
 
-// Adds the weight `w` times four floats of the panel to one row of sums.
 #define LADON_VFP_ROW_OF(sum0, sum1, sum2, sum3, w, panel0, panel1, panel2, panel3) \
   "vfma.f32 " #sum0 ", " #w ", " #panel0                                            \
   "\n\t"                                                                            \
@@ -47,38 +40,33 @@ namespace LADON_NAMESPACE::detail::assembly {
 #define LADON_VFP_ROW_1(w, panel) LADON_VFP_ROW(s4, s5, s6, s7, w, panel)
 #define LADON_VFP_ROW_2(w, panel) LADON_VFP_ROW(s8, s9, s10, s11, w, panel)
 #define LADON_VFP_ROW_3(w, panel) LADON_VFP_ROW(s12, s13, s14, s15, w, panel)
-// LADON_VFP_PANEL loads the panel's rows for two steps. LADON_VFP_THIS lists the registers that hold the row of the
-// first step. LADON_VFP_NEXT lists the registers that hold the row of the second step.
+// The panel's rows for two steps: THIS are the registers of the first step, NEXT those of the second.
 #define LADON_VFP_THIS s16, s17, s18, s19
 #define LADON_VFP_NEXT s20, s21, s22, s23
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
 
-// Computes two steps for weights with contiguous rows. Each of the four arguments is an instruction that loads the
-// weights of one row for both steps. At least seven multiply-adds stand between two uses of the same sum, to hide the
-// latency.
+// Two steps for contiguous rows. An argument loads the weights of one row. At least seven multiply-adds stand between
+// two uses of a sum, to hide the latency.
 #define LADON_VFP_PAIRS(load0, load1, load2, load3)                                                     \
   LADON_VFP_PANEL load0 load1 LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s26, LADON_VFP_THIS) \
       load2 LADON_VFP_ROW_0(s25, LADON_VFP_NEXT) LADON_VFP_ROW_1(s27, LADON_VFP_NEXT)                   \
           load3 LADON_VFP_ROW_2(s28, LADON_VFP_THIS) LADON_VFP_ROW_3(s30, LADON_VFP_THIS)               \
               LADON_VFP_ROW_2(s29, LADON_VFP_NEXT) LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// Computes two steps for weights with contiguous columns: the four weights of a step lie side by side in memory.
+// Two steps for contiguous columns.
 #define LADON_VFP_COLUMNS(load)                                                                                      \
   LADON_VFP_PANEL load LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s25, LADON_VFP_THIS)                     \
       LADON_VFP_ROW_2(s26, LADON_VFP_THIS) LADON_VFP_ROW_3(s27, LADON_VFP_THIS) LADON_VFP_ROW_0(s28, LADON_VFP_NEXT) \
           LADON_VFP_ROW_1(s29, LADON_VFP_NEXT) LADON_VFP_ROW_2(s30, LADON_VFP_NEXT)                                  \
               LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// LADON_VFP_ROWS computes two steps for weights with contiguous rows. `a`, `a1`, `a2` and `a3` point to the four rows.
-// LADON_VFP_STRIDED computes two steps for weights with contiguous columns, which are `step` bytes apart.
+// `a`, `a1`, `a2` and `a3` point to the rows. Contiguous columns are `step` bytes apart.
 #define LADON_VFP_ROWS                                                                                           \
   LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
                   "vldmia %[a3]!, {s30-s31}\n\t")
 #define LADON_VFP_STRIDED \
   LADON_VFP_COLUMNS("vldmia %[a], {s24-s27}\n\tadd %[a], %[step]\n\tvldmia %[a], {s28-s31}\n\tadd %[a], %[step]\n\t")
 
-// Whether this file has a loop for tiles of `Rows` rows and `Packs` packs, and for weights with the strides RowStride
-// and InnerStride. `Width` is the number of floats in a panel's row.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
           std::size_t Width>
 inline constexpr bool has_loop = std::is_same_v<Pack, vec::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
@@ -86,9 +74,7 @@ inline constexpr bool has_loop = std::is_same_v<Pack, vec::ArrayPack<1>> && Rows
 
 #if defined(LADON_SMALL)
 
-// With LADON_SMALL (code for size), all tiles share two functions: along_rows for weights with contiguous rows, and
-// along_columns for weights with contiguous columns. A call reads the sums from memory, and writes them back at the
-// end. One iteration of the loop handles `steps` values of the inner index.
+// All tiles share two functions, which read the sums from memory and write them back.
 inline constexpr std::size_t steps = 2;
 
 #define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
@@ -104,21 +90,20 @@ inline constexpr std::size_t steps = 2;
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc", \
         "memory")
 
-// Adds the products for 2 * pairs values of k to the sums of a tile: sum[r][t] += a(r, k) * panel[4 * k + t]. The
-// weight a(r, k) is a[r * row_stride + k]. Precondition: pairs > 0.
+// sum[r][t] += a(r, k) * panel[4 * k + t] for 2 * pairs values of k, with a(r, k) = a[r * row_stride + k].
+// Precondition: pairs > 0.
 LADON_NOINLINE inline void along_rows(vec::ArrayPack<1> (&sum)[4][4], std::size_t pairs, const float* a,
                                       std::size_t row_stride, const float* panel) noexcept {
   const float *a1 = a + row_stride, *a2 = a1 + row_stride, *a3 = a2 + row_stride;
   LADON_VFP_LOOP(LADON_VFP_ROWS, [a] "+r"(a), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3));
 }
-// Like along_rows, but a(r, k) = a[r + k * inner_stride].
+// a(r, k) = a[r + k * inner_stride]
 LADON_NOINLINE inline void along_columns(vec::ArrayPack<1> (&sum)[4][4], std::size_t pairs, const float* a,
                                          std::size_t inner_stride, const float* panel) noexcept {
   std::size_t step = inner_stride * sizeof(float);
   LADON_VFP_LOOP(LADON_VFP_STRIDED, [a] "+r"(a), [step] "+r"(step));
 }
 
-// Like along_rows, but a(r, k) = a[r * RowStride + k * InnerStride]. Either RowStride or InnerStride is 1.
 template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(vec::ArrayPack<1> (&sum)[4][4], std::size_t pairs, const float* a,
                              const float* panel) noexcept {
@@ -131,12 +116,9 @@ LADON_INLINE void accumulate(vec::ArrayPack<1> (&sum)[4][4], std::size_t pairs, 
 
 #else
 
-// How many values of the inner index one iteration of the loop handles.
 inline constexpr std::size_t steps = 4;
 
-// A loop with `fours` iterations of the instructions `four_steps`. The loop loads the initial sums from `start`, so the
-// sums are only outputs of the asm statement. If the sums were also inputs, GCC would count each sum as two operands.
-// GCC allows only 30 operands.
+// The sums are loaded from `start`: as inputs, they would be another 16 operands, and GCC allows only 30.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \
@@ -149,7 +131,7 @@ inline constexpr std::size_t steps = 4;
         "s31", "cc", "memory")
 
 // Adds the products for 4 * fours values of k to `sum`. The weight a(r, k) is a[r * RowStride + k % 4 * InnerStride + k
-// / 4 * FourStride]. The panel's rows have 4 floats and are contiguous. Precondition: fours > 0.
+// / 4 * FourStride]. Precondition: fours > 0.
 template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride = 4 * InnerStride>
 LADON_INLINE void accumulate(vec::ArrayPack<1> (&sum)[4][4], std::size_t fours, const float* a,
                              const float* panel) noexcept {
