@@ -7,15 +7,16 @@ set(layers
   "version.hpp detail/build/abi.hpp"
   "detail/target/"
   "bfloat16.hpp detail/build/"
-  "detail/vec/ detail/panel/rotate_int8.hpp detail/cortex_m/dsp_quantise.hpp detail/cortex_m/helium_quantise.hpp \
-detail/cortex_m/m0_float.hpp detail/cortex_m/m0_products.hpp detail/cortex_m/m0_quantise.hpp"
-  "checks.hpp views.hpp detail/panel/range.hpp detail/panel/rows.hpp detail/attention/rotary_table.hpp"
+  "detail/vec/ detail/panel/rotate_int8.hpp"
+  "checks.hpp views.hpp detail/panel/range.hpp detail/panel/rows.hpp detail/attention/rotary_table.hpp \
+detail/product/epilogue.hpp"
+  "detail/cortex_m/"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp"
   "detail/panel/"
   "detail/mask/"
   "mask/ mask.hpp options.hpp model.hpp"
-  "detail/product/ detail/cortex_m/"
-  "detail/attention/ detail/cortex_m/m0_attention.hpp"
+  "detail/product/"
+  "detail/attention/"
   "detail/layer/"
   "key_value_cache.hpp linear.hpp quantise.hpp"
   "attention.hpp multi_head_attention.hpp encoder_layer.hpp encoder.hpp decoder_layer.hpp decoder.hpp ladon.hpp")

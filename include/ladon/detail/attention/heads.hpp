@@ -112,9 +112,9 @@ struct MultiHeadSteps {
   // Cortex-M0+ needs weights of 32 bits, and Helium needs the weights in registers. One pass for all panels is
   // therefore cheaper than one pass for each panel. The projected queries lie in the memory for the head's output, so
   // head_width must equal value_width.
-  static constexpr bool projects_all_panels_first = precision::is_int8<typename Weights::Precision> &&
-                                                    S.head_width == S.value_width &&
-                                                    vec::prepares_weights<typename Vectors::Int8Element, Simd>;
+  static constexpr bool projects_all_panels_first =
+      precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
+      cortex_m::Engine<typename Vectors::Int8Element, Simd>::prepares_weights;
 
   // Whether attention computes with integers, on a target without an FPU. In such attention, all features of a value
   // share one exponent, so small features lose precision if another feature is large. With int8 weights, this error is

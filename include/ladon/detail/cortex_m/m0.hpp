@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels on Cortex-M0+. A tile of three rows or one row converts its weights
+// Int8 products on Cortex-M0+. A quantised panel holds q (detail/panel/quantise.hpp) in 32 bits: [features][width].
+// With 16 bits, each multiply-add would need another instruction. A tile of three rows or one row converts its weights
 // to 32 bits, on the stack, once for all panels. To keep the code small, all products of a program share `multiply`.
 #pragma once
 
@@ -7,18 +8,48 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/cortex_m/m0_float.hpp>
-#include <ladon/detail/cortex_m/m0_quantise.hpp>
-#include <ladon/detail/panel/quantise.hpp>
+#include <ladon/detail/cortex_m/m0_arithmetic.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/epilogue.hpp>
+#include <ladon/detail/vec/array.hpp>
+#include <ladon/detail/vec/token_scale.hpp>
 
 #if LADON_THUMB1
 
-namespace LADON_NAMESPACE::detail::thumb1 {
+namespace LADON_NAMESPACE::detail::cortex_m::m0 {
 
-namespace instructions = vec::thumb1;
-namespace soft = vec::soft;
+// For the few features that `quantised` cannot compute.
+LADON_COLD inline std::int32_t quantised_with_floats(float x, float reciprocal, std::int32_t most) noexcept {
+  return vec::quantised_feature(x, reciprocal, most);
+}
+
+// The upper 16 bits of the mantissa of 1 / scale; and 284 - 8 - (the stored exponent of 1 / scale).
+struct Quantisation {
+  std::uint32_t reciprocal;
+  std::int32_t shift;
+};
+
+// Returns the integer q of a feature. The function multiplies the upper 16 bits of both mantissas. The exact product
+// lies between this product and (1 + 2^-14) times this product. If both bounds do not round to the same integer (less
+// than 1% of the features), floats are used.
+LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
+                                    std::int32_t most) noexcept {
+  const std::int32_t exponent = exponent_of(bits);
+  const std::uint32_t shift = static_cast<std::uint32_t>(how.shift - exponent);
+  if (shift > 31) {
+    if (exponent != 0 || bits << 1 == 0) return 0;
+    return quantised_with_floats(ladon::bit_cast<float>(bits), reciprocal, most);
+  }
+  // |q| before rounding, in units of 1/256
+  const std::uint32_t magnitude = ((mantissa_of(bits) >> 16) * how.reciprocal) >> shift;
+  const std::uint32_t integer = (magnitude + 127) >> 8;
+  if ((magnitude + (magnitude >> 14) + 130) >> 8 != integer) {
+    return quantised_with_floats(ladon::bit_cast<float>(bits), reciprocal, most);
+  }
+  const auto q = static_cast<std::int32_t>(integer);
+  if ((bits >> 31) != 0) return -q;
+  return q < most ? q : most;
+}
 
 // The most converted weights of a tile: 2 KB of the stack.
 inline constexpr std::size_t most_words = 512;
@@ -32,7 +63,7 @@ inline constexpr std::uint32_t sum_shift = [] {
   return shift;
 }();
 
-// Returns sum * token_scale * scale + bias, computed with floats: if soft::multiply_add cannot, or if deterministic.
+// Returns sum * token_scale * scale + bias, computed with floats: if multiply_add cannot, or if deterministic.
 LADON_COLD inline float result_of_floats(std::int32_t sum, float token_scale, float scale, float bias) noexcept {
   using Pack = vec::ArrayPack<1>;
   const Pack both = Pack::broadcast(token_scale) * Pack::broadcast(scale);
@@ -46,11 +77,13 @@ struct Product {
   std::size_t row_stride;
   const float *scale, *bias;
   float factor;             // scales and biases are multiplied by `factor`
-  std::uint32_t sum_shift;  // thumb1::sum_shift
+  std::uint32_t sum_shift;  // m0::sum_shift
   std::size_t rows, inner;
   std::size_t tokens;  // how many tokens of a panel are computed
-  Int8PanelsView<std::int32_t> in;
-  std::size_t panels;
+  // The panels, as in Int8PanelsView.
+  const std::int32_t* in;
+  const float* token_scale;
+  std::size_t in_stride, panels;
   // Where the results of a tile [rows][4] go: into the panel `out`, or if `finish` is not null, into the buffer `out`,
   // which `finish` passes to the epilogue.
   float* out;
@@ -66,8 +99,8 @@ struct Product {
 struct TileRows {
   std::size_t count;
   float scale[3], bias[3];
-  soft::Affine affine[3];
-  bool usable;  // whether soft::multiply_add takes the rows
+  Affine affine[3];
+  bool usable;  // whether multiply_add takes the rows
 
   LADON_NOINLINE TileRows(const Product& product, std::size_t first, std::size_t rows) noexcept : count(rows) {
     usable = !LADON_DETERMINISTIC;
@@ -79,14 +112,14 @@ struct TileRows {
         scale[r] *= product.factor;
         bias[r] *= product.factor;
       }
-      affine[r] = soft::Affine(scale[r], bias[r], product.sum_shift);
-      usable = usable && soft::Affine::takes(scale[r], bias[r]);
+      affine[r] = Affine(scale[r], bias[r], product.sum_shift);
+      usable = usable && Affine::takes(scale[r], bias[r]);
     }
   }
   // Converts the integer sums of the tile to floats: results[4 * row + token].
   LADON_INLINE void finish(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
                            float* results) const noexcept {
-    if (!usable || soft::multiply_add(sums, token_scale, affine, results, affine + count, token_scale + tokens) != 0) {
+    if (!usable || multiply_add(sums, token_scale, affine, results, affine + count, token_scale + tokens) != 0) {
       finish_with_floats(sums, token_scale, tokens, results);
     }
   }
@@ -103,7 +136,7 @@ struct TileRows {
 };
 
 // Converts `count` weights of each row of a tile to 32-bit words: three rows to two words for each feature
-// (detail/cortex_m/m0_products.hpp), a single row to one word.
+// (m0_arithmetic.hpp), a single row to one word.
 LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
                                    std::size_t count, std::int32_t* words) noexcept {
   if (rows == 1) {
@@ -112,12 +145,12 @@ LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_st
     return;
   }
   while (count > 0) {
-    const std::size_t block = count < instructions::packed_block ? count : instructions::packed_block;
+    const std::size_t block = count < packed_block ? count : packed_block;
 #pragma GCC unroll 2
     for (std::size_t i = 0; i < block; ++i, ++weight, ++words) {
       const std::int32_t row2 = weight[2 * row_stride];
-      words[0] = instructions::packed_a(weight[0], row2);
-      words[block] = instructions::packed_b(weight[row_stride], row2);
+      words[0] = packed_a(weight[0], row2);
+      words[block] = packed_b(weight[row_stride], row2);
     }
     words += block;
     count -= block;
@@ -128,9 +161,9 @@ LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_st
 LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::int32_t* x, std::size_t count,
                       std::int32_t (&sums)[12]) noexcept {
   if (rows == 3) {
-    instructions::add_3_packed_rows(words, x, count, reinterpret_cast<std::int32_t(*)[3]>(sums));
+    add_3_packed_rows(words, x, count, reinterpret_cast<std::int32_t(*)[3]>(sums));
   } else {
-    instructions::add_4_tokens(words, x, count, sums);
+    add_4_tokens(words, x, count, sums);
   }
 }
 // Like `add`, for rows with more features than Product::block.
@@ -156,7 +189,7 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
     const std::int8_t* const weight = product.weight + row * product.row_stride;
     std::size_t one_block = inner <= product.block;
     if (one_block != 0) convert(weight, product.row_stride, rows, inner, product.words);
-    const std::int32_t* panel = product.in.data;
+    const std::int32_t* panel = product.in;
     float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
     for (std::size_t p = 0; p < product.panels; ++p) {
       // Hides the values from g++. If g++ knew `zero`, it would call memset. If it knew the others, it would compile
@@ -169,18 +202,13 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
       } else {
         add_blocks(product, weight, rows, panel, sums);
       }
-      tile.finish(sums, product.in.template scale<4>(p), product.tokens, out);
+      tile.finish(sums, product.token_scale + 4 * p, product.tokens, out);
       if (product.finish != nullptr) product.finish(product.epilogue, out, p, row, rows);
-      panel += product.in.stride;
+      panel += product.in_stride;
       out += product.panel_stride;
     }
   }
 }
-
-template <class Epilogue>
-inline constexpr bool only_stores = false;
-template <>
-inline constexpr bool only_stores<Epilogue<4, Unchanged, Combine::replace>> = true;
 
 template <std::size_t Packs, class Epilogue>
 LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size_t panel, std::size_t row,
@@ -193,12 +221,11 @@ LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size
   }
 }
 
-template <std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
-LADON_INLINE void multiply_one_token(const Weights& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
-                                     Epilogue epilogue) noexcept {
+template <class P, class Weights, class In, class Epilogue>
+LADON_INLINE void multiply_one_token(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
   const SplitEpilogue split(epilogue);
 #pragma GCC unroll 1
-  for (std::size_t row = 0; row < Rows; ++row) {
+  for (std::size_t row = 0; row < P::rows; ++row) {
     const std::int8_t* const weight = w.weight.rows_from(row).data;
     const auto bias = w.bias.from(row);
 #pragma GCC unroll 1
@@ -206,7 +233,7 @@ LADON_INLINE void multiply_one_token(const Weights& w, Int8PanelsView<std::int32
       const std::int32_t* const x = in.data + p * in.stride;
       std::int32_t sum = 0;
 #pragma GCC unroll 4
-      for (std::size_t i = 0; i < Inner; ++i) sum = vec::wrapping_sum(sum, x[i] * weight[i]);
+      for (std::size_t i = 0; i < P::inner; ++i) sum = vec::wrapping_sum(sum, x[i] * weight[i]);
       split.epilogue(p, row, 0,
                      vec::ArrayPack<1>{result_of_floats(sum, in.template scale<1>(p)[0], w.scale[row] * split.factor,
                                                         bias[0] * split.factor)});
@@ -214,50 +241,75 @@ LADON_INLINE void multiply_one_token(const Weights& w, Int8PanelsView<std::int32
   }
 }
 
-// Computes the product of the first Packs tokens of each panel. Width is 4 or 1.
-template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
-          class Biases, class Epilogue>
-LADON_INLINE void product(const Int8Rows<RowStride, Biases>& w, Int8PanelsView<std::int32_t> in, std::size_t panels,
-                          Epilogue epilogue) noexcept {
-  if constexpr (Width == 1) {
-    multiply_one_token<Rows, Inner>(w, in, panels, epilogue);
-  } else {
-    static_assert(Width == 4);
-    constexpr std::size_t most = most_words / 2, block = Inner < most ? Inner : most;
-    std::int32_t words[2 * block];
-    const SplitEpilogue split(epilogue);
-    using Split = decltype(split.epilogue);
-    Product product{.weight = w.weight.data,
-                    .row_stride = RowStride,
-                    .scale = w.scale,
-                    .bias = nullptr,
-                    .factor = split.factor,
-                    .sum_shift = sum_shift<Inner>,
-                    .rows = Rows,
-                    .inner = Inner,
-                    .tokens = Packs,
-                    .in = in,
-                    .panels = panels,
-                    .out = nullptr,
-                    .panel_stride = 0,
-                    .finish = nullptr,
-                    .epilogue = &split.epilogue,
-                    .words = words,
-                    .block = block};
-    if constexpr (std::is_same_v<Biases, BiasVector>) product.bias = w.bias.data;
-    if constexpr (only_stores<std::remove_const_t<Split>>) {
-      product.out = split.epilogue.out;
-      product.panel_stride = split.epilogue.panel_stride;
-      multiply(product);
-    } else {
-      float results[12];
-      product.out = results;
-      product.finish = &finish<Packs, std::remove_const_t<Split>>;
-      multiply(product);
+struct Engine {
+  static constexpr bool prepares_weights = true, has_matrix_vector = false;
+
+  template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
+  static LADON_NOINLINE void quantise(const float* panel, std::int32_t* to, float* scales, std::size_t) noexcept {
+    for (std::size_t t = 0; t < Packs; ++t) {
+      const auto token = vec::scale_of_token<Features, FeatureBits>(panel + t, Width);
+      const auto most = static_cast<std::int32_t>(token.most.lane[0]);
+      const float reciprocal = token.reciprocal.lane[0];
+      scales[t] = token.scale.lane[0];
+      const auto bits = ladon::bit_cast<std::uint32_t>(reciprocal);
+      if (is_normal(bits)) {
+        const Quantisation how{mantissa_of(bits) >> 16, 284 - 8 - exponent_of(bits)};
+        for (std::size_t i = 0; i < Features; ++i) {
+          to[i * Width + t] = quantised(ladon::bit_cast<std::uint32_t>(panel[i * Width + t]), how, reciprocal, most);
+        }
+      } else {
+        for (std::size_t i = 0; i < Features; ++i) {
+          to[i * Width + t] = quantised_with_floats(panel[i * Width + t], reciprocal, most);
+        }
+      }
     }
   }
-}
 
-}  // namespace LADON_NAMESPACE::detail::thumb1
+  // Panels have room for 4 tokens or 1.
+  template <class P, class Weights, class In, class Epilogue>
+  static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
+    if constexpr (P::width == 1) {
+      multiply_one_token<P>(w, in, panels, epilogue);
+    } else {
+      static_assert(P::width == 4);
+      constexpr std::size_t most = most_words / 2, block = P::inner < most ? P::inner : most;
+      std::int32_t words[2 * block];
+      const SplitEpilogue split(epilogue);
+      using Split = decltype(split.epilogue);
+      Product product{.weight = w.weight.data,
+                      .row_stride = decltype(w.weight)::row_stride,
+                      .scale = w.scale,
+                      .bias = nullptr,
+                      .factor = split.factor,
+                      .sum_shift = sum_shift<P::inner>,
+                      .rows = P::rows,
+                      .inner = P::inner,
+                      .tokens = P::packs,
+                      .in = in.data,
+                      .token_scale = in.template scale<4>(0),
+                      .in_stride = in.stride,
+                      .panels = panels,
+                      .out = nullptr,
+                      .panel_stride = 0,
+                      .finish = nullptr,
+                      .epilogue = &split.epilogue,
+                      .words = words,
+                      .block = block};
+      if constexpr (std::is_same_v<decltype(w.bias), BiasVector>) product.bias = w.bias.data;
+      if constexpr (only_stores<std::remove_const_t<Split>>) {
+        product.out = split.epilogue.out;
+        product.panel_stride = split.epilogue.panel_stride;
+        multiply(product);
+      } else {
+        float results[12];
+        product.out = results;
+        product.finish = &finish<P::packs, std::remove_const_t<Split>>;
+        multiply(product);
+      }
+    }
+  }
+};
+
+}  // namespace LADON_NAMESPACE::detail::cortex_m::m0
 
 #endif

@@ -24,15 +24,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/cortex_m/m0_float.hpp>
-#include <ladon/detail/cortex_m/m0_products.hpp>
+#include <ladon/detail/cortex_m/m0_arithmetic.hpp>
 #include <ladon/detail/panel/range.hpp>
 #include <ladon/detail/vec/array.hpp>
 #include <ladon/detail/vec/elementary.hpp>
 
 namespace LADON_NAMESPACE::detail::block_floats {
 
-namespace soft = vec::soft;
+namespace m0 = cortex_m::m0;
 using Pack = vec::ArrayPack<1>;
 
 // The widest head whose attention uses integers: those of a query block take 2 KB of the stack.
@@ -84,8 +83,8 @@ struct Split {
   std::int32_t high, low;
 
   LADON_INLINE Split(std::uint32_t bits, std::int32_t exponent) noexcept
-      : Split(bits, shift_right(soft::mantissa_of(bits),
-                                static_cast<std::uint32_t>(exponent + 8 - soft::exponent_of(bits)))) {}
+      : Split(bits,
+              shift_right(m0::mantissa_of(bits), static_cast<std::uint32_t>(exponent + 8 - m0::exponent_of(bits)))) {}
   LADON_INLINE Split(std::uint32_t bits, std::uint32_t magnitude) noexcept {
     const std::int32_t sign = static_cast<std::int32_t>(bits) >> 31;
     const std::int32_t mantissa = (static_cast<std::int32_t>(magnitude) ^ sign) - sign;
@@ -171,8 +170,8 @@ struct Products {
   LADON_NOINLINE Products(const std::int32_t* row, const std::int32_t* x, std::size_t terms) noexcept {
     std::int32_t mixed[4];
     for (std::size_t t = 0; t < 4; ++t) sums[t] = mixed[t] = 0;
-    vec::thumb1::add_4_tokens(row + terms, x, terms, sums);
-    vec::thumb1::add_4_tokens(row, x, 2 * terms, mixed);
+    m0::add_4_tokens(row + terms, x, terms, sums);
+    m0::add_4_tokens(row, x, 2 * terms, mixed);
     for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
   }
   // A dot product is an element of `sums` times 2^(e - 127 - 31), where e is the exponent of the row + that of the
@@ -213,7 +212,7 @@ class Queries {
         split_token(key, Width, exponents[r], row + Width, row, 1);
       }
       const Products<Width> products(row, integers_, Width);
-      soft::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], &sum[r][0].lane[0]);
+      m0::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], &sum[r][0].lane[0]);
     }
   }
 
@@ -268,7 +267,7 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
   const std::uint32_t second = 15744 + (3638 * f >> 21);                           // in units of 2^-16
   const std::uint32_t slope = 726817 + (second * f >> 17);                         // in units of 2^-20
   const std::uint32_t growth = (slope >> 8) * rest + ((slope & 255) * rest >> 8);  // in units of 2^-36
-  return entry + soft::multiply_high(entry, growth >> 4);
+  return entry + m0::multiply_high(entry, growth >> 4);
 }
 
 // For scores that do not fit into fixed point.
@@ -283,8 +282,8 @@ LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::
   std::uint32_t small = (127u + 6) << 24;
   if (bits_of(largest) << 1 >= small) small = 0;  // no score is small
   const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
-    const std::int32_t shift = 134 - soft::exponent_of(bits);
-    const std::uint32_t magnitude = shift < 32 ? soft::mantissa_of(bits) >> shift : 0;
+    const std::int32_t shift = 134 - m0::exponent_of(bits);
+    const std::uint32_t magnitude = shift < 32 ? m0::mantissa_of(bits) >> shift : 0;
     return static_cast<std::int32_t>((bits >> 31) != 0 ? 0u - magnitude : magnitude);
   };
   const std::int32_t most = small != 0 ? in_fixed_point(bits_of(largest)) : 0;
@@ -398,7 +397,7 @@ class Weights {
       const std::uint32_t bits = bits_of(*p);
       const auto exponent = static_cast<std::int32_t>(bits >> 23);
       const std::int32_t shift = largest_[t] - exponents_[k] + 8 - exponent;  // not negative, unless the weight is 0
-      const Split split(0, exponent != 0 && shift < 32 ? soft::mantissa_of(bits) >> shift : 0);
+      const Split split(0, exponent != 0 && shift < 32 ? m0::mantissa_of(bits) >> shift : 0);
       *high = split.high;
       *low = split.low;
     }
@@ -450,7 +449,7 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
 #pragma GCC unroll 1
   for (std::size_t t = 0; t < Count; ++t) {
     const std::uint32_t bits = bits_of(after[t]);
-    fast = fast && bits >> 31 == 0 && soft::is_normal(bits);
+    fast = fast && bits >> 31 == 0 && m0::is_normal(bits);
   }
   std::size_t first = range.begin;
   do {  // without keys, runs once with a sum of 0
@@ -462,12 +461,12 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
     for (float* to = out; to != out + 4 * ValueWidth; to += 4, value += 4) {
       const auto products = weights.template multiply<ValueWidth>(value);
       if (fast && finite) {
-        soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, after, to);
+        m0::to_floats<Count>(products.sums, weights.exponents(), products.bias, after, to);
         continue;
       }
       float sum[Count];
       if (finite) {
-        soft::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
+        m0::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
       } else {
         sums_of_floats<ValueWidth, Count>(value, weight, keys, words ? weights.value_exponents() : nullptr, sum);
       }

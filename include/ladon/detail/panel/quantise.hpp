@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/rotate_int8.hpp>
 #include <ladon/detail/vec/int8_kernels.hpp>
@@ -219,7 +220,7 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t cou
                                             std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   constexpr std::size_t width = T.width(), tuple_size = vec::tuple_features<Element>;
-  if constexpr (vec::quantises_panels<Element, Simd>) {
+  if constexpr (cortex_m::has_engine<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
       for (std::size_t p = 0; p < count; ++p) {
         const float* panel = panels + p * Features * width;
@@ -228,7 +229,7 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t cou
           for (std::size_t t = 0; t < width; ++t) rotate_blocks(panel + t, Features, width, rotated + t);
           panel = rotated;
         }
-        vec::quantise_panel<Features, width, Packs, FeatureBits>(
+        cortex_m::Engine<Element, Simd>::template quantise<Features, width, Packs, FeatureBits>(
             panel, data + p * stride, parameters + p * parameters_per_token<Element> * width, stride);
       }
       return;

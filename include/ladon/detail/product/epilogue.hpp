@@ -53,6 +53,12 @@ struct Epilogue {
   }
 };
 
+// Whether the epilogue stores the sums unchanged.
+template <class Epilogue>
+inline constexpr bool only_stores = false;
+template <std::size_t Width>
+inline constexpr bool only_stores<Epilogue<Width, Unchanged, Combine::replace>> = true;
+
 // Takes the factor out of an epilogue. Kernels for Helium and Cortex-M0+ multiply the scale and the bias of a row by
 // this factor instead of each result. Deterministic builds keep the factor, because its place changes the rounding.
 template <class Epilogue>

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include <ladon/detail/cortex_m/engine.hpp>
-#include <ladon/detail/cortex_m/one_lane.hpp>
 #include <ladon/detail/panel/quantise.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/epilogue.hpp>
@@ -270,22 +269,23 @@ LADON_INLINE constexpr void int8_tile(const Tuples& tuples, const Weights& w, st
   }
 }
 
+// The sizes of a product (detail/cortex_m/engine.hpp).
+template <PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>
+struct Int8Sizes {
+  static constexpr PanelLayout layout = T;
+  static constexpr std::size_t width = T.width(), packs = Packs, rows = Rows, inner = Inner;
+};
+
 // Computes the product for several tokens.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Element, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGUMENT w,
                                           Int8PanelsView<Element> LADON_ARGUMENT in, std::size_t panels,
                                           Epilogue LADON_ARGUMENT epilogue) noexcept {
-  if constexpr (cortex_m::has_product<Element, Simd>) {
+  if constexpr (cortex_m::has_engine<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
-      return cortex_m::product<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
-    }
-  }
-  if constexpr (vec::uses_one_lane<Element, Simd>) {
-    if (!std::is_constant_evaluated()) {
-      return for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
-        one_lane::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
-      });
+      return cortex_m::Engine<Element, Simd>::template product<Int8Sizes<T, Packs, Rows, Inner>>(w, in, panels,
+                                                                                                 epilogue);
     }
   }
   constexpr std::size_t tile_rows = takes_three_quarters<Simd, T, Element> ? 12 : int8_tile_rows<T, Packs>;
@@ -355,9 +355,8 @@ template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
                                                  Epilogue epilogue) noexcept {
-  if constexpr (cortex_m::has_matrix_vector<Element, Simd>) {
-    return cortex_m::matrix_vector<Rows, Inner>(w, in, epilogue);
-  }
+  using Engine = cortex_m::Engine<Element, Simd>;
+  if constexpr (Engine::has_matrix_vector) return Engine::template matrix_vector<Rows, Inner>(w, in, epilogue);
   using Wide = typename Simd::template Pack<Simd::lanes>;
   constexpr std::size_t lanes = Wide::lanes, together = lanes % 4 == 0 ? 4 : 1;
   const float token_scale = in.template scale<1>(0)[0];

@@ -12,7 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <ladon/detail/cortex_m/loops.hpp>
+#include <ladon/detail/cortex_m/engine.hpp>
+#include <ladon/detail/panel/range.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/bfloat16_pairs.hpp>
 #include <ladon/detail/vec/choose.hpp>
@@ -269,20 +270,5 @@ struct MicroKernel {
     }
   }
 };
-
-// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible, and calls tile.operator()<R>(first_row).
-// Example: with MaxRows = 12, 64 rows become four tiles of 11 and two of 10. A last tile of 4 rows would use few
-// registers.
-template <std::size_t Rows, std::size_t MaxRows, class F>
-LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
-  constexpr std::size_t tiles = (Rows + MaxRows - 1) / MaxRows;
-  constexpr std::size_t low = Rows / tiles;
-  constexpr std::size_t higher_tiles = Rows % tiles;
-  std::size_t row = 0;
-  if constexpr (higher_tiles > 0) {
-    for (; row < higher_tiles * (low + 1); row += low + 1) tile.template operator()<low + 1>(row);
-  }
-  for (; row < Rows; row += low) tile.template operator()<low>(row);
-}
 
 }  // namespace LADON_NAMESPACE::detail

@@ -25,7 +25,7 @@ struct PlainArrays : Defaults {
   static constexpr std::size_t single_token_rows = Lanes == 1 ? 8 : 4;
   // Attention with integers gives other bits than attention with floats, so deterministic builds use floats.
   static constexpr bool uses_block_floats = LADON_THUMB1 && Lanes == 1 && !LADON_DETERMINISTIC;
-  // A Cortex-M0+ multiplies only whole registers, so its features have 32 bits (detail/cortex_m/m0_quantise.hpp).
+  // A Cortex-M0+ multiplies only whole registers, so its features have 32 bits (detail/cortex_m/m0.hpp).
   using Int8Element = std::conditional_t<LADON_THUMB1 && Lanes == 1, std::int32_t, std::int16_t>;
 };
 
