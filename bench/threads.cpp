@@ -113,13 +113,13 @@ void compare_layer(Comparison& all, const char* kind, const char* mask, const ty
   const std::vector<float> x = random_numbers(S.queries * S.model, 1);
   std::vector<float> y(x.size());
   const auto workspace = std::make_unique<typename Layer::Workspace>();
-  const auto shared = std::make_unique<typename Layer::template TeamWorkspace<most_threads>>();
+  const auto team = std::make_unique<typename Layer::template TeamWorkspace<most_threads>>();
   compare(
       all, {kind, S.queries, S.model, S.heads, mask, all.team.size()},
       [&] { Layer::run(x.data(), weights, y.data(), *workspace); },
       [&] {
         all.team.run(Layer::phases, [&](std::size_t phase, Share share) {
-          Layer::run_phase(phase, share, x.data(), weights, y.data(), shared->shared, shared->scratch[share.index]);
+          Layer::run(x.data(), weights, y.data(), team->part(phase, share));
         });
       });
 }

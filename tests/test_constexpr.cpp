@@ -65,15 +65,14 @@ static_assert(close(hidden.y, {0.5f, -1, 0.5f, 1, 28.5f, 2}));
 static_assert(close(hidden.map, {0, 0, 0, 0, 1, 0, 0, 1.0f / 3, 2.0f / 3,  //
                                  0, 0, 0, 0, 1, 0, 0, 1.0f / 2, 1.0f / 2}));
 
-// Computes attention with run_phase, as several threads would: a call has several phases, and each phase is divided
+// Computes attention in parts, as several threads would: a call has several phases, and each phase is divided
 // into `count` shares.
 constexpr Result attend_in_shares(std::size_t count) {
   auto workspace = Attention::TeamWorkspace<3>{};
   Result result;
   for (std::size_t phase = 0; phase < Attention::phases; ++phase) {
     for (std::size_t i = 0; i < count; ++i) {
-      Attention::run_phase(phase, {i, count}, x, weights, result.y, workspace.shared, workspace.scratch[i], {},
-                           result.map);
+      Attention::run(x, weights, result.y, workspace.part(phase, {i, count}), {}, result.map);
     }
   }
   return result;

@@ -65,8 +65,7 @@ TEST_CASE("stack: pre-LN with a final norm, padding") {
               ladon::mask::Padding, FinalNorm::with>();
 }
 
-// Every check includes a call with .queries = 1. In this call, the last layer may compute no keys and values
-// (detail/layer/class_token.hpp), but only if the projections of keys and values have no biases.
+// Every check includes a call with .queries = 1.
 TEST_CASE("stack: token 0 alone, post-LN, biases") {
   check_stack<2, two_heads, Model{.feed_forward = 9}, ladon::mask::None, FinalNorm::without>();
 }

@@ -1,6 +1,6 @@
-// Tests extend_phase, which divides `extend` into phases and shares for several threads (ladon/threads.hpp). In a shape
+// Tests `extend` in phases and shares for several threads (ladon/threads.hpp). In a shape
 // for several tokens, any number of shares must give the bits of `extend`, in y, in the maps and in the cache. In a
-// shape for a single token, extend_phase may add in a different order than `extend`. There, any number of shares must
+// shape for a single token, parts may add in a different order than the whole call. There, any number of shares must
 // give the bits of one share.
 #include <algorithm>
 #include <array>
@@ -141,19 +141,18 @@ std::vector<float> in_phases(const std::vector<float>& x, const typename Kernel:
   const auto workspace = std::make_unique<typename Kernel::template CachedTeamWorkspace<most_shares>>();
   std::vector<float> y(x.size(), nan);
   Team::drive(Kernel::phases, [&](std::size_t phase, ladon::Share share) {
-    auto& scratch = workspace->scratch[share.index];
-    spoil(scratch, nan);
+    spoil(workspace->scratch[share.index], nan);
     std::apply(
         [&](auto&... kept) {
-          Kernel::extend_phase(phase, share, x.data(), kept..., weights, y.data(), workspace->shared, scratch,
-                               Text<Kernel>::options(tokens), text.maps());
+          Kernel::extend(x.data(), kept..., weights, y.data(), workspace->part(phase, share),
+                         Text<Kernel>::options(tokens), text.maps());
         },
         text.arguments());
   });
   return y;
 }
 
-// Feeds a text to extend_phase in several calls. `pieces` has the number of tokens of each call. Token number `lost`
+// Feeds a text in parts, in several calls. `pieces` has the number of tokens of each call. Token number `lost`
 // contains a NaN. Any number of shares must give equal results.
 template <class Kernel>
 void check_extend_in_phases(const std::vector<std::size_t>& pieces, std::size_t lost) {
@@ -194,7 +193,7 @@ void check_extend_in_phases(const std::vector<std::size_t>& pieces, std::size_t 
   }
 }
 
-// Checks that extend_phase captures the same scores as `extend` in every layer of a stack.
+// Checks that parts capture the same scores as `extend` in every layer of a stack.
 template <class Stack>
 void check_captured_scores() {
   constexpr S shape = Stack::shape;
@@ -225,8 +224,8 @@ void check_captured_scores() {
   Team::drive(Stack::phases, [&](std::size_t phase, ladon::Share share) {
     std::apply(
         [&](auto&... kept) {
-          Stack::extend_phase(phase, share, x.data(), kept..., random.weights, in_phases.data(), team->shared,
-                              team->scratch[share.index], options, captures_in(*actual));
+          Stack::extend(x.data(), kept..., random.weights, in_phases.data(), team->part(phase, share), options,
+                        captures_in(*actual));
         },
         actual->arguments());
   });

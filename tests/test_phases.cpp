@@ -1,5 +1,5 @@
-// Tests a call in phases and shares (run_phase). For any number of shares, computed one after the other, the result
-// must be bit-identical to the result of `run`.
+// Tests a call in phases and shares (ladon/threads.hpp). For any number of shares, computed one after the other, the
+// result must be bit-identical to the result of `run`.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
@@ -64,10 +64,9 @@ void check_given_in_phases() {
     auto& workspace = *static_cast<Workspace*>(call.workspace);
     run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
       Team::drive(Attention::phases, [&](std::size_t phase, Share share) {
-        auto& scratch = workspace.scratch[share.index];
-        spoil(scratch, poison());
-        Attention::run_phase(phase, share, call.x, call.context, call.weights[0], call.y, scratch,
-                             options_of<Attention, Mask>(call), where...);
+        spoil(workspace.scratch[share.index], poison());
+        Attention::run(call.x, call.context, call.weights[0], call.y, workspace.part(phase, share),
+                       options_of<Attention, Mask>(call), where...);
       });
     });
   };

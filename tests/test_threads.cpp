@@ -207,8 +207,7 @@ TEST_CASE("a growing text, by several threads") {
         output_of(size, [&](float* y) { Growing::extend(x.data(), *caches, random.weights, y, *alone); });
     const auto run = [&](float* y) {
       Threads::drive(Growing::phases, [&](std::size_t phase, ladon::Share share) {
-        Growing::extend_phase(phase, share, x.data(), *team_caches, random.weights, y, workspace->shared,
-                              workspace->scratch[share.index]);
+        Growing::extend(x.data(), *team_caches, random.weights, y, workspace->part(phase, share));
       });
     };
     REQUIRE(same(output_of(size, run), expected));

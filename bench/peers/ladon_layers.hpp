@@ -118,8 +118,7 @@ class TeamLayer : public AnyLayer {
   void run() override {
     if (!team_) team_ = std::make_unique<Team>(threads_);
     team_->run(Layer::phases, [this](std::size_t phase, Share share) {
-      Layer::run_phase(phase, share, x_.data(), weights_, y_.data(), workspace_->shared,
-                       workspace_->scratch[share.index]);
+      Layer::run(x_.data(), weights_, y_.data(), workspace_->part(phase, share));
     });
   }
   void rest() override { team_.reset(); }

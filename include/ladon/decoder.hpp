@@ -1,241 +1,280 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of decoder layers. In the headers of decoders, "the memory" is the output of an encoder. A run first converts
-// the tokens and the memory from rows into the layout of the kernels (panels, detail/panel/panels.hpp). The run then
-// computes all layers in place. Finally, the run converts the result into rows.
+// Decoder layers and stacks ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three sublayers:
+// self-attention, attention to a memory (cross-attention), and a feed-forward network. The memory is the output of an
+// encoder, [Model::memory][model], and gets no norm. All layers attend to the same memory.
+//     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
+//     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
-// Implementation: detail/layer/decoder_steps.hpp.
+// Implementation: detail/layer/decoder_steps.hpp and detail/layer/stack_steps.hpp.
 #pragma once
 
 #include <array>
 #include <cstddef>
 
-#include <ladon/decoder_layer.hpp>
-#include <ladon/encoder.hpp>
+#include <ladon/attention_map.hpp>
+#include <ladon/checks.hpp>
+#include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/layer/decoder_steps.hpp>
+#include <ladon/detail/layer/model_types.hpp>
+#include <ladon/detail/layer/stack_steps.hpp>
+#include <ladon/detail/layer/workspace.hpp>
+#include <ladon/key_value_cache.hpp>
+#include <ladon/options.hpp>
+#include <ladon/stack.hpp>
+#include <ladon/threads.hpp>
+#include <ladon/views.hpp>
 
 namespace LADON_NAMESPACE {
 
-// A stack of M.layers decoder layers (DecoderLayer). All layers attend to the same memory.
+// The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. self_attention is PyTorch's
+// self_attn, and cross_attention is multihead_attn. With Model::gated, there is an additional linear map, `gate`.
+template <Model M, class Layout>
+struct DecoderLayerWeights {
+  using Linears = FeedForwardLinears<M, Layout>;
+  typename Layout::template Weights<M.shape()> self_attention;
+  typename Layout::template Weights<M.shape()> cross_attention;
+  typename Linears::First linear1;
+  typename Linears::Second linear2;
+  typename NormOf<M>::Type norm1;
+  typename NormOf<M>::Type norm2;
+  typename NormOf<M>::Type norm3;
+};
+template <Model M, class Layout>
+  requires(M.gated)
+struct DecoderLayerWeights<M, Layout> {
+  using Linears = FeedForwardLinears<M, Layout>;
+  typename Layout::template Weights<M.shape()> self_attention;
+  typename Layout::template Weights<M.shape()> cross_attention;
+  typename Linears::First gate;
+  typename Linears::First linear1;
+  typename Linears::Second linear2;
+  typename NormOf<M>::Type norm1;
+  typename NormOf<M>::Type norm2;
+  typename NormOf<M>::Type norm3;
+};
+
+// The options of self-attention and of the attention to the memory (options.hpp). Both have the same queries:
+// self.queries sets their number, and memory.queries is ignored. The memory has no position encoding.
+template <class Self, class Memory>
+struct DecoderOptions {
+  Self self{};
+  Memory memory{};
+};
+
+// The arrays that receive a layer's attention weights: `self` [heads][queries][keys], and `memory`
+// [heads][queries][Model::memory]. Nothing is written for a null pointer.
+struct DecoderMaps {
+  float* self = nullptr;
+  float* memory = nullptr;
+};
+// Like DecoderMaps, for the results of stage G (attention_map.hpp).
+template <Stage G>
+struct DecoderCaptures {
+  Capture<G> self{};
+  Capture<G> memory{};
+};
+
+#define LADON_MISTAKEN_DECODER_OPTIONS                                                                            \
+  "ladon: an option is unknown or misplaced. The options of a decoder are {.self, .memory}, in this order; both " \
+  "take the options {.tokens, .queries, .keys, .mask, .sinks, .position}"
+
+// A single decoder layer. `Masks` is DecoderMasks (model.hpp), or the mask of self-attention alone.
+//     run(x, memory, ...)            all tokens of a text at once
+//     project_memory(memory, ...)    stores the keys and values of the memory in a cache, for many calls of extend
+//     extend(x, cache, memory, ...)  the next tokens of a text, with a memory that project_memory has stored
 template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
-          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
-          class Vectors = detail::vec::NativeVectors>
-struct Decoder {
-  using Layer = DecoderLayer<M.one_layer(), Masks, Layout, Score, Position, Vectors>;
+          class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
+          class VectorsGiven = detail::vec::NativeVectors>
+struct DecoderLayer {
+  static_assert(valid<M.sizes()>());
   static constexpr Model model = M;
-  static constexpr std::size_t Layers = M.layers;
-  static constexpr Shape shape = Layer::shape;
-  static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
+  static constexpr Shape shape = M.shape();
+  static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
+                "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
+  static_assert(M.memory > 0, "ladon: a decoder needs a memory of at least one token");
+  static_assert(M.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
+  static constexpr Shape cross = memory_shape<shape, M.memory>();
+  static_assert(valid<cross>());
+  using SelfMask = typename detail::SplitMasks<M, Masks>::SelfMask;
+  using MemoryMask = typename detail::SplitMasks<M, Masks>::MemoryMask;
+  using Score = ScoreGiven;
+  using Position = PositionGiven;
+  using Vectors = VectorsGiven;
+  using Precision = typename Layout::Precision;
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, typename NormOf<M.weights_only()>::Type, M.final_norm>;
-  using Shared = typename Layer::Shared;
-  using Scratch = typename Layer::Scratch;
-  using Workspace = typename Layer::Workspace;
+  using Weights = DecoderLayerWeights<M.weights_only(), Layout>;
+  using AttentionWeights = decltype(Weights::self_attention);
+  using Shared = DecoderShared<DecoderLayer>;
+  using Scratch = DecoderScratch<DecoderLayer, HeadScratch<shape, Vectors>, HeadScratch<cross, Vectors>>;
+  using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
-  using TeamWorkspace = typename Layer::template TeamWorkspace<Threads>;
-  using MemoryWorkspace = typename Layer::MemoryWorkspace;
-  using ExtendShared = typename Layer::ExtendShared;
-  using ExtendScratch = typename Layer::ExtendScratch;
-  using CachedWorkspace = typename Layer::CachedWorkspace;
+  using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
+  // The memory of project_memory and of extend.
+  using MemoryWorkspace = KeyWorkspace<cross, Vectors, Precision>;
+  using ExtendShared = LayerPanels<DecoderLayer>;
+  using ExtendScratch = DecoderScratch<DecoderLayer, CachedScratch<shape, Vectors>, CachedScratch<cross, Vectors>>;
+  using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
-  using CachedTeamWorkspace = typename Layer::template CachedTeamWorkspace<Threads>;
-  // Element i of Caches stores the keys and values of the text's tokens for layer i. Element i of MemoryCaches stores
-  // the keys and values of the memory for layer i.
-  using Caches = std::array<typename Layer::Cache, Layers>;
-  using MemoryCaches = std::array<typename Layer::MemoryCache, Layers>;
-  using Options = typename Layer::Options;
-  using Input = typename Layer::Input;
-  using MemoryInput = typename Layer::MemoryInput;
-  using Output = typename Layer::Output;
-  // Maps and Captures have one element for each layer. An element has two pointers to arrays of the caller: one for
-  // self-attention, and one for the attention to the memory. With Maps, these arrays receive the attention weights.
-  // With Captures, they receive the results of stage G (attention_map.hpp).
-  using Maps = std::array<DecoderMaps, Layers>;
+  using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
+  // The keys and values of the text's tokens, and of the memory. Neither type depends on shape.queries, so a layer for
+  // the prompt and a layer for single tokens can share a cache.
+  using Cache = CacheOf<shape, SelfMask, Vectors>;
+  using MemoryCache = CacheOf<cross, mask::None, Vectors>;
+  using Options = DecoderOptions<RunOptions<shape, SelfMask, Score, Position>,
+                                 RunOptions<cross, MemoryMask, Score, position::None>>;
+  using Maps = DecoderMaps;
+  using MapPointer = DecoderMaps;
   template <Stage G>
-  using Captures = std::array<DecoderCaptures<G>, Layers>;
+  using CapturePointer = DecoderCaptures<G>;
+  using Input = MatrixView<const float, shape.queries, shape.model>;
+  using MemoryInput = MatrixView<const float, M.memory, shape.model>;
+  using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Then four phases compute each layer,
-  // like phases 1 to 4 of DecoderLayer: layer i has the phases 4i + 1 to 4i + 4. The last phase also writes `y`.
-  static constexpr std::size_t phases = 1 + 4 * Layers;
-  // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
-  static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
-
-  // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
-  // lengths, aliasing, workspace and errors. The last layer computes only the active queries. The earlier layers also
-  // compute tokens that are active only as keys, because the next layer attends to all active keys.
-  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options = {}) noexcept {
-    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, no_capture);
-  }
-  // Computes `y` like the function above, and writes the attention weights of layer i to maps[i].
-  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options, const Maps& maps) noexcept {
-    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, in(maps));
-  }
-  // Computes `y` like the function above, and writes the results of stage G of layer i to maps[i].
-  template <Stage G>
-  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options, const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, in(maps));
+  // The number of phases, and of parts of a phase, which is the largest useful number of threads (threads.hpp):
+  //     phase 0   converts `x` and `memory` into panels
+  //     phase 1   attention of all heads to the decoder's tokens
+  //     phase 2   the steps between the two attentions
+  //     phase 3   attention of all heads to the memory
+  //     phase 4   the remaining steps; writes `y`
+  static constexpr std::size_t layer_phases = 4, phases = 1 + layer_phases;
+  static constexpr std::size_t parts(std::size_t phase) noexcept {
+    return detail::parts_of_phase<cross, Vectors>(phase);
   }
 
-  // Computes one thread's share of one phase of `run` (threads.hpp). MultiHeadAttention::run_phase describes the rules
-  // for threads.
-  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
-                                  Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
-            shared, scratch, options, no_capture);
-  }
-  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
-                                  Output y, Shared& shared, Scratch& scratch, const Options& options,
-                                  const Maps& maps) noexcept {
-    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
-            shared, scratch, options, in(maps));
-  }
-  template <Stage G>
-  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
-                                  Output y, Shared& shared, Scratch& scratch, const Options& options,
-                                  const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    compute(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y,
-            shared, scratch, options, in(maps));
+  // Computes `y` [queries][model] from `x` [queries][model] and `memory`.
+  // - Lengths: options.self sets how many tokens of `x` are active, and options.memory.keys how many of `memory`.
+  // - Aliasing: `y` may be the same array as `x`. No other arguments may overlap.
+  // - Memory: `scratch` is a Workspace, or a part of a TeamWorkspace (threads.hpp).
+  // - Errors: a length above the length in the model breaks a precondition (checks.hpp).
+  // - Maps: `maps` is DecoderMaps, or DecoderCaptures<G> for the results of stage G.
+  template <detail::MemoryOf<Shared, Scratch> Memory, class MapsType = detail::NoCapture>
+  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
+                            const Options& options = {}, const MapsType& maps = {}) noexcept {
+    detail::StackSteps<DecoderLayer, 1>::run(&weights, detail::NoNorm{}, {x.data, y.data, memory.data}, options,
+                                             scratch, [&](std::size_t) { return captures(maps); });
   }
 
-  // Projects the keys and values of `memory` for every layer. caches[i] receives the keys and values of layer i.
-  // DecoderLayer::project_memory describes the lengths.
-  static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCaches& caches,
+  // Projects the keys and values of the first options.memory.keys tokens of `memory`, and stores them in `cache`, whose
+  // earlier content is lost.
+  static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCache& cache,
                                        MemoryWorkspace& workspace, const Options& options = {}) noexcept {
+    project(memory, &weights, &cache, 1, workspace, options);
+  }
+
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, and appends their keys and values
+  // to `cache`. `memory` holds what project_memory has stored.
+  // - Lengths: options.self.tokens sets how many tokens `x` has. The cache has room for shape.keys tokens. The tokens
+  //   attend to the first options.memory.keys tokens of the memory, or to all of them.
+  // - Positions: as in MultiHeadAttention::extend. For the mask of the memory, token number t of the text has the
+  //   position t + Model::memory - shape.keys, unless options.memory.mask sets an offset.
+  // - Maps: a row of DecoderMaps::self has shape.keys elements.
+  // - Errors: a full cache, or more memory tokens than are stored, break a precondition (checks.hpp).
+  template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapsType = detail::NoCapture>
+  static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
+                               Memory&& scratch, const Options& options = {}, const MapsType& maps = {}) noexcept {
+    detail::StackSteps<DecoderLayer, 1>::extend(
+        &weights, detail::NoNorm{}, {x.data, y.data}, options, scratch,
+        [&](std::size_t) { return detail::DecoderCaches<Cache, MemoryCache>{cache, memory}; },
+        [&](std::size_t) { return captures(maps); }, cache, memory);
+  }
+
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, run, "x, memory, weights, y, workspace, options, maps", Input,
+                        MemoryInput, const Weights&, Output, const detail::MemoryOf<Shared, Scratch> auto&);
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, extend,
+                        "x, cache, memory, weights, y, workspace, options, maps", Input, Cache&, const MemoryCache&,
+                        const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
+
+  // The members from here on are for stacks (stack.hpp).
+  template <class Packs>
+  using Steps = detail::DecoderSteps<DecoderLayer, Packs>;
+  static constexpr bool takes_memory = true;
+  static constexpr const auto& own(const Options& options) noexcept { return options.self; }
+  static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
+    static_assert(
+        shape.queries == shape.keys,
+        "ladon: a decoder attends to itself, so it has as many keys as queries. The memory has a separate length. "
+        "If keys is the capacity of a cache, call extend");
+    const Lengths self = options.self.lengths();
+    return {self, {self.queries, options.memory.lengths().keys}};
+  }
+  static constexpr detail::LayerLengths lengths(const Options& options, const auto& caches) noexcept {
+    const std::size_t tokens = options.self.lengths().queries, stored = caches.memory.length;
+    const std::size_t keys = options.memory.lengths().keys;
+    const std::size_t active = options.memory.keys == all && options.memory.tokens == all ? stored : keys;
+    LADON_EXPECTS(active <= stored, "ladon: more keys than the cache holds", options.memory.caller,
+                  {{"options.memory.keys", active}, {"memory.length", stored}});
+    return {{tokens, tokens}, {tokens, active}};
+  }
+  static constexpr void project(MemoryInput memory, const Weights* layers, MemoryCache* caches, std::size_t count,
+                                MemoryWorkspace& workspace, const Options& options) noexcept {
     const std::size_t active = options.memory.lengths().keys;
-    detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, caches,
+    detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, *caches,
                           workspace);
-    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using CrossAttention = typename Layer::template Steps<Simd>::CrossAttention;
+    detail::vec::with_packs<Vectors>([&]<class Packs>(Packs) {
+      using CrossAttention = typename Steps<Packs>::CrossAttention;
       float* const panels = workspace.context.data;
       CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
       const auto context = workspace.context_input.view(panels);
-      for (std::size_t i = 0; i < Layers; ++i) {
-        CrossAttention::fill(context, weights.layers[i].cross_attention, active, caches[i],
-                             workspace.projected_panel());
+      for (std::size_t i = 0; i < count; ++i) {
+        CrossAttention::fill(context, layers[i].cross_attention, active, caches[i], workspace.projected_panel());
       }
     });
   }
+  static constexpr auto captures(detail::NoCapture none) noexcept {
+    return detail::CapturesOfDecoder<detail::NoCapture, detail::NoCapture>{none, none};
+  }
+  static constexpr auto captures(const auto& maps) noexcept {
+    const auto self = detail::wanted<shape>(maps.self);
+    const auto memory = detail::wanted<cross>(maps.memory);
+    return detail::CapturesOfDecoder<std::remove_const_t<decltype(self)>, std::remove_const_t<decltype(memory)>>{
+        self, memory};
+  }
+};
 
-  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. DecoderLayer::extend describes
-  // lengths, positions, maps and errors. Layer i uses caches[i] and memory[i].
+// A stack of M.layers decoder layers. The functions take the arguments of DecoderLayer, with the weights and the caches
+// of all layers.
+template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
+          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
+          class Vectors = detail::vec::NativeVectors>
+struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Position, Vectors>, M.layers, M.final_norm> {
+  using Base = Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Position, Vectors>, M.layers, M.final_norm>;
+  using typename Base::Caches, typename Base::Input, typename Base::Layer, typename Base::Options,
+      typename Base::Output, typename Base::Weights;
+  using MemoryWorkspace = typename Layer::MemoryWorkspace;
+  using MemoryCaches = std::array<typename Layer::MemoryCache, M.layers>;
+  using MemoryInput = typename Layer::MemoryInput;
+
+  template <detail::MemoryOf<typename Base::Shared, typename Base::Scratch> Memory,
+            detail::MapsOf<M.layers> MapsType = detail::NoCapture>
+  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
+                            const Options& options = {}, const MapsType& maps = {}) noexcept {
+    Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data, memory.data}, options, scratch,
+                     Base::captures_of(maps));
+  }
+
+  static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCaches& caches,
+                                       MemoryWorkspace& workspace, const Options& options = {}) noexcept {
+    Layer::project(memory, weights.layers.data(), caches.data(), M.layers, workspace, options);
+  }
+
+  template <detail::MemoryOf<typename Base::ExtendShared, typename Base::ExtendScratch> Memory,
+            detail::MapsOf<M.layers> MapsType = detail::NoCapture>
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
-                               CachedWorkspace& workspace, const Options& options = {}) noexcept {
-    compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,
-                   no_capture);
-  }
-  static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
-                               CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
-    compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,
-                   in(maps));
-  }
-  template <Stage G>
-  static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
-                               CachedWorkspace& workspace, const Options& options,
-                               const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,
-                   in(maps));
+                               Memory&& scratch, const Options& options = {}, const MapsType& maps = {}) noexcept {
+    const auto caches_of = [&](std::size_t i) {
+      return detail::DecoderCaches<typename Layer::Cache, typename Layer::MemoryCache>{caches[i], memory[i]};
+    };
+    Base::Steps::extend(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch, caches_of,
+                        Base::captures_of(maps), caches, memory);
   }
 
-  // Computes one thread's share of one phase of `extend` (threads.hpp). MultiHeadAttention::extend_phase describes the
-  // rules for threads.
-  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
-                                     const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
-                                     ExtendScratch& scratch, const Options& options = {}) noexcept {
-    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
-                   weights, y, shared, scratch, options, no_capture);
-  }
-  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
-                                     const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
-                                     ExtendScratch& scratch, const Options& options, const Maps& maps) noexcept {
-    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
-                   weights, y, shared, scratch, options, in(maps));
-  }
-  template <Stage G>
-  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
-                                     const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
-                                     ExtendScratch& scratch, const Options& options,
-                                     const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    compute_extend(detail::share_of_phase(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
-                   weights, y, shared, scratch, options, in(maps));
-  }
-
-  LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));
-  LADON_REJECT_CALL(run, "x, memory, weights, y, workspace, options, maps");
-  LADON_REJECT_CALL(extend, "x, caches, memory, weights, y, workspace, options, maps");
-
- private:
-  // Two function objects, `no_capture` and in(maps). Each takes the number i of a layer and returns Captures for this
-  // layer (DecoderLayer). The Captures from `no_capture` write nothing. The Captures from in(maps) write into the
-  // arrays of maps[i].
-  static constexpr auto no_capture = [](std::size_t) { return Layer::no_capture; };
-  static constexpr auto in(const auto& maps) noexcept {
-    return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
-  }
-
-  // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
-  template <class CallShare, class CapturesOf>
-  static constexpr void compute(CallShare share, Input x, MemoryInput memory, const Weights& weights, Output y,
-                                Shared& shared, Scratch& scratch, const Options& options,
-                                CapturesOf captures_of) noexcept {
-    const detail::DecoderLengths last = Layer::lengths(options);
-    const std::size_t longer = last.self.longer();
-    const detail::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
-    Layer::expect_memory(detail::caller_of(options.self), x, memory, y, last, shared, scratch);
-    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using Steps = typename Layer::template Steps<Simd>;
-      if (share.has(0)) {
-        Steps::SelfAttention::tokens_to_panels(x.data, longer, shared.tokens.x.data, share);
-        Steps::memory_to_panels(memory.data, last.memory.keys, shared, share);
-        Steps::self_attention_input(weights.layers[0], longer, shared.tokens, share);
-      }
-      for (std::size_t i = 0; i < Layers; ++i) {
-        const detail::DecoderLengths& active = i + 1 < Layers ? inner : last;
-        Steps::run(weights.layers[i], active, options, shared, scratch, captures_of(i), share, 1 + 4 * i);
-        if (share.has(4 + 4 * i) && i + 1 < Layers) {
-          Steps::self_attention_input(weights.layers[i + 1], longer, shared.tokens, share);
-        }
-      }
-      if (share.has(4 * Layers)) leave<Steps>(share, weights, last.self.queries, shared.tokens, y);
-    });
-  }
-
-  template <class CallShare, class CapturesOf>
-  static constexpr void compute_extend(CallShare share, Input x, Caches& caches, const MemoryCaches& memory,
-                                       const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
-                                       const Options& options, CapturesOf captures_of) noexcept {
-    const std::size_t tokens = options.self.lengths().queries;
-    if (tokens == 0) return;
-    const std::size_t floats = tokens * shape.model;
-    detail::expect_memory(detail::caller_of(options.self), {{y.data, floats}, {x.data, floats}}, caches, memory, shared,
-                          scratch);
-    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using Steps = typename Layer::template Steps<Simd>;
-      if (share.has(0)) {
-        Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
-        Steps::self_attention_input(weights.layers[0], tokens, shared, share);
-      }
-      for (std::size_t i = 0; i < Layers; ++i) {
-        const Lengths active = Layer::lengths(options, memory[i]);
-        Steps::extend(weights.layers[i], active, options, caches[i], memory[i], shared, scratch, captures_of(i), share,
-                      1 + 4 * i);
-        if (share.has(4 + 4 * i) && i + 1 < Layers)
-          Steps::self_attention_input(weights.layers[i + 1], tokens, shared, share);
-      }
-      if (share.has(4 * Layers)) leave<Steps>(share, weights, tokens, shared, y);
-    });
-  }
-
-  // Applies the final norm of the stack, if any, to the panels of tokens in tokens.x. Then converts the panels into the
-  // rows of `y`.
-  template <class Steps, class CallShare>
-  static constexpr void leave(CallShare share, const Weights& weights, std::size_t queries, auto& tokens,
-                              Output y) noexcept {
-    float* const panels = tokens.x.data;
-    if constexpr (M.final_norm == FinalNorm::with)
-      Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
-    Steps::SelfAttention::panels_to_rows(panels, queries, y.data, share);
-  }
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, run, "x, memory, weights, y, workspace, options, maps", Input,
+                        MemoryInput, const Weights&, Output,
+                        const detail::MemoryOf<typename Base::Shared, typename Base::Scratch> auto&);
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, extend,
+                        "x, caches, memory, weights, y, workspace, options, maps", Input, Caches&, const MemoryCaches&,
+                        const Weights&, Output,
+                        const detail::MemoryOf<typename Base::ExtendShared, typename Base::ExtendScratch> auto&);
 };
 
 }  // namespace LADON_NAMESPACE

@@ -1,260 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of encoder layers. A run first converts the tokens from rows into the layout of the kernels (panels,
-// detail/panel/panels.hpp). The run then computes all layers in place. Finally, the run converts the result into rows.
+// Encoder layers and stacks ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has two sublayers:
+// attention and a feed-forward network. Each sublayer has a residual connection and a norm.
+//     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
+//     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// Implementation: detail/layer/encoder_steps.hpp and detail/layer/class_token.hpp.
+// Implementation: detail/layer/encoder_steps.hpp and detail/layer/stack_steps.hpp.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <type_traits>
 
-#include <ladon/checks.hpp>
-#include <ladon/detail/layer/class_token.hpp>
-#include <ladon/detail/panel/pointer_checks.hpp>
-#include <ladon/encoder_layer.hpp>
+#include <ladon/attention_map.hpp>
+#include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/detail/layer/model_types.hpp>
+#include <ladon/detail/layer/stack_steps.hpp>
+#include <ladon/detail/layer/workspace.hpp>
+#include <ladon/key_value_cache.hpp>
+#include <ladon/options.hpp>
+#include <ladon/stack.hpp>
+#include <ladon/threads.hpp>
+#include <ladon/views.hpp>
 
 namespace LADON_NAMESPACE {
 
-// The weights of all layers of a stack, and, if F is FinalNorm::with, the weights of the final norm.
-template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
-struct StackWeights {
-  std::array<LayerWeights, Layers> layers;
+// The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. `attention` is PyTorch's
+// self_attn. With Model::gated, the feed-forward network has an additional linear map, `gate`.
+template <Model M, class Layout>
+struct EncoderLayerWeights {
+  using Linears = FeedForwardLinears<M, Layout>;
+  typename Layout::template Weights<M.shape()> attention;
+  typename Linears::First linear1;
+  typename Linears::Second linear2;
+  typename NormOf<M>::Type norm1;
+  typename NormOf<M>::Type norm2;
 };
-template <std::size_t Layers, class LayerWeights, class Norm>
-struct StackWeights<Layers, LayerWeights, Norm, FinalNorm::with> {
-  std::array<LayerWeights, Layers> layers;
-  Norm norm;
+template <Model M, class Layout>
+  requires(M.gated)
+struct EncoderLayerWeights<M, Layout> {
+  using Linears = FeedForwardLinears<M, Layout>;
+  typename Layout::template Weights<M.shape()> attention;
+  typename Linears::First gate;
+  typename Linears::First linear1;
+  typename Linears::Second linear2;
+  typename NormOf<M>::Type norm1;
+  typename NormOf<M>::Type norm2;
 };
 
-// A stack of M.layers encoder layers (EncoderLayer).
+// A single encoder layer.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
-          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
-          class Vectors = detail::vec::NativeVectors>
-struct Encoder {
-  using Layer = EncoderLayer<M.one_layer(), Mask, Layout, Score, Position, Vectors>;
+          class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
+          class VectorsGiven = detail::vec::NativeVectors>
+struct EncoderLayer {
+  static_assert(valid<M.sizes()>());
   static constexpr Model model = M;
-  static constexpr std::size_t Layers = M.layers;
-  static constexpr Shape shape = Layer::shape;
-  static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
+  static constexpr Shape shape = M.shape();
+  static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
+                "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
+  static_assert(M.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
+  using Score = ScoreGiven;
+  using Position = PositionGiven;
+  using Vectors = VectorsGiven;
+  using Precision = typename Layout::Precision;
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, typename NormOf<M.weights_only()>::Type, M.final_norm>;
-  using Shared = typename Layer::Shared;
-  using Scratch = typename Layer::Scratch;
+  using Weights = EncoderLayerWeights<M.weights_only(), Layout>;
+  using AttentionWeights = decltype(Weights::attention);
+  using Shared = LayerPanels<EncoderLayer>;
+  using Scratch = EncoderScratch<EncoderLayer, HeadScratch<shape, Vectors>>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  using ExtendScratch = typename Layer::ExtendScratch;
-  using CachedWorkspace = ladon::Workspace<Shared, ExtendScratch>;
+  // The memory of extend.
+  using ExtendShared = Shared;
+  using ExtendScratch = EncoderScratch<EncoderLayer, CachedScratch<shape, Vectors>>;
+  using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
-  using CachedTeamWorkspace = ladon::TeamWorkspace<Shared, ExtendScratch, Threads>;
-  using Caches = std::array<typename Layer::Cache, Layers>;
-  using Options = typename Layer::Options;
-  using Input = typename Layer::Input;
-  using Output = typename Layer::Output;
-  // Pointers to the arrays of the caller that receive the attention weights. Element i points to an array
-  // [heads][queries][keys] for layer i. If element i is null, the weights of layer i are not written.
-  using Maps = std::array<float*, Layers>;
-  // Like Maps, for the results of stage G (attention_map.hpp).
+  using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
+  using Cache = CacheOf<shape, Mask, Vectors>;
+  using Options = RunOptions<shape, Mask, Score, Position>;
+  using Map = AttentionMap<shape>;
+  using MapPointer = float*;
   template <Stage G>
-  using Captures = std::array<Capture<G>, Layers>;
+  using CapturePointer = Capture<G>;
+  using Input = MatrixView<const float, shape.queries, shape.model>;
+  using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 + 2i computes the attention of layer i,
-  // and phase 2 + 2i computes the remaining steps of layer i. The last phase also writes `y`.
-  static constexpr std::size_t phases = 1 + 2 * Layers;
-  // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
-  static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
-
-  // Computes `y` [queries][model] from `x` [queries][model]. EncoderLayer::run describes lengths, aliasing, workspace
-  // and errors.
-  //
-  // Only the last layer skips inactive queries. All earlier layers compute every active token, because the next layer
-  // needs these tokens as keys. Often only token 0 is a query, for example the class token of a classifier. On AVX2 and
-  // AVX-512, the last layer then uses the kernels for a single token (detail/layer/class_token.hpp). A deterministic
-  // build and a shape with thousands of keys are exceptions: has_first_token in detail/layer/workspace.hpp has
-  // all conditions.
-  static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options = {}) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, no_capture);
-  }
-  // Computes `y` like the function above, and writes the attention weights of layer i to maps[i].
-  static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
-                            const Maps& maps) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(maps));
-  }
-  // Computes `y` like the functions above, and writes the result of stage G of layer i to maps[i].
-  template <Stage G>
-  static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
-                            const std::array<Capture<G>, Layers>& maps) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(maps));
+  // The number of phases, and of parts of a phase, which is the largest useful number of threads (threads.hpp). Phase 0
+  // computes the input of attention. The layer has two more phases: the attention of all heads, and the other steps.
+  static constexpr std::size_t layer_phases = 2, phases = 1 + layer_phases;
+  static constexpr std::size_t parts(std::size_t phase) noexcept {
+    return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
-  // Computes one thread's share of one phase of `run` (threads.hpp). MultiHeadAttention::run_phase describes the rules
-  // for threads.
-  static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
-                                  Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, no_capture);
-  }
-  static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
-                                  Shared& shared, Scratch& scratch, const Options& options, const Maps& maps) noexcept {
-    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, capture_in(maps));
-  }
-  template <Stage G>
-  static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
-                                  Shared& shared, Scratch& scratch, const Options& options,
-                                  const std::array<Capture<G>, Layers>& maps) noexcept {
-    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, capture_in(maps));
+  // Computes `y` [queries][model] from `x` [queries][model].
+  // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). The call neither reads
+  //   inactive tokens nor writes the rows of `y` for inactive queries.
+  // - Aliasing: `y` may be the same array as `x`. Otherwise, an array that the call writes must not overlap with any
+  //   other argument.
+  // - Memory: `memory` is a Workspace, or a part of a TeamWorkspace (threads.hpp).
+  // - Errors: a length above the length in the shape breaks a precondition (checks.hpp).
+  // - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (attention_map.hpp).
+  template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
+  static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
+                            MapType&& map = {}) noexcept {
+    detail::StackSteps<EncoderLayer, 1>::run(&weights, detail::NoNorm{}, {x.data, y.data}, options, memory,
+                                             [&](std::size_t) { return captures(map); });
   }
 
-  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. EncoderLayer::extend describes
-  // the cache and the lengths. Layer i uses caches[i].
-  static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
-                               const Options& options = {}) noexcept {
-    compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
-                   no_capture);
-  }
-  // Computes `y` like the function above, and writes the attention weights of layer i to maps[i]. A row of
-  // maps[i] has shape.keys elements, one for each token that the cache has room for.
-  static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
-                               const Options& options, const Maps& maps) noexcept {
-    compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
-                   capture_in(maps));
-  }
-  // Computes `y` like the functions above, and writes the result of stage G of layer i to maps[i].
-  template <Stage G>
-  static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
-                               const Options& options, const std::array<Capture<G>, Layers>& maps) noexcept {
-    compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
-                   capture_in(maps));
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, and appends their keys and values
+  // to `cache`. MultiHeadAttention::extend describes positions, options and errors.
+  template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
+  static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
+                               const Options& options = {}, MapType&& map = {}) noexcept {
+    detail::StackSteps<EncoderLayer, 1>::extend(
+        &weights, detail::NoNorm{}, {x.data, y.data}, options, memory,
+        [&](std::size_t) { return detail::EncoderCaches<Cache>{cache}; }, [&](std::size_t) { return captures(map); },
+        cache);
   }
 
-  // Computes one thread's share of one phase of `extend` (threads.hpp). MultiHeadAttention::extend_phase describes the
-  // rules for threads.
-  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
-                                     Output y, Shared& shared, ExtendScratch& scratch,
-                                     const Options& options = {}) noexcept {
-    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
-                   shared, scratch, options, no_capture);
-  }
-  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
-                                     Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
-                                     const Maps& maps) noexcept {
-    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
-                   shared, scratch, options, capture_in(maps));
-  }
-  template <Stage G>
-  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
-                                     Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
-                                     const std::array<Capture<G>, Layers>& maps) noexcept {
-    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
-                   shared, scratch, options, capture_in(maps));
-  }
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, map", Input, const Weights&,
+                        Output, const detail::MemoryOf<Shared, Scratch> auto&);
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, cache, weights, y, workspace, options, map", Input, Cache&,
+                        const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
 
-  LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
-  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Input, const Weights&, Output, Shared&, const Scratch&, ...));
-  LADON_REJECT_OPTIONS(extend(Input, Caches&, const Weights&, Output, const CachedWorkspace&, ...));
-  LADON_REJECT_CALL(run, "x, weights, y, workspace, options, maps");
-  LADON_REJECT_CALL(extend, "x, caches, weights, y, workspace, options, maps");
-
- private:
-  // `compute` and `compute_extend` have a parameter `with_capture`, which is no_capture or capture_in(maps). For
-  // layer i, they call with_capture(i, f). `f` is a function that computes the layer. with_capture calls f(capture),
-  // and `capture` determines the additional output of the layer. no_capture passes a capture without an output.
-  // capture_in(maps) passes a capture that writes the attention weights, or the result of a stage, to maps[i].
-  static constexpr auto no_capture = [](std::size_t, auto layer) { detail::NoCapture{}(layer); };
-  static constexpr auto capture_in(const auto& maps) noexcept {
-    return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };
-  }
-
-  // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
-  template <class CallShare, class WithCapture>
-  static constexpr void compute_extend(CallShare share, Input x, Caches& caches, const Weights& weights, Output y,
-                                       Shared& shared, ExtendScratch& scratch, const Options& options,
-                                       WithCapture with_capture) noexcept {
-    const std::size_t tokens = options.lengths().queries;
-    if (tokens == 0) return;
-    detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
-                          caches, shared, scratch);
-    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, M.one_layer(), typename Layer::Weights, Score, Position, Vectors, Simd>;
-      if (share.has(0)) {
-        Steps::SelfAttention::tokens_to_panels(x.data, tokens, shared.x.data, share);
-        Steps::self_attention_input(weights.layers[0], tokens, shared, share);
-      }
-      for (std::size_t i = 0; i < Layers; ++i) {
-        if (share.has(1 + 2 * i)) {
-          with_capture(i, [&](auto capture) {
-            Steps::extend(weights.layers[i], tokens, options, caches[i], shared, scratch, capture, share);
-          });
-        }
-        if (share.has(2 + 2 * i)) {
-          Steps::SelfAttention::count_tokens(tokens, caches[i], share);
-          Steps::after_heads(weights.layers[i], tokens, shared, scratch, share);
-          if (i + 1 < Layers) Steps::self_attention_input(weights.layers[i + 1], tokens, shared, share);
-        }
-      }
-      if (share.has(2 * Layers)) leave<Steps>(share, weights, tokens, shared, y);
-    });
-  }
-
-  template <class CallShare, class WithCapture>
-  static constexpr void compute(CallShare share, Input x, const Weights& weights, Output y, Shared& shared,
-                                Scratch& scratch, const Options& options, WithCapture with_capture) noexcept {
+  // The members from here on are for stacks (stack.hpp).
+  template <class Packs>
+  using Steps = detail::EncoderSteps<EncoderLayer, Packs>;
+  static constexpr bool takes_memory = false;
+  static constexpr const Options& own(const Options& options) noexcept { return options; }
+  static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "
                   "of a cache, call extend");
-    const Lengths lengths = options.lengths();
-    const Lengths inner{lengths.longer(), lengths.keys};
-    detail::expect_memory(detail::caller_of(options),
-                          {{y.data, lengths.queries * shape.model}, {x.data, inner.queries * shape.model}}, shared,
-                          scratch);
-    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, M.one_layer(), typename Layer::Weights, Score, Position, Vectors, Simd>;
-      using First =
-          detail::FirstTokenSteps<shape, M.one_layer(), typename Layer::Weights, Score, Position, Vectors, Simd>;
-      const bool first_token = First::usable && lengths.queries == 1;
-      if (share.has(0)) {
-        Steps::SelfAttention::tokens_to_panels(x.data, inner.queries, shared.x.data, share);
-        Steps::self_attention_input(weights.layers[0], inner.queries, shared, share);
-      }
-      for (std::size_t i = 0; i < Layers; ++i) {
-        const bool last = i + 1 == Layers, first = last && first_token;
-        const Lengths active = last ? lengths : inner;
-        if (first && share.has(2 * i)) First::take(inner.queries, shared, share);
-        if (share.has(1 + 2 * i)) {
-          with_capture(i, [&](auto capture) {
-            First::attend(first, weights.layers[i], active, options, shared, scratch, capture, share);
-          });
-        }
-        if (share.has(2 + 2 * i) && !first) {
-          Steps::after_heads(weights.layers[i], active.queries, shared, scratch, share);
-          if (!last) Steps::self_attention_input(weights.layers[i + 1], inner.queries, shared, share);
-        }
-      }
-      if (!share.has(2 * Layers)) return;
-      if constexpr (First::usable) {
-        if (first_token) {
-          First::after_heads(weights.layers[Layers - 1], shared, scratch, share);
-          return leave<typename First::One>(share, weights, 1, First::shared_of(shared), y);
-        }
-      }
-      leave<Steps>(share, weights, lengths.queries, shared, y);
-    });
+    return {options.lengths()};
   }
-
-  // Applies the final norm of the stack, if any, to the tokens in shared.x. Then converts these tokens into the rows of
-  // `y`.
-  template <class Steps, class CallShare>
-  static constexpr void leave(CallShare share, const Weights& weights, std::size_t queries,
-                              typename Steps::Shared& shared, Output y) noexcept {
-    float* const panels = shared.x.data;
-    if constexpr (M.final_norm == FinalNorm::with)
-      Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, share);
-    Steps::SelfAttention::panels_to_rows(panels, queries, y.data, share);
+  static constexpr detail::LayerLengths lengths(const Options& options, const auto&) noexcept {
+    const std::size_t tokens = options.lengths().queries;
+    return {{tokens, tokens}};
+  }
+  static constexpr detail::NoCapture captures(detail::NoCapture none) noexcept { return none; }
+  static constexpr auto captures(Map map) noexcept {
+    return detail::CaptureAlways<decltype(detail::capture<shape>(map))>{detail::capture<shape>(map)};
+  }
+  static constexpr auto captures(float* map) noexcept { return detail::wanted<shape>(map); }
+  template <Stage G>
+  static constexpr auto captures(Capture<G> map) noexcept {
+    return detail::wanted<shape>(map);
   }
 };
+
+// A stack of M.layers encoder layers.
+template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
+          class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
+          class Vectors = detail::vec::NativeVectors>
+struct Encoder : Stack<EncoderLayer<M.one_layer(), Mask, Layout, Score, Position, Vectors>, M.layers, M.final_norm> {};
 
 }  // namespace LADON_NAMESPACE

@@ -7,10 +7,8 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/bfloat16.hpp>
 #include <ladon/decoder.hpp>
-#include <ladon/decoder_layer.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/encoder.hpp>
-#include <ladon/encoder_layer.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/linear.hpp>
 #include <ladon/mask.hpp>
@@ -21,6 +19,7 @@
 #include <ladon/quantise.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/stack.hpp>
 #include <ladon/threads.hpp>
 #include <ladon/version.hpp>
 #include <ladon/views.hpp>

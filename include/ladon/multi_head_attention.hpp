@@ -32,32 +32,24 @@
 
 namespace LADON_NAMESPACE {
 
-// Multi-head attention with a fixed shape. `Layout` is the memory layout of the weights (weights.hpp). `x` and `y` are
-// [queries][model].
-//     run(x, ...)                    attention of x to x
-//     run(x, context, ...)           attention of x to a context [keys][key_model]
-//     project_keys(context, ...)     stores the keys and values of a context in a cache, for many calls of attend
-//     attend(x, cache, ...)          attention of x to the context in the cache
-//     extend(x, cache, ...)          attention of x to all earlier tokens of a text and to x itself
-//     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
-//     extend_phase(phase, share, ...)   one share of one phase of `extend`
+// `x` and `y` are [queries][model].
+//     run(x, ...)                 attention of x to x
+//     run(x, context, ...)        attention of x to a context [keys][key_model]
+//     project_keys(context, ...)  stores the keys and values of a context in a cache, for many calls of attend
+//     attend(x, cache, ...)       attention of x to the context in the cache
+//     extend(x, cache, ...)       attention of x to all earlier tokens of a text and to x itself
 //
 // The following rules hold for every function:
 // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). A call neither reads
 //   inactive tokens nor writes the rows of `y` for inactive queries.
-// - Aliasing: `y` may be the same array as `x`. Apart from this case, an array that a call writes must not overlap with
-//   any other argument.
-// - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces. The
-//   result of a call does not depend on the earlier content of the workspace.
-// - Errors: a length must not exceed the length in the shape, and the number of stored tokens must not exceed the
-//   capacity of the cache. Otherwise, the call breaks a precondition (checks.hpp).
-// - Masks: if the mask hides every key from a query, the output of every head is 0 for this query. The query's row of
-//   `y` is then the bias of the output projection.
-// - Vectors: the vector types that the kernels use. The default is the vector types of the instruction set that the
-//   compiler compiles for.
-// - Capture: `map` receives an additional output [heads][queries][keys]. If `map` is a Map, the output is the attention
-//   weights. If `map` is a Capture<G>, the output is the result of stage G (attention_map.hpp). Without `map`, there is
-//   no additional output.
+// - Aliasing: `y` may be the same array as `x`. Otherwise, an array that a call writes must not overlap with any other
+//   argument.
+// - Memory: `memory` is a workspace, or a part of a team's workspace (threads.hpp). Concurrent calls need separate
+//   workspaces.
+// - Errors: a length above the length in the shape, or more tokens than a cache has room for, break a precondition
+//   (checks.hpp).
+// - Masks: if the mask hides every key from a query, the query's row of `y` is the bias of the output projection.
+// - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (attention_map.hpp).
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::vec::NativeVectors>
@@ -70,11 +62,8 @@ struct MultiHeadAttention {
   using Weights = typename Layout::template Weights<shape.with_one_token()>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The workspaces of run and run_phase. The types whose names begin with Cross are for attention to a context. Shared,
-  // Workspace and TeamWorkspace are for self-attention. Both kinds of attention use Scratch.
-  //
-  // If shape.queries and shape.keys differ, there is no self-attention: its calls do not compile. Shared is then only
-  // another name of CrossShared.
+  // The memory of `run`. The types whose names begin with Cross are for attention to a context, the others for
+  // self-attention. If shape.queries and shape.keys differ, there is no self-attention.
   using Precision = typename Layout::Precision;
   using CrossShared = ladon::CrossShared<shape, Vectors, Precision>;
   using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Vectors, Precision>, CrossShared>;
@@ -85,9 +74,9 @@ struct MultiHeadAttention {
   using CrossTeamWorkspace = ladon::TeamWorkspace<CrossShared, Scratch, Threads>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // The workspace of project_keys.
+  // The memory of project_keys.
   using KeyWorkspace = ladon::KeyWorkspace<shape, Vectors, Precision>;
-  // The workspaces of attend, extend and extend_phase.
+  // The memory of attend and extend.
   using ExtendShared = SelfShared<shape, Vectors, Precision>;
   using ExtendScratch = CachedScratch<shape, Vectors>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
@@ -99,60 +88,72 @@ struct MultiHeadAttention {
   using ValueContext = MatrixView<const float, shape.keys, shape.value_model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // How many phases run_phase has. Phase 0 converts tokens into panels. Phase 1 computes the attention of all heads.
-  // Phase 2 computes the output projection and writes `y`.
+  // The number of phases, and of parts of a phase, which is the largest useful number of threads (threads.hpp).
   static constexpr std::size_t phases = 3;
-  // Returns the number of parts of a phase (threads.hpp), which is the largest useful number of threads in this phase.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
   // Computes self-attention: queries, keys and values are projected from `x`.
-  template <class MapType = detail::NoCapture>
-  static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options = {}, MapType&& map = {}) noexcept {
-    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, map);
-  }
-  // Computes one thread's share of one phase of self-attention. Precondition: `phase` < phases.
-  //
-  // A share is the work of one thread in a phase (threads.hpp). All threads of a call use the same `shared`, and each
-  // thread has a separate `scratch`. The caller must finish all shares of a phase before any share of the next phase
-  // begins. The result is bit-identical to `run` for any number of shares.
-  template <class MapType = detail::NoCapture>
-  static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
-                                  Shared& shared, Scratch& scratch, const Options& options = {},
-                                  MapType&& map = {}) noexcept {
-    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
-            options, map);
+  template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
+  static constexpr void run(Queries x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
+                            MapType&& map = {}) noexcept {
+    static_assert(as_many_keys,
+                  "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
+    static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
+                  "ladon: the tokens of x, keys and values have different widths. Call project_keys, then attend");
+    const auto share = detail::share_of(memory, detail::caller_of(options), phases);
+    auto& shared = memory.shared;
+    const Lengths lengths = options.lengths();
+    detail::expect_memory(detail::caller_of(options), {rows(y, lengths.queries), rows(x, lengths.longer())}, shared,
+                          memory.scratch);
+    with_steps([&]<class Steps>(Steps) {
+      if (share.has(0)) enter<Steps>(share, x, lengths.longer(), shared);
+      if (share.has(1)) {
+        const auto in = shared.input.view(shared.x.data);
+        const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
+        Steps::attend_all_heads(call, in, memory.scratch, share);
+      }
+      if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
+    });
   }
 
   // Computes attention to a context [keys][key_model]: queries are projected from `x`, keys and values from `context`.
-  template <class MapType = detail::NoCapture>
-  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
+  template <detail::MemoryOf<CrossShared, Scratch> Memory, class MapType = detail::NoCapture>
+  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, Memory&& memory,
                             const Options& options = {}, MapType&& map = {}) noexcept {
-    compute(detail::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, map);
-  }
-  // Computes one thread's share of one phase of attention to a context. The rules in the comment on run_phase of
-  // self-attention apply.
-  template <class MapType = detail::NoCapture>
-  static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
-                                  Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
-                                  MapType&& map = {}) noexcept {
-    compute(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, context, weights, y, shared,
-            scratch, options, map);
+    static_assert(shape.key_model == shape.value_model,
+                  "ladon: the tokens of keys and values have different widths. Call project_keys, then attend");
+    const auto share = detail::share_of(memory, detail::caller_of(options), phases);
+    auto& shared = memory.shared;
+    const Lengths lengths = options.lengths();
+    detail::expect_memory(detail::caller_of(options),
+                          {rows(y, lengths.queries), rows(x, lengths.queries), {rows(context, lengths.keys)}}, shared,
+                          memory.scratch);
+    with_steps([&]<class Steps>(Steps) {
+      if (share.has(0)) {
+        enter<Steps>(share, x, lengths.queries, shared);
+        Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, shared.context.data,
+                                                           shared.context_input, share);
+      }
+      if (share.has(1)) {
+        const auto in = shared.input.view(shared.x.data);
+        const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
+        Steps::attend_all_heads(call, shared.context_input.view(shared.context.data), memory.scratch, share);
+      }
+      if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
+    });
   }
 
-  // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores the keys
-  // and values in `cache`. The earlier content of the cache is lost. If the position encoding is rotary, the function
-  // stores keys that are already rotated.
+  // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores them in
+  // `cache`, whose earlier content is lost. If the position encoding is rotary, the stored keys are already rotated.
   static constexpr void project_keys(Context context, const Weights& weights, Cache& cache, KeyWorkspace& workspace,
                                      const Options& options = {}) noexcept {
     static_assert(shape.key_model == shape.value_model,
                   "ladon: keys and values are made from tokens of different widths: give both");
     project_keys(context, ValueContext(context.data), weights, cache, workspace, options);
   }
-  // Projects keys from key_context [keys][key_model] and values from value_context [keys][value_model], and stores the
-  // keys and values in `cache`.
+  // Projects keys from key_context [keys][key_model], and values from value_context [keys][value_model].
   static constexpr void project_keys(Context key_context, ValueContext value_context, const Weights& weights,
                                      Cache& cache, KeyWorkspace& workspace, const Options& options = {}) noexcept {
     const std::size_t active = options.lengths().keys;
@@ -170,8 +171,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes attention of `x` to the tokens in `cache`. If options.keys is set, `x` attends only to the first
-  // options.keys tokens of the cache. Query i has the position i + shape.keys - shape.queries, as in `run`.
+  // Computes attention of `x` to the first options.keys tokens in `cache`, or to all of them. Query i has the position
+  // i + shape.keys - shape.queries, as in `run`.
   //
   // Preconditions: the cache holds at least options.keys tokens. If the cache is a ring (key_value_cache.hpp), no token
   // in it has been replaced yet.
@@ -188,10 +189,9 @@ struct MultiHeadAttention {
                           workspace);
     with_steps([&]<class Steps>(Steps) {
       auto& shared = workspace.shared;
-      Steps::tokens_to_panels(x.data, lengths.queries, shared.x.data);
-      Steps::convert_tokens(shared.x.data, lengths.queries, shared.input);
-      const detail::HeadsCall call{
-          weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(map)};
+      enter<Steps>(detail::WholeCall{}, x, lengths.queries, shared);
+      const auto in = shared.input.view(shared.x.data);
+      const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
       const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
       Steps::attend_cache(call, bound, cache, workspace.scratch);
       finish<Steps>(detail::WholeCall{}, workspace.shared, weights, lengths.queries, y);
@@ -199,68 +199,33 @@ struct MultiHeadAttention {
   }
 
   // Appends the keys and values of the first options.tokens tokens of `x` to `cache`. Then computes attention of these
-  // tokens to all tokens in the cache. Query i has the position `past` + i. `past` is the value of cache.length before
-  // the call. options.keys is ignored.
+  // tokens to all tokens in the cache. Query i has the position cache.length before the call + i. options.keys is
+  // ignored.
   //
-  // With the mask Window<Left>, the cache is a ring that keeps the keys and values of the latest tokens. Without a
-  // rotary position encoding, the text may then grow without limit. With a rotary encoding, every token of the text
-  // needs a position in the rotary table. With any other mask, a text longer than the capacity of the cache breaks a
-  // precondition (checks.hpp).
-  template <class MapType = detail::NoCapture>
-  static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
+  // With the mask Window<Left>, the cache is a ring that keeps the keys and values of the latest tokens, so the text
+  // may grow without limit. With a rotary encoding, every token needs a position in the rotary table.
+  //
+  // With several threads, no other call may use `cache` until all phases are finished. In phase 0, at most parts(2)
+  // threads have work. With a single token, the last bits of `y` may differ between a workspace and parts, because only
+  // the former computes the queries of all heads in one product.
+  template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
+  static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {
-    compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, map);
-  }
-  // Computes one thread's share of one phase of `extend`. The threads must follow the rules of run_phase of
-  // self-attention. No other call may use `cache` until all phases are finished. In phase 0, at most parts(2) threads
-  // have work, even if parts(0) is greater: `extend` converts at most shape.queries tokens, but parts(0) counts
-  // shape.keys tokens.
-  //
-  // `y` is bit-identical for any number of threads. With several tokens, `y` is also bit-identical to the result of
-  // `extend`. With a single token, the last bits may differ from the result of `extend`: `extend` computes the queries
-  // of all heads in one matrix product, and extend_phase computes each head separately.
-  template <class MapType = detail::NoCapture>
-  static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
-                                     Output y, ExtendShared& shared, ExtendScratch& scratch,
-                                     const Options& options = {}, MapType&& map = {}) noexcept {
-    compute_extend(detail::share_of_phase(detail::caller_of(options), phase, phases, share), x, cache, weights, y,
-                   shared, scratch, options, map);
-  }
-
-  LADON_REJECT_OPTIONS(run(Queries, const Weights&, Output, const Workspace&, ...));
-  LADON_REJECT_OPTIONS(run(Queries, Context, const Weights&, Output, const CrossWorkspace&, ...));
-  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, const Weights&, Output, Shared&, const Scratch&, ...));
-  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, Context, const Weights&, Output, CrossShared&,
-                                 const Scratch&, ...));
-  LADON_REJECT_OPTIONS(project_keys(Context, const Weights&, Cache&, const KeyWorkspace&, ...));
-  LADON_REJECT_OPTIONS(project_keys(Context, ValueContext, const Weights&, Cache&, const KeyWorkspace&, ...));
-  LADON_REJECT_OPTIONS(attend(Queries, const Cache&, const Weights&, Output, const CachedWorkspace&, ...));
-  LADON_REJECT_OPTIONS(extend(Queries, Cache&, const Weights&, Output, const CachedWorkspace&, ...));
-  LADON_REJECT_CALL(run, "x, weights, y, workspace, options, map) or (x, context, weights, y, workspace, options, map");
-  LADON_REJECT_CALL(attend, "x, cache, weights, y, workspace, options, map");
-  LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
-
- private:
-  // `share` says what to compute: the whole call, or one thread's share of one phase (threads.hpp).
-  template <class CallShare, class MapType>
-  static constexpr void compute_extend(CallShare share, Queries x, Cache& cache, const Weights& weights, Output y,
-                                       ExtendShared& shared, ExtendScratch& scratch, const Options& options,
-                                       MapType& map) noexcept {
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                   "ladon: a text attends to itself, so keys and values come from tokens as wide as the model");
+    const auto share = detail::share_of(memory, detail::caller_of(options), phases);
+    auto& shared = memory.shared;
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
-    detail::expect_memory(detail::caller_of(options), {rows(y, tokens), rows(x, tokens)}, cache, shared, scratch);
+    detail::expect_memory(detail::caller_of(options), {rows(y, tokens), rows(x, tokens)}, cache, shared,
+                          memory.scratch);
     with_steps([&]<class Steps>(Steps) {
-      if (share.has(0)) {
-        Steps::tokens_to_panels(x.data, tokens, shared.x.data, share);
-        Steps::convert_tokens(shared.x.data, tokens, shared.input, share);
-      }
+      if (share.has(0)) enter<Steps>(share, x, tokens, shared);
       if (share.has(1)) {
         const auto in = shared.input.view(shared.x.data);
         const detail::HeadsCall call{weights, options,           Lengths{tokens, tokens},
                                      in,      shared.heads.data, detail::capture<shape>(map)};
-        Steps::extend(call, cache, scratch, share);
+        Steps::extend(call, cache, memory.scratch, share);
       }
       if (share.has(2)) {
         Steps::count_tokens(tokens, cache, share);
@@ -269,67 +234,33 @@ struct MultiHeadAttention {
     });
   }
 
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run,
+                        "x, weights, y, workspace, options, map) or (x, context, weights, y, workspace, options, map",
+                        Queries, const Weights&, Output, const detail::MemoryOf<Shared, Scratch> auto&);
+  LADON_REJECT_OPTIONS(LADON_MISTAKEN_OPTIONS, run, Queries, Context, const Weights&, Output,
+                       const detail::MemoryOf<CrossShared, Scratch> auto&);
+  LADON_REJECT_OPTIONS(LADON_MISTAKEN_OPTIONS, project_keys, Context, const Weights&, Cache&, const KeyWorkspace&);
+  LADON_REJECT_OPTIONS(LADON_MISTAKEN_OPTIONS, project_keys, Context, ValueContext, const Weights&, Cache&,
+                       const KeyWorkspace&);
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, attend, "x, cache, weights, y, workspace, options, map", Queries,
+                        const Cache&, const Weights&, Output, const CachedWorkspace&);
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, cache, weights, y, workspace, options, map", Queries,
+                        Cache&, const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
+
+ private:
   // Returns the first `count` rows of an array. In a checked build, expect_memory tests these rows.
   template <class T, std::size_t Rows, std::size_t Columns>
   static constexpr detail::Floats rows(MatrixView<T, Rows, Columns> array, std::size_t count) noexcept {
     return {array.data, count * Columns};
   }
 
-  // Self-attention: queries, keys and values are all projected from the same panels of `x`. Queries and keys have the
-  // same layout in panels, because shape.queries equals shape.keys.
-  template <class CallShare, class MapType>
-  static constexpr void compute(CallShare share, Queries x, const Weights& weights, Output y, Shared& shared,
-                                Scratch& scratch, const Options& options, MapType& map) noexcept {
-    static_assert(as_many_keys,
-                  "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
-    static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
-                  "ladon: the tokens of x, keys and values have different widths. Call project_keys, then attend");
-    const Lengths lengths = options.lengths();
-    detail::expect_memory(detail::caller_of(options), {rows(y, lengths.queries), rows(x, lengths.longer())}, shared,
-                          scratch);
-    with_steps([&]<class Steps>(Steps) {
-      if (share.has(0)) {
-        Steps::tokens_to_panels(x.data, lengths.longer(), shared.x.data, share);
-        Steps::convert_tokens(shared.x.data, lengths.longer(), shared.input, share);
-      }
-      if (share.has(1)) {
-        const auto in = shared.input.view(shared.x.data);
-        const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
-        Steps::attend_all_heads(call, in, scratch, share);
-      }
-      if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
-    });
+  // Converts the first `active` rows of `x` into panels.
+  template <class Steps, class CallShare>
+  static constexpr void enter(CallShare share, Queries x, std::size_t active, auto& shared) noexcept {
+    Steps::tokens_to_panels(x.data, active, shared.x.data, share);
+    Steps::convert_tokens(shared.x.data, active, shared.input, share);
   }
-
-  // Attention to a context.
-  template <class CallShare, class MapType>
-  static constexpr void compute(CallShare share, Queries x, Context context, const Weights& weights, Output y,
-                                CrossShared& shared, Scratch& scratch, const Options& options, MapType& map) noexcept {
-    static_assert(shape.key_model == shape.value_model,
-                  "ladon: the tokens of keys and values have different widths. Call project_keys, then attend");
-    const Lengths lengths = options.lengths();
-    detail::expect_memory(detail::caller_of(options),
-                          {rows(y, lengths.queries), rows(x, lengths.queries), {rows(context, lengths.keys)}}, shared,
-                          scratch);
-    with_steps([&]<class Steps>(Steps) {
-      if (share.has(0)) {
-        Steps::tokens_to_panels(x.data, lengths.queries, shared.x.data, share);
-        Steps::convert_tokens(shared.x.data, lengths.queries, shared.input, share);
-        Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, shared.context.data,
-                                                           shared.context_input, share);
-      }
-      if (share.has(1)) {
-        const detail::HeadsCall call{weights,           options,
-                                     lengths,           shared.input.view(shared.x.data),
-                                     shared.heads.data, detail::capture<shape>(map)};
-        Steps::attend_all_heads(call, shared.context_input.view(shared.context.data), scratch, share);
-      }
-      if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
-    });
-  }
-
-  // Computes the output projection in shared.x, and then copies the result to the rows of `y`. The result replaces the
-  // tokens of `x` in shared.x, because no later step reads them.
+  // Computes the output projection in shared.x, whose tokens no later step reads, and copies the result to `y`.
   template <class Steps, class CallShare>
   static constexpr void finish(CallShare share, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {

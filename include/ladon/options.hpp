@@ -58,11 +58,14 @@ struct RunOptions {
 
 }  // namespace LADON_NAMESPACE
 
-// LADON_REJECT_OPTIONS(run(X, const Workspace&, ...)) declares an overload of `run` for calls whose options do not
-// compile, for example because a name is misspelt. The parameter list of the overload ends in an ellipsis, which
-// accepts any options. The parameter before the ellipsis must be a reference to const. In the correct overload, this
-// parameter is a reference to non-const, so valid calls prefer the correct overload.
+// LADON_REJECT_MISTAKES(message, run, "x, y", X, const Workspace&) declares two overloads of `run` (reject.hpp). The
+// first gives `message` for calls whose options do not compile, for example because a name is misspelt: its parameters
+// end in an ellipsis, which accepts any options. Valid calls prefer the correct overload, whose memory is not const.
+// The second rejects all other calls.
 #define LADON_MISTAKEN_OPTIONS                                                                                       \
   "ladon: an option is unknown or misplaced. The options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
   "in this order; .mask and .position take the members of Data of the mask and of the position encoding"
-#define LADON_REJECT_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_OPTIONS) __VA_ARGS__ LADON_REJECTED
+#define LADON_REJECT_OPTIONS(message, function, ...) LADON_REJECT(message) function(__VA_ARGS__, ...) LADON_REJECTED
+#define LADON_REJECT_MISTAKES(message, function, arguments, ...) \
+  LADON_REJECT_OPTIONS(message, function, __VA_ARGS__);          \
+  LADON_REJECT_CALL(function, arguments)

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides the work of one call among several threads. A call consists of phases. Each phase is divided into shares. A
-// share is the work of one thread in one phase. The smallest unit of work is a part: a panel (detail/panel/panels.hpp)
-// or a head group.
+// The memory argument of a call says who computes the call: a Workspace stands for one thread, and a Part for one
+// thread of a team.
+//     run(x, weights, y, workspace)                   the whole call
+//     run(x, weights, y, team.part(phase, share))     one share of one phase; `team` is a TeamWorkspace
+//
+// A call has phases, and each phase is divided into shares, one for each thread. The smallest unit of work is a part of
+// a phase: a panel of tokens, or a head of keys and values with all its query heads.
 //     phase 0   computes the input of attention in panels    a share has some of the panels
-//     phase 1   computes the attention of all heads          a share has some of the head groups
+//     phase 1   computes the attention of all heads          a share has some of the heads
 //     phase 2   computes the remaining steps and writes y    a share has some of the panels
 //
-// A head group is one head of keys and values, with all query heads that use this head. A stack of encoder layers
-// repeats phases 1 and 2 for each layer. A decoder layer has phases 1 and 2 twice: for the attention to the decoder's
-// tokens, and for the attention to the encoder's output. Attention without projections has a single phase, in which
-// each thread computes some of the query heads. Threads wait for each other only between phases, because no share reads
-// data that another share of the same phase writes. `y` is bit-identical for any number of shares.
+// A stack repeats phases 1 and 2 for each layer. A decoder layer has both phases twice: for its own tokens, and for the
+// memory. Attention without projections has one phase.
 //
-// The library starts no threads. The caller provides the threads, and makes the threads wait between phases.
+// All shares of a phase must be finished before a share of the next phase begins. All threads pass equal arguments. `y`
+// is bit-identical for any number of shares. The library starts no threads: the caller provides and synchronises them.
 #pragma once
 
 #include <cstddef>
@@ -23,21 +25,50 @@
 
 namespace LADON_NAMESPACE {
 
-// The share with number `index`, out of the `count` shares of a phase. Precondition: `index` < `count` (checks.hpp).
+// Share number `index` of the `count` shares of a phase. Precondition: `index` < `count` (checks.hpp).
 struct Share {
   std::size_t index = 0;
   std::size_t count = 1;
   LADON_CALLER_MEMBER
 
-  // Divides the parts 0 to `parts` - 1 of a phase (panels or head groups) into `count` ranges, and returns the range
-  // with the number `index`. The lengths of two ranges differ by at most 1. If there are fewer parts than shares, the
-  // ranges from number `parts` on are empty.
+  // Divides the parts 0 to `parts` - 1 into `count` ranges whose lengths differ by at most 1, and returns range number
+  // `index`. With fewer parts than shares, the last ranges are empty.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count", caller,
                   {{"index", index}, {"count", count}});
     const std::size_t shares = count < parts ? count : parts;
     if (index >= shares) return {parts, parts};
     return {parts * index / shares, parts * (index + 1) / shares};
+  }
+};
+
+// The memory of a call by one thread, aligned to 64 bytes. Its earlier content does not matter.
+template <class Shared, class Scratch>
+struct Workspace {
+  [[no_unique_address]] Shared shared;
+  Scratch scratch;
+};
+
+// What one thread of a team computes: share `share` of phase `phase`. All threads use the same `shared`, and each
+// thread has its own `scratch`.
+template <class Shared, class Scratch>
+struct Part {
+  std::size_t phase;
+  Share share;
+  Shared& shared;
+  Scratch& scratch;
+};
+
+// The memory of a call by at most `Threads` threads.
+template <class Shared, class Scratch, std::size_t Threads>
+struct TeamWorkspace {
+  static_assert(Threads > 0, "ladon: a call needs at least one thread");
+  [[no_unique_address]] Shared shared;
+  Scratch scratch[Threads];
+
+  // Precondition: share.index < Threads.
+  constexpr Part<Shared, Scratch> part(std::size_t phase, Share share) noexcept {
+    return {phase, share, shared, scratch[share.index]};
   }
 };
 

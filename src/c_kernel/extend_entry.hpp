@@ -14,8 +14,8 @@ template <class Kernel, class Settings, class W, class O>
 struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   static constexpr ladon::Shape shape = Kernel::shape;
   using Workspace = typename Kernel::CachedWorkspace;
-  using Shared = typename ExtendMemory<Kernel>::Shared;
-  using Scratch = typename ExtendMemory<Kernel>::Scratch;
+  using Shared = typename Kernel::ExtendShared;
+  using Scratch = typename Kernel::ExtendScratch;
   using Base = CacheEntry<Kernel, Settings, W, O>;
   using Base::bytes;
   using typename Base::Stored;
@@ -176,12 +176,12 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     auto* const memory = static_cast<std::byte*>(given.workspace);
     auto& shared = *reinterpret_cast<Shared*>(memory);
     auto& scratch = *reinterpret_cast<Scratch*>(memory + sizeof(Shared) + share.index * sizeof(Scratch));
+    const ladon::Part<Shared, Scratch> part{phase, share, shared, scratch};
     if constexpr (Prepared::has_memory) {
-      Kernel::extend_phase(phase, share, given.x, stored.content, given.stored_memory().content, call.weights, given.y,
-                           shared, scratch, call.options, to...);
+      Kernel::extend(given.x, stored.content, given.stored_memory().content, call.weights, given.y, part, call.options,
+                     to...);
     } else {
-      Kernel::extend_phase(phase, share, given.x, stored.content, call.weights, given.y, shared, scratch, call.options,
-                           to...);
+      Kernel::extend(given.x, stored.content, call.weights, given.y, part, call.options, to...);
     }
     if (phase + 1 == Kernel::phases && share.index == 0) {
       stored.mark = Settings::cache_mark;

@@ -98,8 +98,10 @@ struct GivenEntry : Entry<Kernel, Settings, W, O> {
   template <class... To>
   static LADON_NOINLINE void compute_share(std::size_t phase, ladon::Share share, const Given& given,
                                            const Prepared& call, To&&... to) {
-    auto& scratch = static_cast<Scratch*>(given.workspace)[share.index];
-    Kernel::run_phase(phase, share, given.q, given.k, given.v, given.out, scratch, call.options, to...);
+    typename Kernel::Shared none;
+    const ladon::Part<typename Kernel::Shared, Scratch> part{phase, share, none,
+                                                             static_cast<Scratch*>(given.workspace)[share.index]};
+    Kernel::run(given.q, given.k, given.v, given.out, part, call.options, to...);
   }
 };
 

@@ -102,21 +102,6 @@ constexpr std::size_t workspace_of_both() {
   return cached > project ? cached : project;
 }
 
-// Gives uniform names to the two parts of the workspace of `extend`: `Shared` for all threads, and `Scratch` for each
-// thread. Attention and decoders call the first part ExtendShared, and encoders call it Shared. All of them call the
-// second part ExtendScratch.
-template <class Kernel>
-struct ExtendMemory {
-  using Shared = typename Kernel::Shared;
-  using Scratch = typename Kernel::ExtendScratch;
-};
-template <class Kernel>
-  requires requires { typename Kernel::ExtendShared; }
-struct ExtendMemory<Kernel> {
-  using Shared = typename Kernel::ExtendShared;
-  using Scratch = typename Kernel::ExtendScratch;
-};
-
 template <class Kernel, class Settings>
 constexpr Sizes sizes_of() {
   if constexpr (Settings::given) {
@@ -130,10 +115,9 @@ constexpr Sizes sizes_of() {
     return {.workspace = workspace_of_both<Kernel, typename Kernel::KeyWorkspace>(),
             .cache = sizeof(StoredCache<Kernel>)};
   } else {
-    using Memory = ExtendMemory<Kernel>;
     Sizes sizes{.workspace = sizeof(typename Kernel::CachedWorkspace),
-                .shared = sizeof(typename Memory::Shared),
-                .scratch = sizeof(typename Memory::Scratch),
+                .shared = sizeof(typename Kernel::ExtendShared),
+                .scratch = sizeof(typename Kernel::ExtendScratch),
                 .cache = sizeof(StoredCache<Kernel>)};
     if constexpr (Settings::memory > 0) {
       sizes.workspace = workspace_of_both<Kernel, typename Kernel::MemoryWorkspace>();

@@ -110,11 +110,11 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     auto* const memory = static_cast<std::byte*>(given.workspace);
     auto& shared = *reinterpret_cast<Shared*>(memory);
     auto& scratch = *reinterpret_cast<Scratch*>(memory + sizeof(Shared) + share.index * sizeof(Scratch));
+    const ladon::Part<Shared, Scratch> part{phase, share, shared, scratch};
     if constexpr (takes_context<Settings>) {
-      Kernel::run_phase(phase, share, given.x, given.context, call.weights, given.y, shared, scratch, call.options,
-                        to...);
+      Kernel::run(given.x, given.context, call.weights, given.y, part, call.options, to...);
     } else {
-      Kernel::run_phase(phase, share, given.x, call.weights, given.y, shared, scratch, call.options, to...);
+      Kernel::run(given.x, call.weights, given.y, part, call.options, to...);
     }
   }
 };

@@ -1,4 +1,4 @@
-// must print: ladon: a decoder needs at least one layer
+// must print: ladon: a stack needs at least one layer
 #include <ladon/ladon.hpp>
 
 using Stack =

@@ -4,6 +4,6 @@
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2}>;
-void run(const float* x, float* y, const Attention::Weights& weights, Attention::CrossWorkspace& workspace) {
-  Attention::run_phase(0, {}, x, x, weights, y, workspace.shared, workspace.scratch, {.token = 3});
+void run(const float* x, float* y, const Attention::Weights& weights, Attention::CrossTeamWorkspace<2>& workspace) {
+  Attention::run(x, x, weights, y, workspace.part(0, {}), {.token = 3});
 }

@@ -4,6 +4,6 @@
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::EncoderLayer<ladon::Model{.tokens = 4, .model = 6, .heads = 2, .feed_forward = 3}>;
-void run(const float* x, float* y, const Layer::Weights& weights, Layer::Workspace& workspace) {
-  Layer::run_phase(0, {}, x, weights, y, workspace.shared, workspace.scratch, {.token = 3});
+void run(const float* x, float* y, const Layer::Weights& weights, Layer::TeamWorkspace<2>& workspace) {
+  Layer::run(x, weights, y, workspace.part(0, {}), {.token = 3});
 }

@@ -19,7 +19,7 @@ detail/product/epilogue.hpp"
   "detail/attention/"
   "detail/layer/"
   "key_value_cache.hpp linear.hpp quantise.hpp"
-  "attention.hpp multi_head_attention.hpp encoder_layer.hpp encoder.hpp decoder_layer.hpp decoder.hpp ladon.hpp")
+  "attention.hpp multi_head_attention.hpp stack.hpp encoder.hpp decoder.hpp ladon.hpp")
 
 # Normally, a folder in `layers` without headers is an error. may_be_empty lists the exceptions.
 set(may_be_empty "")

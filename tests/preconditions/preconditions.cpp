@@ -58,11 +58,10 @@ struct Projected {
   void project(const Options& options) { Attention::project_keys(context, weights, cache, keys, options); }
   void attend(const Options& options) { Attention::attend(x, cache, weights, y_given, workspace, options); }
   void extend(const Options& options) { Attention::extend(x, cache, weights, y_given, workspace, options); }
-  void run_phase(std::size_t phase, ladon::Share share) { run_phase(phase, share, context.data()); }
-  void run_phase(std::size_t phase, ladon::Share share, const float* context_given) {
-    typename Attention::Shared shared{};
-    typename Attention::Scratch scratch{};
-    Attention::run_phase(phase, share, x, context_given, weights, y, shared, scratch);
+  void run_part(std::size_t phase, ladon::Share share) { run_part(phase, share, context.data()); }
+  void run_part(std::size_t phase, ladon::Share share, const float* context_given) {
+    typename Attention::template CrossTeamWorkspace<3> team{};
+    Attention::run(x, context_given, weights, y, team.part(phase, share));
   }
 };
 
@@ -97,8 +96,8 @@ void run_self(const float* x, float* y, unsigned char* memory, std::size_t shift
   Self::run(x, self_weights, y, *reinterpret_cast<Self::Workspace*>(memory + shift));
 }
 void run_self_phase(const float* x, float* y) {
-  static Self::Workspace workspace;
-  Self::run_phase(3, {}, x, self_weights, y, workspace.shared, workspace.scratch);
+  static Self::TeamWorkspace<1> team;
+  Self::run(x, self_weights, y, team.part(3, {}));
 }
 // Runs attention with int8 weights that lack an array: the member of in_proj with the name `lacking` is null.
 void run_int8(std::string_view lacking) {
@@ -182,8 +181,8 @@ int main(int, char** arguments) {
     Projected<Causal, Sunk> text;
     text.extend({});
   }
-  if (broken == "phase") Projected<None>().run_phase(3, {});
-  if (broken == "share") Projected<None>().run_phase(0, {.index = 2, .count = 2});
+  if (broken == "phase") Projected<None>().run_part(3, {});
+  if (broken == "share") Projected<None>().run_part(0, {.index = 2, .count = 2});
   if (broken == "boolean_columns") run<Boolean>({.mask = {.may_see = pairs, .keys = 5}});
   if (broken == "additive_columns") run<Additive>({.mask = {.values = values, .keys = 5}});
   std::array<float, 7> x{};
@@ -209,7 +208,7 @@ int main(int, char** arguments) {
     std::array<float, 2> scale{};
     ladon::quantise(ladon::Linear<2, 2>{values.data(), values.data()}, weight, scale);
   }
-  if (broken == "null_context") Projected<None>().run_phase(0, {}, nullptr);
+  if (broken == "null_context") Projected<None>().run_part(0, {}, nullptr);
   if (broken == "extend_y") {
     static Projected<Causal> text;
     text.y_given = text.cache.keys[0].data;

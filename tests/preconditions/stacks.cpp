@@ -46,6 +46,12 @@ struct Behind {
   float* array(std::size_t count, std::size_t gap = 0) { return before.data() + 16 + 1 - count - gap; }
 };
 
+// Returns a part of phase `phase`, which the kernel does not have.
+template <class Shared, class Scratch>
+ladon::Part<Shared, Scratch> part_of(std::size_t phase, ladon::Workspace<Shared, Scratch>& workspace) {
+  return {phase, {}, workspace.shared, workspace.scratch};
+}
+
 }  // namespace
 
 void ladon_test::break_in_a_stack(std::string_view broken) {
@@ -64,7 +70,7 @@ void ladon_test::break_in_a_stack(std::string_view broken) {
   if (broken == "layer_x") EncoderLayer::run(run.array(6), layer, y, workspace);
   if (broken == "layer_extend_y") EncoderLayer::extend(x, caches.object[0], layer, cached.array(6), cached.object);
   if (broken == "layer_extend_x") EncoderLayer::extend(caches.array(6), caches.object[0], layer, y, cached.object);
-  if (broken == "layer_phase") EncoderLayer::run_phase(3, {}, x, layer, y, workspace.shared, workspace.scratch);
+  if (broken == "layer_phase") EncoderLayer::run(x, layer, y, part_of(3, workspace));
   if (broken == "layer_no_norm") {
     EncoderLayer::Weights without = layer;
     without.norm2.weight = {};
@@ -79,9 +85,9 @@ void ladon_test::break_in_a_stack(std::string_view broken) {
   if (broken == "encoder_x") Encoder::run(run.array(6), encoder, y, workspace);
   if (broken == "encoder_extend_y") Encoder::extend(x, caches.object, encoder, caches.array(6), cached.object);
   if (broken == "encoder_extend_x") Encoder::extend(cached.array(6), caches.object, encoder, y, cached.object);
-  if (broken == "encoder_phase") Encoder::run_phase(3, {}, x, encoder, y, workspace.shared, workspace.scratch);
+  if (broken == "encoder_phase") Encoder::run(x, encoder, y, part_of(3, workspace));
   if (broken == "encoder_phase_maps") {
-    Encoder::run_phase(3, {}, x, encoder, y, workspace.shared, workspace.scratch, {}, Encoder::Maps{});
+    Encoder::run(x, encoder, y, part_of(3, workspace), {}, Encoder::Maps{});
   }
   if (broken == "decoder_y") Decoder::run(x, memory, decoder, decoding.array(6), decoding.object);
   if (broken == "decoder_x") Decoder::run(decoding.array(6), memory, decoder, y, decoding.object);
@@ -100,16 +106,14 @@ void ladon_test::break_in_a_stack(std::string_view broken) {
                     {.self = {}, .memory = {.keys = 1}});
   }
   if (broken == "decoder_phase" || broken == "decoder_layer_phase") {
-    auto& [shared, scratch] = decoding.object;
-    if (broken == "decoder_phase") Decoder::run_phase(5, {}, x, memory, decoder, y, shared, scratch);
-    DecoderLayer::run_phase(5, {}, x, memory, decoder.layers[0], y, shared, scratch);
+    if (broken == "decoder_phase") Decoder::run(x, memory, decoder, y, part_of(5, decoding.object));
+    DecoderLayer::run(x, memory, decoder.layers[0], y, part_of(5, decoding.object));
   }
   if (broken == "encoder_extend_phase") {
-    Encoder::extend_phase(3, {}, x, caches.object, encoder, y, cached.object.shared, cached.object.scratch);
+    Encoder::extend(x, caches.object, encoder, y, part_of(3, cached.object));
   }
   if (broken == "decoder_extend_phase") {
-    Decoder::extend_phase(5, {}, x, decoder_caches.object, projected, decoder, y, growing.object.shared,
-                          growing.object.scratch);
+    Decoder::extend(x, decoder_caches.object, projected, decoder, y, part_of(5, growing.object));
   }
   if (broken == "decoder_layer_memory") {
     DecoderLayer::run(x, decoding.array(8), decoder.layers[0], y, decoding.object);

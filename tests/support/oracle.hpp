@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include <ladon/encoder_layer.hpp>
+#include <ladon/model.hpp>
 
 #include "bound.hpp"
 #include "oracle_score.hpp"

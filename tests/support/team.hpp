@@ -1,4 +1,4 @@
-// Calls run_phase for all phases and shares of a call. A share is the work of one thread in a phase
+// Computes a call in parts, for all phases and shares. A share is the work of one thread in a phase
 // (include/ladon/threads.hpp). In this file, one thread computes all shares. In tests/support/threads.hpp, each share
 // has a thread.
 #pragma once
@@ -33,7 +33,7 @@ void spoil(Scratch& scratch, float value) {
   for (std::size_t i = 0; i < sizeof scratch / sizeof(float); ++i) floats[i] = value;
 }
 
-// A layer, a stack or an attention whose run() calls run_phase for all phases and shares. `Team` is InTurn or
+// A layer, a stack or an attention whose run() computes all phases and shares in parts. `Team` is InTurn or
 // OnThreads.
 template <class Layer, class Team>
 struct InPhases : Layer {
@@ -44,25 +44,20 @@ struct InPhases : Layer {
   template <class... To>
   static void run(const float* x, const Weights& weights, float* y, auto& workspace, const Options& options = {},
                   const To&... to) {
-    drive(workspace, [&](std::size_t phase, ladon::Share share, auto& scratch) {
-      Layer::run_phase(phase, share, x, weights, y, workspace.shared, scratch, options, to...);
-    });
+    drive(workspace, [&](const auto& part) { Layer::run(x, weights, y, part, options, to...); });
   }
   template <class... To>
   static void run(const float* x, const float* context, const Weights& weights, float* y, auto& workspace,
                   const Options& options = {}, const To&... to) {
-    drive(workspace, [&](std::size_t phase, ladon::Share share, auto& scratch) {
-      Layer::run_phase(phase, share, x, context, weights, y, workspace.shared, scratch, options, to...);
-    });
+    drive(workspace, [&](const auto& part) { Layer::run(x, context, weights, y, part, options, to...); });
   }
 
  private:
   template <class F>
-  static void drive(auto& workspace, F run_phase) {
+  static void drive(auto& workspace, F run_part) {
     Team::drive(Layer::phases, [&](std::size_t phase, ladon::Share share) {
-      auto& scratch = workspace.scratch[share.index];
-      spoil(scratch, std::numeric_limits<float>::quiet_NaN());
-      run_phase(phase, share, scratch);
+      spoil(workspace.scratch[share.index], std::numeric_limits<float>::quiet_NaN());
+      run_part(workspace.part(phase, share));
     });
   }
 };

@@ -1,5 +1,5 @@
-// Calls run_phase with one thread for each share. Like InTurn (team.hpp), OnThreads has room for `Size` shares, and a
-// test can set `shares` to a smaller number.
+// Computes a call in parts, with one thread for each share. Like InTurn (team.hpp), OnThreads has room for `Size`
+// shares, and a test can set `shares` to a smaller number.
 #pragma once
 
 #include <barrier>

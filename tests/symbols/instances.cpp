@@ -37,7 +37,7 @@ void encode(const float* x, const Stack::Weights* weights, float* y, const Stack
 }
 void encode_phase(std::size_t phase, std::size_t index, std::size_t count, const float* x,
                   const Stack::Weights* weights, float* y, Stack::Shared* shared, Stack::Scratch* scratch) {
-  Stack::run_phase(phase, {index, count}, x, *weights, y, *shared, *scratch);
+  Stack::run(x, *weights, y, ladon::Part<Stack::Shared, Stack::Scratch>{phase, {index, count}, *shared, *scratch});
 }
 void encode_layer(const float* x, const TanhLayer::Weights* weights, float* y, TanhLayer::Workspace* workspace) {
   TanhLayer::run(x, *weights, y, *workspace);

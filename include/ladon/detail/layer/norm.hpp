@@ -1,23 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
-// The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens:
-//     several tokens    layer_norm.hpp or rms_norm.hpp, one token in each lane
-//     a single token    norm_single_token.hpp, one feature in each lane
+// LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) and RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel:
+//     layer    out[i] = (in[i] - mean) / sqrt(variance + epsilon) * weight[i] + bias[i]
+//     rms      out[i] = in[i] / sqrt(mean of squares + epsilon) * weight[i]
 //
-// The arrays and their shapes:
-//     in, out    [Features][T.width()]; `in` and `out` may be the same array
+// `in` and `out` are [Features][T.width()], and may be the same array. With several tokens, each lane has a token, so
+// no sum crosses lanes. With a single token, each lane has a feature.
 //
-// Special cases: lanes without a token are computed and ignored (detail/panel/panels.hpp). If the features of a single
-// token do not fill whole packs, norm_single_token.hpp handles the last features.
+// The variance is computed in a second pass, from the deviations from the mean. The formula (mean of squares) - mean^2
+// cancels digits.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/layer/layer_norm.hpp>
-#include <ladon/detail/layer/norm_single_token.hpp>
-#include <ladon/detail/layer/rms_norm.hpp>
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE::detail {
+
+// Normalises the first `Packs` packs of a panel. Lanes without a token are computed and ignored. All loops are in one
+// function: with an inlined function for each loop, g++ 12 inlines other functions of the layer differently.
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, NormKind K, Bias B>
+constexpr void normalize_panel(const float* in, const Norm<Features, K, B>& norm, float* out) noexcept {
+  using Pack = typename Simd::template Pack<T.lanes>;
+  constexpr bool centred = K == NormKind::layer;
+  const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(Features));
+  const auto offset = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
+  Pack mean[Packs], scale[Packs];
+  LADON_UNROLL
+  for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = Pack::broadcast(0.0f);
+  if constexpr (centred) {
+    for (std::size_t i = 0; i < Features; ++i) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + offset(i, v));
+    }
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * inverse_features;
+  }
+  for (std::size_t i = 0; i < Features; ++i) {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
+      Pack x = Pack::load(in + offset(i, v));
+      if constexpr (centred) x = x - mean[v];
+      scale[v] = fma(x, x, scale[v]);
+    }
+  }
+  LADON_UNROLL
+  for (std::size_t v = 0; v < Packs; ++v) {
+    scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], inverse_features, Pack::broadcast(norm.epsilon)));
+  }
+  for (std::size_t i = 0; i < Features; ++i) {
+    const Pack weight = Pack::broadcast(norm.weight.data[i]);
+    [[maybe_unused]] Pack bias = Pack::broadcast(0.0f);
+    if constexpr (centred && B == Bias::with) bias = Pack::broadcast(norm.bias.data[i]);
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
+      const Pack x = Pack::load(in + offset(i, v));
+      if constexpr (centred) {
+        fma((x - mean[v]) * scale[v], weight, bias).store(out + offset(i, v));
+      } else {
+        (x * scale[v] * weight).store(out + offset(i, v));
+      }
+    }
+  }
+}
+
+// Returns the sum of f(in[i]) over all features. `f` maps a pack to a pack. Lanes beyond the last feature add 0.
+template <class Pack, std::size_t Features, class F>
+LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
+  constexpr std::size_t rest = Features % Pack::lanes;
+  Pack sum = Pack::broadcast(0.0f);
+  for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) sum = sum + f(Pack::load(in + i));
+  if constexpr (rest > 0) {
+    const Pack last = f(Pack::load_partial(in + Features - rest, rest));
+    sum = sum + select(Pack::lane_index() < Pack::broadcast(static_cast<float>(rest)), last, Pack::broadcast(0.0f));
+  }
+  return reduce_add(sum);
+}
+
+// Writes out[i] = f(in[i], load) for all features, one pack at a time. load(w) returns the elements of the array `w`
+// [Features] for the features of this pack. Reads and writes nothing beyond the last feature.
+template <class Pack, std::size_t Features, class F>
+LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexcept {
+  constexpr std::size_t rest = Features % Pack::lanes;
+  for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) {
+    f(Pack::load(in + i), [&](const float* from) { return Pack::load(from + i); }).store(out + i);
+  }
+  if constexpr (rest > 0) {
+    constexpr std::size_t i = Features - rest;
+    f(Pack::load_partial(in + i, rest), [&](const float* from) {
+      return Pack::load_partial(from + i, rest);
+    }).store_partial(out + i, rest);
+  }
+}
+
+template <class Simd, std::size_t Features, NormKind K, Bias B>
+constexpr void normalize_single_token(const float* in, const Norm<Features, K, B>& norm, float* out) noexcept {
+  using Pack = typename Simd::template Pack<Simd::lanes>;
+  constexpr bool centred = K == NormKind::layer;
+  constexpr float inverse_features = 1.0f / static_cast<float>(Features);
+  [[maybe_unused]] Pack mean = Pack::broadcast(0.0f);
+  if constexpr (centred) {
+    mean = Pack::broadcast(sum_of<Pack, Features>(in, [](const Pack& x) { return x; }) * inverse_features);
+  }
+  const auto deviation = [&](const Pack& x) {
+    if constexpr (centred) return x - mean;
+    return x;
+  };
+  const float squares = sum_of<Pack, Features>(in, [&](const Pack& x) { return deviation(x) * deviation(x); });
+  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(inverse_features * squares + norm.epsilon));
+  for_features<Pack, Features>(in, out, [&](const Pack& x, auto load) {
+    if constexpr (centred) {
+      Pack bias = Pack::broadcast(0.0f);
+      if constexpr (B == Bias::with) bias = load(norm.bias.data);
+      return fma((x - mean) * scale, load(norm.weight.data), bias);
+    } else {
+      return x * scale * load(norm.weight.data);
+    }
+  });
+}
 
 // Writes the norm of the first `Packs` packs of the panel `in` to `out`.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, NormKind K, Bias B>

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// All steps of encoder and decoder layers except attention: output projection, residual connections, norms and
-// feed-forward network. Each call handles a few panels.
-//
-// The arrays and their shapes:
+// The steps of encoder and decoder layers except attention, for the panels `first` to `first` + `count` - 1 of
+// LayerPanels (workspace.hpp):
 //     x         [panels][model][width]          residual, updated in place
-//     normed    [panels][model][width]          input of the next sublayer; in post-LN, normed and x are the same array
-//     heads     [panels][concat width][width]   output of all heads; scratch memory after project_add_norm
-//     hidden    [panels][chunk][width]          scratch memory of the feed-forward network
+//     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
+//     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
 //
-// Special cases: lanes without a token are computed and ignored (detail/panel/panels.hpp). The last panel may have
-// another layout than the other panels, so each function gets the layout P of its panels. for_panels describes P and
-// Packs.
+// Lanes without a token are computed and ignored. The last panel may have another layout P than the other panels
+// (for_panels in detail/panel/panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -18,55 +14,73 @@
 #include <ladon/detail/layer/feed_forward.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/norm.hpp>
+#include <ladon/detail/layer/workspace.hpp>
 #include <ladon/detail/panel/panels.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
-template <Shape S, Model Config, class Vectors, class Simd, class Precision>
+template <class Layer, class Simd>
 struct Sublayers {
-  static constexpr PanelLayout t = ShapeLayout<S, Vectors>::queries;
-  static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Vectors, Precision>;
-  static constexpr std::size_t width = t.width();
-  static constexpr std::size_t stride = S.model * width;                 // how many floats a panel of x has
-  static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
-  using NormOf = typename ladon::NormOf<Config>::Type;
+  static constexpr Shape S = Layer::shape;
+  using L = ShapeLayout<S, typename Layer::Vectors>;
+  static constexpr PanelLayout t = L::queries;
+  static constexpr std::size_t stride = S.model * t.width();                 // how many floats a panel of x has
+  static constexpr std::size_t heads_stride = S.concat_width() * t.width();  // how many floats a panel of heads has
+  static constexpr bool post = Layer::model.norm == NormOrder::post;
+  using Norm = typename NormOf<Layer::model>::Type;
+  using Shared = LayerPanels<Layer>;
 
-  // Computes the output projection and adds its result to the residual: x += output(heads). Then computes the input of
-  // the next sublayer: normed = norm(x). `output` has the weights of the output projection, and `heads` is a view of
-  // the input of this projection.
-  // In post-LN, `norm` is the norm after attention. In pre-LN, `norm` is the norm before the next sublayer.
-  template <PanelLayout P, std::size_t Packs, class Output, class Heads>
-  static constexpr void project_add_norm(const Output& output, Heads heads, std::size_t panels, float* x,
-                                         const NormOf& norm, float* normed) noexcept {
-    matmul<Simd, P, Packs, S.model, S.concat_width()>(output, heads, panels,
+  // Calls run<P, Packs>(first, count) for the panels of `share` that hold one of the first `active` tokens, at most
+  // `Most` at a time.
+  template <std::size_t Most, class CallShare, class F>
+  static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
+    for_panels<t, L::last_queries, S.queries, Most>(active, run, share);
+  }
+
+  // Computes x += output(heads), and then the input of the next sublayer: norm(x). In post-LN, `norm` is the norm after
+  // attention. In pre-LN, `norm` is the norm before the next sublayer.
+  template <PanelLayout P, std::size_t Packs, class Output>
+  static constexpr void add_attention(const Output& output, const Norm& norm, Shared& shared, std::size_t first,
+                                      std::size_t count) noexcept {
+    const auto heads = shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
+                           .template panels_from<S.concat_width(), t.width()>(first);
+    float* const x = shared.x.data + first * stride;
+    matmul<Simd, P, Packs, S.model, S.concat_width()>(output, heads, count,
                                                       Epilogue<P.width(), Unchanged, Combine::add>{x, stride});
-    normalize_panels<P, Packs>(norm, x, panels, normed);
+    normalize_panels<P, Packs>(norm, x, count, shared.sublayer_input() + first * stride);
   }
 
-  // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, the function then sets x to
-  // norm(x). `normed` is a view of the input of the first product. `sums` is scratch memory of the same size as x.
-  template <PanelLayout P, std::size_t Packs, class LayerWeights, class Normed, class Scratch>
-  static constexpr void add_feed_forward(const LayerWeights& w, Normed normed, std::size_t panels, Scratch& scratch,
-                                         float* sums, float* x, const NormOf& norm) noexcept {
-    FeedForward<Simd, P, Packs, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(w, normed,
-                                                                                           scratch.hidden_input);
-    if constexpr (Config.norm == NormOrder::post) normalize_panels<P, Packs>(norm, x, panels, x);
+  // Returns the panels of the next product's input. If the product needs quantised or bfloat16 panels, first converts
+  // them (detail/panel/input.hpp).
+  template <PanelLayout P, std::size_t Packs>
+  static constexpr auto input_of(Shared& shared, std::size_t first, std::size_t count) noexcept {
+    return shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
+        .template panels_from<S.model, t.width()>(first);
   }
 
-  // Computes out = norm(in) for each panel that holds one of the first `active` tokens and belongs to `share`.
-  template <class CallShare = WholeCall>
-  static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
-                                 CallShare share = {}) noexcept {
+  // Computes x += feed_forward(input of the sublayer). In post-LN, then computes x = norm(x).
+  template <PanelLayout P, std::size_t Packs, class LayerWeights, class Scratch>
+  static constexpr void add_feed_forward(const LayerWeights& w, const Norm& norm, Shared& shared, Scratch& scratch,
+                                         std::size_t first, std::size_t count) noexcept {
+    float *const x = shared.x.data + first * stride, *const sums = shared.heads.data + first * heads_stride;
+    const auto in = input_of<P, Packs>(shared, first, count);
+    FeedForward<Layer, Simd, P, Packs>{count, scratch.hidden(), sums, x}.run(w, in, scratch.hidden_input);
+    if constexpr (post) normalize_panels<P, Packs>(norm, x, count, x);
+  }
+
+  // Computes out = norm(in) for the panels of `share`.
+  template <class CallShare>
+  static constexpr void norm_all(const Norm& norm, const float* in, std::size_t active, float* out,
+                                 CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       normalize_panels<P, Packs>(norm, in + first * stride, count, out + first * stride);
     };
-    for_panels<t, ShapeLayout<S, Vectors>::last_queries, S.queries>(active, run, share);
+    for_panels<t, L::last_queries, S.queries>(active, run, share);
   }
 
  private:
-  // Computes out = norm(in) for each of the `panels` panels.
   template <PanelLayout P, std::size_t Packs>
-  static constexpr void normalize_panels(const NormOf& norm, const float* in, std::size_t panels, float* out) noexcept {
+  static constexpr void normalize_panels(const Norm& norm, const float* in, std::size_t panels, float* out) noexcept {
     for (std::size_t p = 0; p < panels; ++p) normalize<Simd, P, Packs>(in + p * stride, norm, out + p * stride);
   }
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/build/compiler.hpp>
@@ -27,11 +28,22 @@ struct ShareOfPhase {
   constexpr Range of(std::size_t parts) const noexcept { return share.of(parts); }
 };
 
-// Precondition: `phase` < `phases`, the number of phases of the call.
-LADON_INLINE constexpr ShareOfPhase share_of_phase([[maybe_unused]] Caller caller, std::size_t phase,
-                                                   [[maybe_unused]] std::size_t phases, Share share) noexcept {
-  LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", caller, {{"phase", phase}, {"phases", phases}});
-  return {phase, share};
+// Whether `Memory` is a workspace with these members, or a part of a team's workspace.
+template <class Memory, class Shared, class Scratch>
+concept MemoryOf = std::is_same_v<std::remove_reference_t<Memory>, Workspace<Shared, Scratch>> ||
+                   std::is_same_v<std::remove_cvref_t<Memory>, Part<Shared, Scratch>>;
+
+// Returns what the memory argument of a call tells this thread to compute. Precondition: a part's phase < `phases`.
+template <class Shared, class Scratch>
+LADON_INLINE constexpr WholeCall share_of(const Workspace<Shared, Scratch>&, Caller, std::size_t) noexcept {
+  return {};
+}
+template <class Shared, class Scratch>
+LADON_INLINE constexpr ShareOfPhase share_of(const Part<Shared, Scratch>& part, [[maybe_unused]] Caller caller,
+                                             [[maybe_unused]] std::size_t phases) noexcept {
+  LADON_EXPECTS(part.phase < phases, "ladon: there are fewer phases", caller,
+                {{"phase", part.phase}, {"phases", phases}});
+  return {part.phase, part.share};
 }
 
 }  // namespace LADON_NAMESPACE::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workspaces: the caller's scratch memory for a call, sizeof(Workspace) bytes. A workspace needs no initialisation, and
-// no call reads what an earlier call has written. All threads of a call use `shared`. Each thread has a `scratch`.
+// The members of workspaces (threads.hpp). All threads of a call use the type whose name ends in Shared. Each thread
+// has a separate object of the type whose name ends in Scratch. No call reads what an earlier call has written.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,6 @@
 #include <ladon/detail/panel/panels.hpp>
 
 namespace LADON_NAMESPACE {
-
-template <class Shared, class Scratch>
-struct Workspace {
-  Shared shared;
-  Scratch scratch;
-};
-template <class Shared, class Scratch, std::size_t Threads>
-struct TeamWorkspace {
-  static_assert(Threads > 0, "ladon: a call needs at least one thread");
-  Shared shared;
-  Scratch scratch[Threads];
-};
 
 // The scratch memory of one thread for one head at a time. A single query computes HeadsTogether heads at the same
 // time, so `query` and `scores` have room for them.

@@ -54,7 +54,6 @@ struct Avx2 : X86 {
   // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 16% less time.
   // With 6 chains, the loop is no faster than with 4 (Cascade Lake).
   static constexpr std::size_t softmax_chains = 4;
-  static constexpr bool takes_first_token = true;
 #if LADON_VNNI
   // Tiles of int8 products are 2 packs x 6 rows, or 1 pack x 12 rows. 12 packs of sums, 2 packs of a panel and the
   // weights of a row fill 15 registers. On Alder Lake, vpdpbusd has a latency of 5 cycles and starts twice per cycle.

@@ -109,7 +109,6 @@ struct Avx512 : X86 {
   // accumulator in the loop, the loop reaches 89%.
   static constexpr std::size_t int8_tile_sums = 24;
 #endif
-  static constexpr bool takes_first_token = true;
 #if LADON_BFLOAT16_DOT
   // Products take bfloat16 features, because the instruction vdpbf16ps multiplies pairs of bfloat16 numbers
   // (detail/vec/dot_bfloat16.hpp).

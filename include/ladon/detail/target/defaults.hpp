@@ -15,7 +15,6 @@
 //     panels and tiles   panel_layout, single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs
 //     attention          softmax_chains, exponentials_beside_values, attends_in_pairs, uses_block_floats
 //     precisions         multiplies_bfloat16, Int8Element, int8_block, widens_int8
-//     stacks of layers   takes_first_token
 //
 // Kernels read all other constants from target::Current.
 #pragma once
@@ -217,9 +216,6 @@ struct Defaults {
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
   // How many packs of outputs are computed at the same time if a matrix with contiguous columns is read in one stream.
   static constexpr std::size_t column_packs = 8;
-  // Whether the last layer of a stack uses the kernels for a single token if token 0 is the only active query
-  // (detail/layer/class_token.hpp). The value is false where code must be small, or where the gain was not measured.
-  static constexpr bool takes_first_token = false;
 };
 
 }  // namespace LADON_NAMESPACE::detail::target

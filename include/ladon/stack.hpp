@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stack of equal layers. A run converts the tokens from rows into the layout of the kernels (panels,
+// detail/panel/panels.hpp), computes all layers in place, and converts the result into rows.
+//
+// Encoder and Decoder are stacks. A layer of your own joins a stack if it has the members of EncoderLayer
+// (encoder.hpp). Usually it derives from EncoderLayer and replaces `Steps`, which has these members:
+//     input(w, active, shared, share)    computes the input of attention for the first `active` tokens
+//     run(w, lengths, options, shared, scratch, captures, share, first)
+//         computes the layer in the phases `first` to `first` + layer_phases - 1
+//     extend(...)                        like `run`, with a cache
+//
+// shared.x holds the tokens in panels, [panels][model][width]. tests/test_stack.cpp is an example.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <ladon/attention_map.hpp>
+#include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/layer/stack_steps.hpp>
+#include <ladon/options.hpp>
+#include <ladon/threads.hpp>
+
+namespace LADON_NAMESPACE {
+
+// The weights of all layers of a stack, and, if F is FinalNorm::with, the weights of the final norm.
+template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
+struct StackWeights {
+  std::array<LayerWeights, Layers> layers;
+};
+template <std::size_t Layers, class LayerWeights, class Norm>
+struct StackWeights<Layers, LayerWeights, Norm, FinalNorm::with> {
+  std::array<LayerWeights, Layers> layers;
+  Norm norm;
+};
+
+template <class LayerGiven, std::size_t Layers, FinalNorm Final = FinalNorm::without>
+struct Stack {
+  using Layer = LayerGiven;
+  static_assert(Layers > 0, "ladon: a stack needs at least one layer");
+  static constexpr Shape shape = Layer::shape;
+  using Weights = StackWeights<Layers, typename Layer::Weights, typename NormOf<Layer::model>::Type, Final>;
+  using Shared = typename Layer::Shared;
+  using Scratch = typename Layer::Scratch;
+  using Workspace = ladon::Workspace<Shared, Scratch>;
+  template <std::size_t Threads>
+  using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
+  using ExtendShared = typename Layer::ExtendShared;
+  using ExtendScratch = typename Layer::ExtendScratch;
+  using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
+  template <std::size_t Threads>
+  using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
+  using Caches = std::array<typename Layer::Cache, Layers>;
+  using Options = typename Layer::Options;
+  using Input = typename Layer::Input;
+  using Output = typename Layer::Output;
+  // What receives the attention weights, or the results of stage G (attention_map.hpp), of each layer. Nothing is
+  // written for a null pointer.
+  using Maps = std::array<typename Layer::MapPointer, Layers>;
+  template <Stage G>
+  using Captures = std::array<typename Layer::template CapturePointer<G>, Layers>;
+
+  // The number of phases, and of parts of a phase (threads.hpp). Phase 0 converts `x` into panels. Then each layer has
+  // the phases of the layer. The last phase also writes `y`.
+  using Steps = detail::StackSteps<Layer, Layers>;
+  static constexpr std::size_t phases = Steps::phases;
+  static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
+
+  // Computes `y` [queries][model] from `x` [queries][model]. `maps` is Maps or Captures<G>. EncoderLayer::run describes
+  // the other arguments. Only the last layer skips inactive queries.
+  template <detail::MemoryOf<Shared, Scratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
+  static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
+                            const MapsType& maps = {}) noexcept {
+    Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, captures_of(maps));
+  }
+
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, and appends the keys and values
+  // of layer i to caches[i]. MultiHeadAttention::extend describes positions, options and errors.
+  template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
+  static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, Memory&& memory,
+                               const Options& options = {}, const MapsType& maps = {}) noexcept {
+    const auto caches_of = [&](std::size_t i) { return detail::EncoderCaches<typename Layer::Cache>{caches[i]}; };
+    Steps::extend(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of,
+                  captures_of(maps), caches);
+  }
+
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, maps", Input, const Weights&,
+                        Output, const detail::MemoryOf<Shared, Scratch> auto&);
+  LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, caches, weights, y, workspace, options, maps", Input,
+                        Caches&, const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
+
+ protected:
+  // Returns the final norm, or NoNorm.
+  static constexpr decltype(auto) norm_of(const Weights& weights) noexcept {
+    if constexpr (Final == FinalNorm::with) {
+      return (weights.norm);
+    } else {
+      return detail::NoNorm{};
+    }
+  }
+  // Returns a function object that returns the captures of layer i.
+  static constexpr auto captures_of(detail::NoCapture none) noexcept {
+    return [=](std::size_t) { return Layer::captures(none); };
+  }
+  template <class Map>
+  static constexpr auto captures_of(const std::array<Map, Layers>& maps) noexcept {
+    return [&](std::size_t i) { return Layer::captures(maps[i]); };
+  }
+};
+
+}  // namespace LADON_NAMESPACE
