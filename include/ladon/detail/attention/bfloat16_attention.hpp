@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with bfloat16 numbers, for bfloat16 and int8 weights on targets that multiply pairs of bfloat16 numbers
-// (target::Defaults::attends_in_pairs). Queries, keys, values and attention weights are rounded to the nearest
-// bfloat16. Scores, maxima, exponentials and all sums are float32. A pair of bfloat16 numbers takes the place of a
-// float (detail/vec/bfloat16_pairs.hpp), so the arrays shrink to half:
+// Attention with bfloat16 numbers, for bfloat16 and int8 weights on targets that multiply pairs of them
+// (target::Defaults::attends_in_pairs). Queries, keys, values and weights are rounded to the nearest bfloat16. Scores,
+// maxima, exponentials and all sums are float32. A pair takes the place of a float (detail/vec/bfloat16_pairs.hpp):
 //     queries   Q^T [(head width + 1) / 2][query width]             a pair has two features of one query
 //     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
 //     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
@@ -10,18 +9,9 @@
 //
 // If the number of features or keys is odd, the second number of the last pair is 0.
 //
-// The sum of the softmax adds the rounded weights, not the exact weights. Let p_k be the weight of key k, with the
-// rounding error e_k. Let v_k be a feature of the value of key k, and o the exact output. The error of the output
-// depends on the weights that the sum adds:
-//     weights in the sum    error of the output
-//     rounded               (sum of e_k (v_k - o)) / (sum of p_k)
-//     exact                 (sum of e_k v_k) / (sum of p_k)
-//
-// With rounded weights in the sum, the error does not grow with the mean of the values: if all values are equal, the
-// error is 0. Adding the rounded weights also takes fewer instructions: one product with a pair of ones adds two
-// weights.
-//
-// detail/panel/panels.hpp defines panels.
+// The sum of the softmax adds the rounded weights. With rounding errors e_k of the weights p_k, values v_k and output
+// o, the error of the output is then (sum of e_k (v_k - o)) / (sum of p_k). It is 0 if all values are equal. With exact
+// weights in the sum, the error (sum of e_k v_k) / (sum of p_k) would grow with the mean of the values.
 #pragma once
 
 #include <cstddef>
@@ -36,16 +26,13 @@ struct PairPanels {
   const float* data;
 };
 
-// Whether `View` is a view of a bfloat16 or int8 cache. Kernels for several queries convert the elements to floats
-// (`widen`, detail/panel/cache.hpp).
+// Whether `View` is a view of a bfloat16 or int8 cache, whose elements must be converted to floats.
 template <class View>
 inline constexpr bool is_widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
 
-// Returns how many pairs are needed for `count` numbers.
 LADON_INLINE constexpr std::size_t pairs_of(std::size_t count) noexcept { return (count + 1) / 2; }
 
-// Rounds the features of panels [panels][Features][Width] to pairs [panels][pairs_of(Features)][Width], in place. The
-// tokens of a panel fill Packs packs.
+// Rounds the features of panels [panels][Features][Width] to pairs [panels][pairs_of(Features)][Width], in place.
 template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
 LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noexcept {
   using Pairs = vec::BFloat16Pairs<Pack>;
@@ -64,8 +51,8 @@ LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noex
   }
 }
 
-// Rounds the values of the first `keys` keys to pairs, in place. A pair holds one feature of two neighbouring keys.
-// `data` is [panels][Features][Width] floats before the call, and [panels][Features][Width / 2] pairs after the call.
+// Rounds the values of the first `keys` keys from [panels][Features][Width] floats to [panels][Features][Width / 2]
+// pairs, in place.
 template <class Pack, std::size_t Width, std::size_t Features>
 LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept {
   static_assert(Width % 2 == 0);

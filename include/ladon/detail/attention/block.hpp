@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the attention of one query block in one head. A query block has the queries of one panel
-// (detail/panel/panels.hpp). The keys are processed in key blocks, one key block after another:
+// Computes the attention of one query block (the queries of one panel) in one head:
 //     for each key block:
 //       scores and their maximum          detail/attention/scores.hpp
 //       correction of earlier key blocks  detail/attention/softmax.hpp
 //       exponentials and weighted sum     detail/attention/values.hpp
 //
-// The exponentials and the weighted sum are computed with one of two strategies:
-//     in passes     First the exponentials of all keys of the key block are computed, then the weighted sum.
-//     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. A target
-//                   uses this strategy if its registers have room for the tile and the exponentials
-//                   (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
-//
-// A single query has separate kernels (detail/attention/single.hpp).
+// The last step has two strategies. In passes, all exponentials are computed before the weighted sum. Interleaved, they
+// are computed between the steps of the first tile of the weighted sum, if registers have room for both
+// (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
 #pragma once
 
 #include <cstddef>
@@ -37,8 +32,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns the sink of a head (score.hpp) as an exponent of two: the sink's logit times log2(e). Returns 0 if the score
-// policy has no sinks. The caller then ignores the 0.
+// Returns the sink of a head (score.hpp) as an exponent of two, or 0 if the score policy has no sinks.
 template <class Score, class Options>
 constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
@@ -57,11 +51,10 @@ struct AttendForm {
   using Pack = PackType;
   using KeyPack = KeyPackType;
   using View = ViewType;
-  // Whether the keys and values come from a bfloat16 or int8 cache. If so, the kernels convert the keys and values of
-  // each key block to floats.
+  // Whether the keys and values come from a bfloat16 or int8 cache, and are converted to floats for each key block.
   static constexpr bool widened = is_widened<View>;
   static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
-  // Whether the kernels compute with integers (BlockFloats). Such kernels cannot read a bfloat16 or int8 cache.
+  // Whether the kernels compute with integers (detail/cortex_m/m0_attention.hpp).
   static constexpr bool uses_block_floats = BlockFloats && !widened && !uses_pairs && T.width() == 4 &&
                                             L::keys.width() == 4 && S.head_width <= block_floats::most_width;
   using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats,
@@ -69,16 +62,14 @@ struct AttendForm {
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
-  // How many keys a key block has.
   static constexpr std::size_t key_block = widened ? L::widened_block : L::block;
   static constexpr bool one_key_block = S.keys <= key_block;
   static constexpr std::size_t softmax_chains = Vectors::softmax_chains;
   static constexpr bool interleaves_exponentials = Vectors::exponentials_beside_values;
 };
 
-// Returns the address from which the kernels read a key block: the keys or the values `range` of `view`. A bfloat16 or
-// int8 cache is first converted to floats in block.widened, so the result is block.widened. Otherwise, the result is
-// the array of all keys or values.
+// Returns the address of the keys or values of a key block. If they come from a bfloat16 or int8 cache, the `range` is
+// converted to floats in block.widened. Otherwise, the result is the array of all keys or values.
 template <class Form, std::size_t Features>
 LADON_INLINE constexpr const float* floats_of(const typename Form::View& view, const QueryBlock& block,
                                               Range range) noexcept {
@@ -108,13 +99,11 @@ struct QueryBlockAttention {
   using Pack = typename Form::Pack;
   using BlockForm = typename Form::BlockForm;
   // With a causal mask and two packs of queries, some key blocks end with keys that only the second pack sees. If
-  // `halves` is true, the kernels compute the scores of these keys for the second pack only. If attention weights are
-  // captured, `halves` is false, because the capture reads a weight for every key and every query.
+  // `halves` is true, the scores of these keys are computed for the second pack only. A capture needs all weights.
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
-  // Whether capture_weights captures the weights before they are rounded to bfloat16. This is necessary if attention
-  // computes with pairs of bfloat16 numbers, because the kernels then overwrite the scores with rounded weights.
+  // Whether weights are captured before they are rounded to bfloat16. The rounded weights overwrite the scores.
   static constexpr bool captures_floats = Form::uses_pairs && Capture::weights;
 
   using HeadType = Head<typename Form::View>;
@@ -178,10 +167,9 @@ struct QueryBlockAttention {
  private:
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
-    // Whether the weighted sum may add the values of all keys, including hidden keys. The weight of a hidden key is 0,
-    // so a finite value adds 0. An infinite or NaN value would add NaN, so the weighted sum must skip the hidden keys.
-    // With pairs of bfloat16 numbers, two neighbouring keys share a pair. If the key block ends between the two keys of
-    // the last pair, the value of the second key must be finite, too.
+    // The weight of a hidden key is 0, but 0 times an infinite or NaN value is NaN. `all_values` says that no such
+    // value can occur, so the weighted sum need not skip hidden keys. In pairs, this includes the neighbour of the last
+    // key.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
     const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
@@ -206,16 +194,14 @@ struct QueryBlockAttention {
       if (keys % 2 != 0) hide_key(block.scores + keys * BlockForm::query_width);
     }
   }
-  // If a key block has an odd number of keys, the second key of the last pair is missing. The function gives the
-  // missing key the score -inf, so that its weight is 0.
+  // Gives the missing second key of the last pair the score -inf, so that its weight is 0.
   static LADON_INLINE constexpr void hide_key(float* scores) noexcept {
     for (std::size_t v = 0; v < Form::packs; ++v) {
       Pack::broadcast(-std::numeric_limits<float>::infinity()).store(scores + v * Pack::lanes);
     }
   }
 
-  // Adds the weighted values of a key block in two passes. The first pass computes the exponentials of all keys of the
-  // key block. The second pass computes the weighted sum.
+  // First computes the exponentials of all keys, then the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
     if constexpr (Form::uses_pairs) {
@@ -237,8 +223,7 @@ struct QueryBlockAttention {
     }
   }
 
-  // Adds the weighted values of a key block. Computes with integers at run time, and with floats in constant
-  // evaluation.
+  // Computes with integers at run time, and with floats in constant evaluation.
   LADON_INLINE constexpr void add_values_of_integers(Range keys, const Rescale<Pack, Form::packs>& rescale) noexcept {
     if (std::is_constant_evaluated()) {
       weighted_sum<BlockForm>(head.values, block.scores, keys, rescale, block.out);
@@ -248,8 +233,7 @@ struct QueryBlockAttention {
     }
   }
 
-  // Captures the weights of a key block before they are rounded to bfloat16. Also adds these weights to the sums in
-  // `captured`. The scores stay unchanged.
+  // Captures the exact weights of a key block, and adds them to the sums in `captured`. The scores stay unchanged.
   constexpr void capture_weights(Range keys) noexcept {
     constexpr std::size_t width = BlockForm::query_width;
     Pack total[Form::packs];
@@ -267,17 +251,16 @@ struct QueryBlockAttention {
     }
   }
 
-  // Adds the weighted values of a key block to the sums. The sums of all packs of queries get the values of the keys in
-  // `first_keys`. Only the sums of the last pack also get the values of the keys from `first_keys.end` to `end` - 1.
-  // The exponentials are computed between the steps of the first tile of the sums.
+  // All packs of queries get the values of `first_keys`. Only the last pack also gets the values from `first_keys.end`
+  // to `end` - 1. The exponentials are computed between the steps of the first tile of the sums.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
     weighted_sum_of_scores<BlockForm, halves>(values_of<Form>(head, block, {first_keys.begin, end}), block.scores,
                                               first_keys, end, softmax, first_block, last, after, block.out);
   }
 };
 
-// Captures the scores of a query block at the stage Capture::stage, before the softmax. An additional pass over all
-// active keys computes these scores. The attention itself is therefore bit-identical with and without capture.
+// Captures the scores of a query block at the stage Capture::stage in an additional pass over all active keys. The
+// attention itself is therefore bit-identical with and without capture.
 template <class Form, class BoundMask, class Capture>
 constexpr void capture_scores(const Head<typename Form::View>& head, const QueryBlock& block, std::size_t active_keys,
                               const BoundMask& mask, const Capture& capture) noexcept {
@@ -301,8 +284,8 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
   capture.fill_from(active_keys);
 }
 
-// Computes the output of a single query in several heads of a group. If scores are captured, `widened` is scratch
-// memory (QueryBlock::widened). Otherwise, `widened` is unused.
+// Computes the output of a single query in several heads of a group. `widened` (QueryBlock::widened) is used only if
+// scores are captured.
 template <Shape S, class Score, class Vectors, class Simd, PanelLayout T, class View, std::size_t Heads,
           class BoundMask, class Capture>
 constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,
@@ -321,12 +304,8 @@ constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[
   attend_single_query<S, Score, KeyPack, keys>(heads, mask, capture);
 }
 
-// Computes the transposed output O^T of one query block. The queries of the block form one panel. This panel has the
-// layout T, and its queries fill `Packs` packs. A single query has separate kernels (single_query.hpp), unless panels
-// of keys have only one lane.
-//
-// If BlockFloats is true, the scores, the exponentials and the weighted sum are computed with integers
-// (detail/cortex_m/m0_attention.hpp).
+// Computes the transposed output O^T of one query block, a panel of the layout T. A single query has separate kernels,
+// unless panels of keys have only one lane. If BlockFloats is true, the kernels compute with integers.
 template <Shape S, class Score, class Vectors, class Simd, PanelLayout T, std::size_t Packs, bool BlockFloats,
           class View, class BoundMask, class Capture>
 constexpr void attend_query_block(const Head<View>& head, const QueryBlock& block, std::size_t active_keys,

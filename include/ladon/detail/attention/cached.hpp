@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additional steps of `extend` (multi_head_steps.hpp), which appends tokens to a cache of keys and values and attends
-// to the cache (key_value_cache.hpp):
-//     bind_behind     returns the mask of a call
-//     scatter         writes new keys and values into the cache
-//     stored_finite   checks whether new values are finite
+// Steps of `extend` (heads.hpp), which appends tokens to a cache of keys and values (cache.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +12,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns the bound mask of a call that appends `tokens` tokens to the cache. The text has `past` tokens before the
-// call, so query i has the position `past` + i. If the cache is a ring, the mask is a BoundRing, because a ring stores
+// Returns the bound mask of a call that appends `tokens` tokens. Query i has the position `past` + i. A ring stores
 // token p in slot p % S.keys.
 template <Shape S, class Cache, class Options>
 constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
@@ -33,21 +28,14 @@ constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t
   }
 }
 
-// Stores the new tokens of one panel in a cache, and rounds the tokens to the precision of the cache.
-//
-// The arguments:
-//     panel   [features][Width]; the first `tokens` lanes have one token each
-//     to      CachePanels with Slots slots (detail/panel/cache.hpp)
-//
-// Lane t of `panel` holds token `first` + t of the text. Token p of the text is stored in slot p % Slots. After the
-// last slot, a ring therefore continues in slot 0.
+// Rounds the first `tokens` tokens of `panel` [features][Width] to the precision of the cache, and stores lane t as
+// token `first` + t of the text. Token p goes to slot p % Slots.
 template <std::size_t Slots, std::size_t Width, class Storage>
 constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, Storage& to) noexcept {
   for (std::size_t t = 0; t < tokens; ++t) to.store((first + t) % Slots, panel + t, Width);
 }
 
-// Returns whether the cached values of the tokens `first` to `first` + `tokens` - 1 are finite in one head. `from` is a
-// CachePanels object that `scatter` has filled.
+// Returns whether the stored values of the tokens `first` to `first` + `tokens` - 1 are finite.
 template <std::size_t Slots, class Storage>
 constexpr bool stored_finite(const Storage& from, std::size_t tokens, std::size_t first) noexcept {
   bool finite = true;

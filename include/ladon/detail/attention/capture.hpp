@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture: copies the scores or the attention weights of one query block into the caller's rows. The kernels have one
-// query in each lane, and the caller has one query in each row. Capture is optional, so the code is written for small
-// size and not for speed.
+// Copies the scores or the attention weights of one query block into the caller's rows. The kernels have one query in
+// each lane, and the caller has one query in each row. The code is written for small size and not for speed.
 //
 //     rows    [queries of the block][keys], row-major; each row begins `stride` floats after the previous row
-//
-// detail/panel/panels.hpp defines key blocks and query blocks.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +16,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Captures nothing: the kernels contain no code for a capture. NoCapture is the capture of a query block, and also a
-// function object that replaces CaptureMap or CaptureWanted (below).
+// Captures nothing. Also replaces the function objects CaptureMap and CaptureWanted (below).
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
@@ -37,9 +33,8 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the weights `p` [keys][Width] of the keys `range`. Later, `finish` divides the weights by their sum. If the
-  // keys `range` raised the maximum of the scores, the weights of earlier keys are too large. The function therefore
-  // multiplies the weights of the keys `earlier` by `correction`.
+  // Copies the weights `p` [keys][Width] of the keys `range`. The weights of the keys `earlier` refer to an earlier
+  // maximum of the scores, and are multiplied by `correction`.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -51,8 +46,7 @@ struct CaptureRows {
     }
   }
 
-  // Finishes the rows after the last key block. Multiplies the weights of the keys `seen` by `after`, which is 1 / sum
-  // of the weights. All other keys get the weight 0.
+  // Multiplies the weights of the keys `seen` by `after`, 1 / sum of the weights. All other keys get the weight 0.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void finish(Range seen, const Pack (&after)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -73,22 +67,20 @@ struct CaptureScoreRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the scores `s` [keys][Width], multiplied by `unit`. `range` says which keys they belong to. The factor
-  // `unit` converts a score from the unit of the kernels (score_function.hpp) into natural units (attention_map.hpp).
+  // Copies the scores `s` [keys][Width] of the keys `range`, times `unit`, which converts them into natural units
+  // (attention_map.hpp).
   template <std::size_t Width>
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // An additive mask adds a number to each score. If the sum is below the lowest float, the mask returns the
-        // lowest float (detail/mask/additive.hpp). The exact sum is then unknown, so the lowest float is copied without
-        // the factor `unit`.
+        // An additive mask returns the lowest float if the sum is lower. The exact sum is unknown, so `unit` is not
+        // applied.
         const float score = s[(k - range.begin) * Width + q];
         rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }
     }
   }
-  // Fills the columns of the inactive keys, from `first_key` on. The columns get -inf at the stage `masked`, and 0 at
-  // every other stage.
+  // Fills the columns of the inactive keys, from `first_key` on.
   constexpr void fill_from(std::size_t first_key) const noexcept {
     constexpr float inactive = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
@@ -97,13 +89,10 @@ struct CaptureScoreRows {
   }
 };
 
-// The capture that writes the result of stage G: CaptureRows for the stage `weights`, CaptureScoreRows for the stages
-// of scores.
 template <Stage G>
 using RowsOf = std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>;
 
-// A function object that returns the capture of one query block and one head. The capture writes the query block's rows
-// of `map` [heads][queries][keys].
+// Returns the capture of one query block and one head, which writes to `map` [heads][queries][keys].
 template <Shape S, class Rows = CaptureRows>
 struct CaptureMap {
   float* map;
@@ -125,8 +114,7 @@ constexpr CaptureMap<S> capture(AttentionMap<S> map) noexcept {
   return {map.data};
 }
 
-// A function object for a map that may be null. The object calls its argument, `attend`, with NoCapture if `map` is
-// null, and with CaptureMap otherwise.
+// Calls its argument with NoCapture if `map` is null, and with CaptureMap otherwise.
 template <Shape S, class Rows = CaptureRows>
 struct CaptureWanted {
   float* map;
@@ -139,8 +127,7 @@ struct CaptureWanted {
     }
   }
 };
-// Converts the caller's argument for one layer into a CaptureWanted. The argument is either a pointer to the map of the
-// layer, or a Capture<G>.
+// Converts the caller's argument for one layer.
 template <Shape S>
 constexpr CaptureWanted<S> wanted(float* map) noexcept {
   return {map};

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of attention without projections (attention.hpp):
-//     for each head of keys and values:
-//       convert the keys and values into panels
-//       for each query head that uses these keys and values, and each query block:
-//         convert the queries into a panel
-//         compute the attention in panels
-//         convert the output into rows
+// Attention without projections (attention.hpp). Keys and values of each group, then queries of each head and panel,
+// are converted into panels. The outputs are converted back into rows.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +14,14 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The vectors of attention without projections: equal to Vectors, but without packs of half a register
-// (narrowest_model_of_half_packs). Such packs are faster only in products with weights, and this attention has no
+// Vectors without packs of half a register (narrowest_model_of_half_packs), which are faster only in products with
 // weights.
 template <class Vectors>
 struct WholePacks : Vectors {
   static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;
 };
 
-// The arguments of a call of attention without projections. The four arrays are row-major and belong to the caller.
+// The arguments of a call. The four arrays are row-major and belong to the caller.
 template <class Options, class BoundMask, class CaptureOf>
 struct AttentionCall {
   const float* queries;  // [heads][queries][head width]
@@ -43,15 +37,14 @@ template <class Options, class BoundMask, class CaptureOf>
 AttentionCall(const float*, const float*, const float*, float*, Lengths, const Options&, BoundMask, CaptureOf)
     -> AttentionCall<Options, BoundMask, CaptureOf>;
 
-// The steps of a call. `Simd` provides the packs (detail/vec/choose.hpp). At run time, the packs are the vector
-// registers of the target. In constant evaluation, the packs are plain arrays.
+// `Simd` provides the packs: vector registers at run time, plain arrays in constant evaluation (detail/vec/choose.hpp).
 template <Shape S, class Score, class Position, class Vectors, class Simd>
 struct AttentionSteps {
   using L = ShapeLayout<S, Vectors>;
   static constexpr PanelLayout q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  // Computes the attention of the query heads that belong to `share`: all query heads, or some.
+  // Computes the query heads that belong to `share`.
   template <class Call, class CallShare = WholeCall>
   static constexpr void run(const Call& call, AttentionWorkspace<S, Vectors>& workspace,
                             CallShare share = {}) noexcept {
@@ -74,7 +67,6 @@ struct AttentionSteps {
   }
 
  private:
-  // Computes the attention of all active queries in one query head.
   template <class Call>
   static constexpr void attend_head(const Call& call, const Head<>& head,
                                     AttentionWorkspace<S, Vectors>& workspace) noexcept {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of multi-head attention on panels (detail/panel/panels.hpp). Each level calls the next level of this list:
+// Multi-head attention on panels (detail/panel/panels.hpp). Each level calls the next:
 //     all heads     attend_all_heads; with a cache: extend, attend_filled and attend_cache
 //     group         attend_group: the query heads that share one head of keys and values
-//     head          attend_head: one query head and all active queries; with a single query, attend_heads: several
-//                   query heads of a group
+//     head          attend_head: one query head and all queries; with a single query, attend_heads: several query heads
 //     query block   attend_query_block (detail/attention/block.hpp): one query head and the queries of one panel
 //
-// The output projection is a separate step, `output`. Encoder and decoder layers use these steps, too.
-//
-// An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats):
+// An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two registers of 16 floats):
 //     x       [64][128]      the caller's rows
 //     x       [2][128][32]   tokens_to_panels: 2 panels of 32 tokens
-//     K^T     [2][32][32]    attend_all_heads: keys of one head, x times rows of the weights; 32 rows for each head
+//     K^T     [2][32][32]    attend_all_heads: keys of one head, x times rows of the weights
 //     V^T     [2][32][32]    attend_all_heads: values of one head
 //     Q^T     [32][32]       attend_head: queries of one head and one panel, times log2(e) / sqrt(32)
 //     S^T     [64][32]       attend_query_block: scores of 64 keys and 32 queries, a single key block
@@ -34,7 +31,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The arguments of a call of multi-head attention. All heads share these arguments.
+// The arguments that all heads share.
 template <class Weights, class Options, class Input, class CaptureOf>
 struct HeadsCall {
   const Weights& weights;
@@ -57,8 +54,7 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// One head of keys and values, in panels, for the group of query heads that share it. `View` is a view of floats, of
-// pairs of bfloat16 numbers (PairPanels), or of the elements of a cache (detail/panel/cache.hpp).
+// One head of keys and values for the group of query heads that share it. `View`: see Head.
 template <class View>
 struct KeyValueGroup {
   std::size_t group;
@@ -70,16 +66,14 @@ struct KeyValueGroup {
 template <class View>
 KeyValueGroup(std::size_t, View, View, bool) -> KeyValueGroup<View>;
 
-// Whether attention computes with pairs of bfloat16 numbers instead of floats
-// (detail/attention/bfloat16_attention.hpp). Attention to a cache always computes with floats, and so does attention of
-// a single query.
+// Whether attention computes with pairs of bfloat16 numbers (bfloat16_attention.hpp). Attention to a cache and
+// attention of a single query compute with floats.
 template <Shape S, class Precision, class Vectors>
 inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
                                          ShapeLayout<S, Vectors>::queries.width() > 1 &&
                                          ShapeLayout<S, Vectors>::keys.width() % 4 == 0;
 
-// The steps of multi-head attention. `Simd` provides the packs (detail/vec/choose.hpp). At run time, the packs are
-// the vector registers of the target. In constant evaluation, the packs are plain arrays.
+// `Simd` provides the packs: vector registers at run time, plain arrays in constant evaluation (detail/vec/choose.hpp).
 template <Shape S, class Weights, class Score, class Position, class Vectors, class Simd>
 struct MultiHeadSteps {
   using L = ShapeLayout<S, Vectors>;
@@ -87,65 +81,50 @@ struct MultiHeadSteps {
   static constexpr PanelLayout last_q = L::last_queries, last_k = L::last_keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
-  // Whether `extend` projects a single token for all heads in one product. Such a product reads the weights from memory
-  // faster than one product for each head. The conditions are:
-  // - The target reads memory in several streams (detail/product/single.hpp).
-  // - The weights of all heads are contiguous (heads_adjacent).
-  // - head_width equals value_width, because the product is stored in the array of the concatenated heads.
-  // - There is a single token.
-  //
-  // MultiHeadAttention::attend (attention to a context in a cache) always computes one product for each head, as
-  // attend_all_heads does. With float32 weights and a float32 cache, `attend` is therefore bit-identical to `run`.
+  // Whether `extend` projects a single token for all heads in one product, which reads weights faster from memory than
+  // a product for each head. Needs contiguous weights, and head_width == value_width, because the result is stored in
+  // the array of the heads. MultiHeadAttention::attend never does this, so that it is bit-identical to `run`.
   static constexpr bool joins_heads_of_single_token = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                                       (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
-  // Whether attend_all_heads projects the queries of all heads in one product. The projected queries are stored in the
-  // array of the concatenated heads, where the output of a head later overwrites the queries of the head. head_width
-  // must therefore equal value_width. All keys must fit into one key block. Otherwise, the output of the first key
-  // block would overwrite the queries before the second key block reads them.
+  // Whether attend_all_heads projects the queries of all heads in one product. They lie in the array of the heads,
+  // where the output of a head later overwrites them. Therefore head_width must equal value_width, and all keys must
+  // fit into one key block: a second block would read overwritten queries.
   static constexpr bool joins_queries = target::Current::joins_queries && S.heads > 1 && (Weights::heads_adjacent) &&
                                         (S.head_width == S.value_width) && (S.keys <= L::block) &&
                                         !is_single_token<Simd, q>;
 
-  // Whether the queries of a head are projected for all panels before the attention of the first panel. On some
-  // microcontrollers, each pass over int8 weights prepares the weights. The DSP extension needs weights of 16 bits,
-  // Cortex-M0+ needs weights of 32 bits, and Helium needs the weights in registers. One pass for all panels is
-  // therefore cheaper than one pass for each panel. The projected queries lie in the memory for the head's output, so
-  // head_width must equal value_width.
+  // Whether the queries of a head are projected for all panels before the attention of the first panel, because each
+  // pass over int8 weights prepares the weights (DSP extension, Cortex-M0+, Helium). They lie in the memory of the
+  // head's output, so head_width must equal value_width.
   static constexpr bool projects_all_panels_first =
       precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
       cortex_m::Engine<typename Vectors::Int8Element, Simd>::prepares_weights;
 
-  // Whether attention computes with integers, on a target without an FPU. In such attention, all features of a value
-  // share one exponent, so small features lose precision if another feature is large. With int8 weights, this error is
-  // acceptable: the output projection quantises its input in the same way, with a larger error.
+  // Whether attention computes with integers, without an FPU. All features of a value share one exponent, so small
+  // features lose precision. With int8 weights, the output projection has a larger error of the same kind.
   static constexpr bool uses_block_floats =
       Vectors::uses_block_floats && precision::is_int8<typename Weights::Precision>;
-  // Whether attend_all_heads may replace the floats of keys and values by words: the 32-bit integers that
-  // detail/cortex_m/m0_attention.hpp defines.
+  // Whether keys and values may be words, the 32-bit integers of detail/cortex_m/m0_attention.hpp.
   static constexpr bool may_use_words = uses_block_floats && q.width() == 4 && k.width() == 4 &&
                                         S.head_width <= block_floats::most_width &&
                                         block_floats::has_words<S.head_width> && block_floats::has_words<S.value_width>;
 
-  // How many query heads attend_heads computes at the same time. If the number is 1, attend_head computes one head
-  // after another instead.
+  // How many query heads attend_heads computes together. If 1, attend_head computes one head after another.
   static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
 
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Vectors>;
 
-  // Whether the queries of the last panel use the kernels for a single query (attend_last_queries). The scores of these
-  // queries must fit into the scratch memory of one panel, and the sums of these queries must not need too much stack
-  // (ShapeLayout::allowed_heads).
+  // Whether the queries of the last panel use the kernels for a single query. Their scores must fit into the scratch
+  // memory of one panel.
   static constexpr std::size_t last_count = S.queries - (q.panels(S.queries) - 1) * q.width();
   static constexpr bool splits_last_panel = !LADON_DETERMINISTIC && Simd::lanes > 1 && k.lanes > 1 && !(last_q == q) &&
                                             (last_count <= target::Current::most_last_queries) &&
                                             (last_count <= L::allowed_heads) &&
                                             (last_count * L::all_keys <= q.width() * L::block);
 
-  // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. panels_to_rows
-  // converts panels into rows. Some projections need quantised or bfloat16 panels as input
-  // (detail/panel/input.hpp). For a context, context_to_panels also makes these panels. For other tokens,
-  // convert_tokens makes these panels.
+  // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. convert_tokens and
+  // context_to_panels also make the quantised or bfloat16 panels that some projections need (detail/panel/input.hpp).
   template <class CallShare = WholeCall>
   static constexpr void tokens_to_panels(const float* rows, std::size_t active, float* panels,
                                          CallShare share = {}) noexcept {
@@ -173,8 +152,8 @@ struct MultiHeadSteps {
     for_panels<q, last_q, S.queries>(active, run, share);
   }
 
-  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. With several
-  // threads, `share` holds whole groups of query heads, so no two threads project the same keys and values.
+  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. `share` holds
+  // whole groups of query heads, so no two threads project the same keys and values.
   template <class Call, class Context, class CallShare = WholeCall>
   static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
                                          CallShare share = {}) noexcept {
@@ -190,11 +169,9 @@ struct MultiHeadSteps {
     };
     for_groups<true>(call, context, scratch, share, attend);
   }
-  // Projects the keys and values of each group of heads from `context`. After each group, calls attend(bound, group)
-  // with the mask (BoundQueries) and the keys and values (KeyValueGroup). If MayUseWords is true, keys and values may
-  // be stored as words (detail/cortex_m/m0_attention.hpp). Only the kernels of query blocks can read words. If
-  // `rounds` is true, KeyValueGroup::values_finite is true without a test, because `attend` rounds the values to
-  // bfloat16 and tests the rounded values.
+  // Projects keys and values of each group from `context`, then calls attend(bound, group). MayUseWords: keys and
+  // values may be words, which only the kernels of query blocks can read. If `rounds` is true, values_finite is true
+  // without a test, because `attend` tests the rounded values.
   template <bool MayUseWords = false, class Call, class Context, class CallShare, class Attend>
   static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
                                                 CallShare share, Attend attend, bool rounds = uses_pairs) noexcept {
@@ -211,9 +188,8 @@ struct MultiHeadSteps {
       attend(bound, KeyValueGroup<const float*>{g, keys, values, finite, words});
     }
   }
-  // Computes the attention of all query heads that share one head of keys and values. If uses_pairs is true, the
-  // function first rounds the keys and values to pairs of bfloat16 numbers, in place (round_keys_and_values). Keys and
-  // values in a cache are not rounded.
+  // Computes the query heads that share one head of keys and values. If uses_pairs is true, keys and values that are
+  // not in a cache are first rounded to pairs, in place.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, const KeyValueGroup<View>& group,
                                      Scratch& scratch) noexcept {
@@ -237,8 +213,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of every head to the keys and values in a cache. If Projected is true, `call.heads` already
-  // holds the projected queries of every head. The output of a head then overwrites the queries of this head.
+  // Computes the attention of every head to a cache. Projected: `call.heads` already holds the queries of every head,
+  // which the outputs overwrite.
   template <bool Projected = false, class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
                                      CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
@@ -249,12 +225,11 @@ struct MultiHeadSteps {
     }
   }
 
-  // Appends the keys and values of the call's tokens to the cache. Then computes the attention of every head to all
-  // tokens in the cache.
+  // Appends the keys and values of the call's tokens to the cache, then computes the attention of every head to the
+  // cache.
   //
-  // With several threads (threads.hpp), `share` is one share of a phase, and the function computes only the head
-  // groups of this share. cache.length and cache.not_finite_end then stay unchanged, because other threads read these
-  // members at the same time. In a later phase, count_tokens updates both members.
+  // With several threads (threads.hpp), computes only the groups in `share`. cache.length and cache.not_finite_end then
+  // stay unchanged, because other threads read them. In a later phase, count_tokens updates both.
   template <class Call, class Cache, class CallShare = WholeCall>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Vectors>& scratch,
                                CallShare share = {}) noexcept {
@@ -280,8 +255,7 @@ struct MultiHeadSteps {
       }
     }
   }
-  // Updates cache.length and cache.not_finite_end after the threads together have appended `tokens` new tokens. If
-  // several threads call this function, only one thread changes the cache.
+  // Counts `tokens` new tokens after all threads have appended them. Only one thread changes the cache.
   template <class Cache, class CallShare>
   static constexpr void count_tokens(std::size_t tokens, Cache& cache, CallShare share) noexcept {
     if constexpr (CallShare::whole) return;  // `extend` has counted the tokens
@@ -293,9 +267,7 @@ struct MultiHeadSteps {
     }
     cache.length = past + tokens;
   }
-  // Computes the attention of every head to all active tokens in the cache. If joins_heads_of_single_token is true, the
-  // function first projects the query of the single token for all heads in one product. Otherwise, attend_cache
-  // projects each head separately.
+  // If joins_heads_of_single_token is true, first projects the query for all heads in one product.
   template <class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
                                       CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
@@ -307,16 +279,15 @@ struct MultiHeadSteps {
     attend_cache<projected>(call, bound, cache, scratch, share);
   }
 
-  // Projects the keys and values of every head from a context, and stores the transposed keys K^T and values V^T in a
-  // cache. The function applies no position encoding. `projected` is scratch memory (KeyWorkspace::projected_panel).
+  // Projects the keys and values of every head from a context, without a position encoding, and stores K^T and V^T in a
+  // cache. `projected` is scratch memory (KeyWorkspace::projected_panel).
   template <class Context, class Cache>
   static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache,
                              float* projected) noexcept {
     fill_keys(context, w, active, typename Position::Data{}, cache, projected);
     fill_values(context, w, active, cache, projected);
   }
-  // Projects the keys of every head from a context, and stores the transposed keys K^T in a cache. The earlier content
-  // of the cache is lost.
+  // The earlier content of the cache is lost.
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache, [[maybe_unused]] float* projected) noexcept {
@@ -335,7 +306,6 @@ struct MultiHeadSteps {
     }
     cache.length = active;
   }
-  // Projects the values of every head from a context, and stores the transposed values V^T in a cache.
   template <class Context, class Cache>
   static constexpr void fill_values(Context context, const Weights& w, std::size_t active, Cache& cache,
                                     [[maybe_unused]] float* projected) noexcept {
@@ -354,8 +324,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. If the product takes quantised or bfloat16 panels,
-  // `input` receives the converted output of the heads (detail/panel/input.hpp).
+  // Computes Y^T = Wo concat(heads)^T + bo. `input` receives the output of the heads, converted if the product needs
+  // it.
   template <class Input, class CallShare = WholeCall>
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                CallShare share = {}) noexcept {
@@ -380,12 +350,11 @@ struct MultiHeadSteps {
     for_panels<T, Last, Tokens>(active, run, share);
   }
 
-  // The transform of keys and values. The type ScaledBy allows the projections of queries, keys and values of a head to
-  // be one function. If joins_queries is true, queries have a function of their own anyway.
+  // ScaledBy makes the projections of queries, keys and values one function, unless joins_queries gives queries their
+  // own.
   using ContextTransform = std::conditional_t<joins_queries, Unchanged, ScaledBy>;
 
-  // Computes the transposed keys K^T, or the transposed values V^T, of one head for every active key. `out` is
-  // [panels][Rows][key width].
+  // Computes K^T or V^T of one head for every active key: `out` [panels][Rows][key width].
   template <std::size_t Rows, std::size_t Inner, class W, class Context>
   static LADON_INLINE constexpr void project_context(const W& w, Context context, std::size_t active,
                                                      float* out) noexcept {
@@ -397,8 +366,8 @@ struct MultiHeadSteps {
               Epilogue<k.width(), ContextTransform>{out + first * out_stride, out_stride});
         });
   }
-  // Projects the keys or the values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.
-  // Before a panel is stored, `finish` may change it, for example rotate the keys.
+  // Projects the keys or values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.
+  // `finish` may change a panel before that, for example rotate the keys.
   template <std::size_t Rows, std::size_t Inner, class W, class Context, class Storage, class Finish>
   static constexpr void fill_panels(const W& w, Context context, std::size_t active, float* projected, Storage& to,
                                     Finish finish) noexcept {
@@ -420,8 +389,7 @@ struct MultiHeadSteps {
       apply_rotary_to_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
-  // Replaces the keys and values by words (detail/cortex_m/m0_attention.hpp) and returns true, if integers can
-  // represent all active tokens. Otherwise changes nothing and returns false.
+  // Replaces keys and values by words and returns true, if integers can represent all active tokens.
   static constexpr bool to_words([[maybe_unused]] float* keys, [[maybe_unused]] float* values,
                                  [[maybe_unused]] std::size_t active) noexcept {
     if constexpr (may_use_words) {
@@ -435,8 +403,7 @@ struct MultiHeadSteps {
     return false;
   }
 
-  // Rounds the keys and values of one head to pairs of bfloat16 numbers, in place. If TestsFinite is true,
-  // values_finite of the result says whether all values are finite. If TestsFinite is false, values_finite is always
+  // Rounds keys and values of one head to pairs, in place. values_finite is true without a test unless TestsFinite is
   // true.
   template <bool TestsFinite>
   static constexpr KeyValueGroup<PairPanels> round_keys_and_values(std::size_t g, float* keys, float* values,
@@ -446,15 +413,13 @@ struct MultiHeadSteps {
     return {g, {keys}, {values}, !TestsFinite || all_pairs_finite<KeyPack, k.width(), S.value_width>(values, active)};
   }
 
-  // Returns whether the cached values of the tokens `past` to `past` + `tokens` - 1 of a text are finite in head `g`.
   template <class Cache>
   static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
                                           const Cache& cache) noexcept {
     return stored_finite<S.keys>(cache.values[g], tokens, past);
   }
 
-  // Projects keys and values from the active tokens of `call.x`, and appends the keys and values to the cache. Handles
-  // only the heads of keys and values in `share`.
+  // Projects keys and values of the heads in `share` from `call.x`, and appends them to the cache.
   template <class Call, class Cache, class CallShare>
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Vectors>& scratch,
                                CallShare share) noexcept {
@@ -476,8 +441,7 @@ struct MultiHeadSteps {
         });
     if constexpr (CallShare::whole) cache.length += tokens;
   }
-  // Like `append`, but for a single token and in one product for all heads (joins_heads_of_single_token). `call.heads`
-  // serves as scratch memory: first for the keys of all heads, then for the values of all heads.
+  // Like `append`, for a single token, in one product for all heads. `call.heads` is scratch memory.
   template <class Call, class Cache>
   static constexpr void append_one(const Call& call, Cache& cache) noexcept {
     constexpr std::size_t rows = S.kv_heads * S.head_width;
@@ -493,9 +457,8 @@ struct MultiHeadSteps {
     cache.length += 1;
   }
 
-  // append_keys stores a panel of new keys in head `g` of the cache, after it has applied the rotary embedding, if any.
-  // append_values stores a panel of new values. If UpdatesFinite is true, append_values also updates
-  // cache.not_finite_end. The panel holds the tokens `range` of the call.
+  // Both store a panel with the tokens `range` of the call in head `g` of the cache. append_keys first rotates the
+  // keys. append_values with UpdatesFinite also updates cache.not_finite_end.
   template <PanelLayout P, std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
                                     Cache& cache) noexcept {
@@ -521,7 +484,7 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of a single query in Heads query heads of a group: head `first` and the following heads.
+  // Computes the attention of a single query in Heads query heads, from head `first` on.
   template <bool Projected, std::size_t Heads, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_heads(const Call& call, const Queries& bound, const KeyValueGroup<View>& group,
                                      std::size_t first, Scratch& scratch) noexcept {
@@ -547,14 +510,13 @@ struct MultiHeadSteps {
     attend_query_of_heads<S, Score, Vectors, Simd, q>(heads, widened, call.lengths.keys, bound.mask, captures);
   }
 
-  // Returns panel `p` of the concatenated heads.
   template <class Call>
   static constexpr float* heads_panel(const Call& call, std::size_t p) noexcept {
     return call.heads + p * S.concat_width() * q.width();
   }
 
-  // Projects the queries of `count` panels, from panel `first` on. Computes Rows rows of the product; the first of them
-  // is the first row of head `h`. The rows are stored where the output of the heads will later overwrite them.
+  // Projects Rows rows of queries, from the first row of head `h` on, for `count` panels. They lie where the output of
+  // the heads later overwrites them.
   template <PanelLayout P, std::size_t Packs, std::size_t Rows, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
@@ -563,9 +525,8 @@ struct MultiHeadSteps {
                                           count, Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
   }
 
-  // Computes the attention of the queries of the last panel in one query head. The kernels for a single query accept
-  // several heads that share keys and values. Here each query takes the place of such a head. `query` and `out` are
-  // panels of the width Width.
+  // Computes the queries of the last panel in one query head. Each query takes the place of a head in the kernels for a
+  // single query.
   template <std::size_t Width, class Call, class Queries>
   static LADON_NOINLINE constexpr void attend_last_queries(const Call& call, const Queries& bound,
                                                            const Head<const float*>& head, const float* query,
@@ -599,9 +560,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of all active queries in one query head, one query block after another. For each block, the
-  // function projects the queries (or copies the result of project_queries), rotates them, and computes their
-  // attention. If Projected is true, the queries of all heads are projected already.
+  // Computes all active queries in one query head, block by block: projects (or copies) them, rotates them, and
+  // attends. Projected: the queries of all heads are projected already.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_head(const Call& call, const Queries& bound, const Head<View>& head,
                                     Scratch& scratch) noexcept {

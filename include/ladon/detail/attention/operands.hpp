@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of the attention kernels: one head and one query block.
-//
-// A query block has the queries of one panel (detail/panel/panels.hpp). The keys are processed in key blocks
-// (detail/attention/key_blocks.hpp). The workspace therefore never holds the scores of all queries and all keys.
+// The operands of the attention kernels: one head and one query block. Keys are processed in key blocks, so the
+// workspace never holds the scores of all queries and all keys.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +12,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The keys and values of one query head, in panels. `View` is a view of floats, of pairs of bfloat16 numbers
-// (PairPanels), or of the elements of a cache (detail/panel/cache.hpp).
+// The keys and values of one query head. `View` is a view of floats, of pairs of bfloat16 numbers (PairPanels), or of
+// the elements of a cache (detail/panel/cache.hpp).
 template <class View = const float*>
 struct Head {
   View keys;           // K^T [panels][head width][key width]
@@ -38,12 +36,9 @@ struct QueryBlock {
   bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
 };
 
-// The types and sizes for which the kernels of a query block are compiled. The queries fill Packs packs. The numbers of
-// queries and keys of a shape are not among these sizes, so shapes that differ only in these numbers use the same
-// kernels.
-//
-// If Widened is true, the kernels get an array with the keys or values of one key block only, converted to floats by
-// `widen` (detail/panel/cache.hpp). Otherwise, the kernels get the array of all keys or values.
+// The types and sizes for which the kernels of a query block are compiled. Shapes that differ only in the numbers of
+// queries and keys use the same kernels. If Widened is true, the kernels get the keys or values of one key block only,
+// converted to floats.
 template <class PackType, std::size_t Packs, PanelLayout T, std::size_t KeyWidth, std::size_t HeadWidth,
           std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false, bool UsesPairs = false>
 struct QueryBlockForm {
@@ -58,8 +53,7 @@ struct QueryBlockForm {
   static constexpr bool uses_block_floats = BlockFloats;  // detail/cortex_m/m0_attention.hpp
   static constexpr bool uses_pairs = UsesPairs;           // detail/attention/bfloat16_attention.hpp
 
-  // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum: two if
-  // pairs of bfloat16 numbers take the place of floats, otherwise one.
+  // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
   static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
   static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
@@ -67,13 +61,12 @@ struct QueryBlockForm {
   template <std::size_t Rows, std::size_t TilePacks>
   using Kernel = MicroKernel<Pack, Rows, TilePacks, Operation>;
 
-  // Converts a range of keys into a range of steps of the weighted sum. `keys` begins at a multiple of `step`.
+  // `keys` begins at a multiple of `step`.
   static constexpr Range steps_of(Range keys) noexcept {
     return uses_pairs ? Range{keys.begin / step, (keys.end + step - 1) / step} : keys;
   }
 
-  // Returns which key comes first in the arrays of keys and values that the kernels read. The current key block begins
-  // at key `begin`.
+  // Returns the first key in the arrays that the kernels read, for a key block that begins at `begin`.
   static constexpr std::size_t first_key(std::size_t begin) noexcept { return Widened ? begin : 0; }
 };
 

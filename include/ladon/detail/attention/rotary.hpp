@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Applies the rotary position embedding to the features of one head, for the tokens of one panel. position.hpp defines
-// the pairs and the angles.
-//
-// The two features (x, y) of a pair become (x cos - y sin, x sin + y cos).
-//
-//     panel  [head width][Width], rotated in place
+// Applies the rotary position embedding (position.hpp) to the features of one head. The features (x, y) of a pair
+// become (x cos - y sin, x sin + y cos).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +12,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Rotates the first `tokens` tokens of a panel. The token in lane t has the position `data.offset` + `position` + t.
+// Rotates the first `tokens` tokens of `panel` [head width][Width] in place. The token in lane t has the position
+// `data.offset` + `position` + t.
 template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
 constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
                             float* panel) noexcept {
@@ -35,8 +32,7 @@ constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t 
   constexpr bool neighbours = Position::pairing == Pairing::neighbours;
   for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {
     const std::size_t at = first + v * Pack::lanes;
-    // Lanes without a token load 0 instead of a cosine or sine, because the table may end before the positions of these
-    // lanes.
+    // Lanes without a token load 0, because the table may end before their positions.
     const std::size_t used = tokens - v * Pack::lanes < Pack::lanes ? tokens - v * Pack::lanes : Pack::lanes;
     const auto load = [&](const float* from) {
       return used == Pack::lanes ? Pack::load(from + at) : Pack::load_partial(from + at, used);
@@ -52,8 +48,7 @@ constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t 
   }
 }
 
-// Rotates the first `active` keys of one head. `keys` is K^T [panels][head width][T.width()]. Key j has the position
-// `data.offset` + j.
+// Rotates the first `active` keys of K^T [panels][head width][T.width()]. Key j has the position `data.offset` + j.
 template <class Position, class Pack, PanelLayout T, std::size_t Keys, std::size_t HeadWidth>
 constexpr void apply_rotary_to_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
   for_panels<T, T, Keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {

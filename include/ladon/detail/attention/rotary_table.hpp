@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines the double-precision functions that compute the table of a rotary embedding. The functions do not call libm,
-// so they return equal values in constant evaluation and at run time. For the arguments that fill_rotary_table passes,
-// the errors are about 1e-15: relative errors of e^x and ln x, absolute errors of cosine and sine.
+// Double-precision functions for the table of a rotary embedding. They do not call libm, so constant evaluation and run
+// time give equal values. Errors are about 1e-15: relative for e^x and ln x, absolute for cosine and sine.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +35,10 @@ struct CosineAndSine {
   double cosine, sine;
 };
 
-// Returns the cosine and the sine of an angle >= 0 in radians.
+// The angle is in radians and >= 0.
 constexpr CosineAndSine cosine_and_sine(double angle) noexcept {
-  // Subtracts a multiple of pi / 2 from the angle: x = angle - `quarter` * pi / 2. The constants `first` and `second`
-  // add up to pi / 2. `first` has 33 significant bits, so `quarter` * `first` is exact for `quarter` up to 2^20.
+  // x = angle - `quarter` * pi / 2. `first` + `second` is pi / 2. `first` has 33 significant bits, so `quarter` *
+  // `first` is exact for `quarter` up to 2^20.
   constexpr double first = 1.57079632673412561417, second = 6.07710050650619224932e-11;
   const auto quarter = static_cast<std::int64_t>(angle / (first + second) + 0.5);
   const double x = (angle - static_cast<double>(quarter) * first) - static_cast<double>(quarter) * second;

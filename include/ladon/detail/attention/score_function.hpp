@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a product q . k into an exponent of two: applies the scale, the softcap and the factor log2(e).
 #pragma once
 
 #include <ladon/detail/vec/elementary.hpp>
@@ -8,9 +7,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The softmax is computed with powers of two. Each query is multiplied by query_scale before it is stored. exponent()
-// converts the product of such a query and a key into the exponent of two.
-//
+// Converts a product q . k into an exponent of two, because the softmax is computed with powers of two. query_scale
+// multiplies each query before it is stored. exponent() converts the product of such a query and a key.
 //     without softcap   query_scale = scale * log2(e)     exponent(product) = product
 //     with softcap      query_scale = scale / softcap     exponent(product) = tanh(product) * softcap * log2(e)
 template <Shape S, class Score>
@@ -28,7 +26,7 @@ struct ScoreFunction {
   }
 };
 
-// Like ScoreFunction, but exponent() returns the product unchanged. Used to capture scores before the softcap.
+// Captures scores before the softcap.
 struct ProductOnly {
   static constexpr bool capped = false;
   template <class Pack>

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the scores of one query block and a range of keys: S^T[key][query] = exponent(K Q^T), with the mask applied.
-// Also updates the running maximum of each query.
-//
-// The arrays and their shapes:
 //     keys    K^T [panels][head width][key width]    the micro-kernel broadcasts keys, so each row of S^T is a key
 //     query   Q^T [head width][query width]          scaled by ScoreFunction::query_scale
 //     scores  S^T [keys of the range][query width]
 //
-// A tile is a block of scores that is computed in registers (detail/target/layout.hpp). A tile of scores takes
-// four steps: product, softcap, mask, maximum. The mask replaces the score of a hidden key by -inf, even if the score
-// is NaN.
+// A tile of scores takes four steps: product, softcap, mask, maximum. The score of a hidden key becomes -inf, even if
+// it is NaN.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +19,8 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The maxima of the scores so far, for the queries of a tile. Each query has Chains separate maxima, which `store`
-// combines at the end. With only one maximum per query, each max instruction would wait for the previous one.
+// The maxima of the queries of a tile. Each query has Chains independent maxima, because a max instruction would
+// otherwise wait for the previous one.
 template <class Pack, std::size_t Packs, std::size_t Chains>
 struct TileMaximum {
   Pack largest[Chains][Packs];
@@ -50,12 +46,8 @@ struct TileMaximum {
   }
 };
 
-// Converts products q . k of a tile into exponents of two, in place, if scores have a softcap.
-//
-// `cap` is a separate function. If `cap` were inlined, the constants of tanh would occupy registers that the
-// accumulators need. Attention of 128 tokens with 384 features in 12 heads reaches 90.0% of peak FMA throughput with
-// the separate function and 87.8% inlined. For 64 tokens with 128 features in 4 heads, the separate function makes the
-// code a third smaller (Zen 5, AVX-512, g++).
+// Converts products q . k of a tile into exponents of two, in place. A separate function: inlined, the constants of
+// tanh occupy registers of the accumulators (90.0% -> 87.8% of peak at 128,384,12 on Zen 5).
 template <class Function, class Pack, std::size_t Packs, std::size_t QueryWidth>
 LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   for (std::size_t r = 0; r < rows; ++r) {
@@ -67,12 +59,8 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   }
 }
 
-// The scores of a tile. The tile has Rows keys, and `key` is the number of its first key. The tile has all packs of
-// queries except the first FirstPack packs. The key block ends before key `end`, so scores of key `end` and later keys
-// are not stored.
-//
-// `lanes` is the mask, bound to the queries and keys of the tile (mask/policy.hpp). may_see() says which queries may
-// see a key. If the mask adds numbers to scores, add() does so. Otherwise, add() returns the score unchanged.
+// The scores of Rows keys, from number `key` on, and all packs of queries except the first FirstPack packs. Scores of
+// key `end` and later keys are not stored. `lanes` is the mask, bound to the queries and keys (mask/policy.hpp).
 template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, class Lanes>
 struct ScoreTile {
   using Pack = typename Form::Pack;
@@ -85,8 +73,7 @@ struct ScoreTile {
   std::size_t end;
   float* scores;  // address of the tile's first score
 
-  // `query` is a pointer to the queries, or a block_floats::Queries if the tile computes with integers. `running` has
-  // the maximum of each query so far.
+  // `running` has the maximum of each query so far.
   template <class Query>
   LADON_INLINE constexpr void compute(const float* keys, const Query& query, bool unmasked,
                                       Pack* running) const noexcept {
@@ -109,8 +96,7 @@ struct ScoreTile {
   }
 
  private:
-  // Adds K Q^T to `products`. The result is not a return value, because g++ keeps a returned object in memory. With a
-  // return value, attention of 16 tokens with 32 features in 4 heads would need 1.9% more instructions on a Cortex-M55.
+  // `products` is an argument, because g++ keeps a returned object in memory (1.9% more instructions on a Cortex-M55).
   LADON_INLINE static constexpr void multiply(Products& products, const float* keys, const float* query) noexcept {
     products.template accumulate<width>(Form::head_steps, WeightMatrix<float, 1, Form::key_width>{keys},
                                         query + FirstPack * Pack::lanes);
@@ -119,8 +105,7 @@ struct ScoreTile {
                                               const block_floats::Queries<Form::head_width>& query) noexcept {
     multiply(products, keys, query.floats());
   }
-  // The version of `compute` with integers, at run time. Its loops are not unrolled: without an FPU, unrolled loops are
-  // hardly faster.
+  // Loops are not unrolled: without an FPU, unrolled loops are hardly faster.
   template <class Query>
   LADON_INLINE void compute_with_integers(const float* keys, const Query& query, bool unmasked,
                                           Pack* running) const noexcept {
@@ -151,8 +136,7 @@ struct ScoreTile {
     });
     cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
   }
-  // Returns the scores of the tile's key number `r` for the queries of pack `v`. The scores include the numbers that
-  // the mask adds. `hide` replaces the scores of hidden keys later.
+  // Includes the numbers that the mask adds. `hide` replaces the scores of hidden keys later.
   LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
     if constexpr (Function::capped) {
       return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));
@@ -173,18 +157,16 @@ struct ScoreTile {
   }
 };
 
-// If at most `last_rows` keys of a key block are left, the last tile has only `last_rows` rows. A full tile would also
-// compute rows without a key. With 99 keys, it would compute 11 rows for the last 3 keys. The short tile reduces the
-// time of twelve encoder layers of 99 tokens with 64 features by 1% (Zen 4, AVX-512, int8 weights).
+// If at most `last_rows` keys of a key block are left, the last tile has only `last_rows` rows: 1% of an encoder of 99
+// tokens, 64 features and 12 layers (Zen 4, int8 weights).
 inline constexpr std::size_t last_rows = 4;
 
-// Computes the scores of the keys in the range scored.keys, and updates `maximum`. `keys` points to the panel of key
-// number Form::first_key(scored.keys.begin). Every query sees every key in `unmasked`, so may_see() is not called for
-// these keys.
+// `keys` points to the panel of key number Form::first_key(scored.keys.begin). Every query sees every key in
+// `unmasked`.
 //
-// If Halves is true, the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of
-// keys lies completely behind `first_pack_end`, the function skips the scores of the first pack for this half. Under a
-// causal mask, this saves a quarter of the products of the panel on the diagonal.
+// Halves: the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of keys lies
+// behind `first_pack_end`, the scores of the first pack are skipped. Under a causal mask, this saves a quarter of the
+// products of the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                    Range LADON_ARGUMENT unmasked, const BoundMask& mask,
@@ -193,8 +175,6 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
   const Range range = scored.keys;
-  // The type of the queries: a pointer to floats, or an object that holds the queries as integers
-  // (block_floats::Queries).
   using Query = std::conditional_t<Form::uses_block_floats, block_floats::Queries<Form::head_width>, const float*>;
   const Query query = [&] {
     if constexpr (Form::uses_block_floats)

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the attention of a single query in one head, or in several heads of a group. Each lane has one key, as in
-// the panels of K^T and V^T (detail/panel/panels.hpp). A sum over keys has a partial sum in each lane. The partial
-// sums of the lanes are added only once, at the end. detail/attention/block.hpp computes the attention of several
-// queries.
-//
-// The arrays and their shapes:
+// Computes the attention of a single query in one head, or in several heads of a group. Each lane has one key, so a sum
+// over keys has a partial sum in each lane. Partial sums are added once, at the end.
 //     query   [heads][head width]        scores  [heads][keys], scratch        out  [heads][value width]
 //
-// The heads of a group share keys and values. A kernel for several heads loads each pack of keys or values once, and
-// uses the pack for all these heads. The order of addition within a head does not depend on the number of heads, so the
-// output is bit-identical to the output of kernels for one head.
-//
-// Sums over keys are computed in blocks of keys. The sum of a block starts at 0, and the finished sum is added to the
-// total of the lane. If one sum ran over all keys of a lane, its rounding errors would grow with the number of keys
-// (detail/attention/values.hpp).
-//
-// If the array of keys or of values is too large for the L1 cache, some targets read the array in several streams. A
-// stream is a contiguous part of an array (detail/product/single.hpp).
+// Heads of a group share keys and values, so each pack of them is loaded once for all these heads. The order of
+// addition within a head does not depend on the number of heads. Sums over keys are computed in blocks of keys, as in
+// values.hpp. If keys or values are too large for the L1 cache, some targets read them in several streams
+// (detail/product/single.hpp).
 #pragma once
 
 #include <cstddef>
@@ -33,7 +23,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// One query in each of `Heads` consecutive query heads of a group.
 template <class View, std::size_t Heads>
 struct SingleQueries {
   View keys;           // K^T [panels][head width][key width]
@@ -50,22 +39,21 @@ struct SingleQueries {
 template <class View>
 using ElementOf = std::remove_cvref_t<decltype(*elements(View{}))>;
 
-// How many keys a block has: 256 keys for each lane of a pack.
+// How many keys a block has.
 template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 
-// Prefetches the beginnings of pages in the next panel of each stream. A panel has Size elements. `panel` is the
-// current panel of the first stream. Each further stream begins `distance` elements after the previous stream.
+// Prefetches the beginnings of pages in the next panel of each stream. A panel has Size elements, `panel` is the
+// current panel of the first stream, and each stream begins `distance` elements after the previous one.
 template <std::size_t Streams, std::size_t Size, class Element>
 LADON_INLINE constexpr void prefetch_next_panels(const Element* panel, std::size_t distance) noexcept {
   constexpr std::size_t bytes = Size * sizeof(Element);
   prefetch_page_starts_of_streams<Streams>(panel, distance, bytes, bytes);
 }
 
-// Computes the products q . k of one query in each of Heads heads. The function reads Streams panels, and Packs packs
-// of keys in each panel. Each panel begins `distance` elements after the previous panel. product[h * Streams * Packs +
-// i] receives the products of head h and pack i. Each product is the sum of Sums partial sums (1 or 4). Four partial
-// sums hide the latency of a multiply-add, because they are independent.
+// Computes the products q . k of one query in each of Heads heads, for Packs packs of keys in each of Streams panels.
+// Each panel begins `distance` elements after the previous one. product[h * Streams * Packs + i] belongs to head h and
+// pack i, and is the sum of Sums independent partial sums (1 or 4), which hide the latency of a multiply-add.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
           std::size_t HeadWidth, class Element>
 LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
@@ -118,7 +106,6 @@ LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distan
   }
 }
 
-// Applies the mask to the scores of one panel of keys, one key after another.
 template <std::size_t KeyWidth, class BoundMask>
 constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float* scores) noexcept {
   using One = vec::ArrayPack<1>;
@@ -131,8 +118,8 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
   }
 }
 
-// Applies the mask to the scores of the panel of keys that begins at key `base`. Hidden keys get the score -inf.
-// Returns, for each lane, the maximum of `largest` and of all scores of the lane.
+// Applies the mask to the scores of the panel that begins at key `base`. Hidden keys get -inf. Returns the maximum of
+// `largest` and the scores, lane by lane.
 template <class Pack, PanelLayout K, class BoundMask>
 LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, Pack largest) noexcept {
@@ -148,17 +135,16 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// Returns how many items (packs of keys, streams or rows) a kernel computes at the same time. For each item and each
-// head, the kernel needs `sums` packs of sums. The kernel computes `heads` heads. With one head, the result is `most`.
-// With several heads, `most` is halved until all sums fit into registers (single_query_sums in detail/target).
+// Returns how many items (packs of keys, streams or rows) a kernel computes together: `most`, with several heads halved
+// until `sums` packs of sums for each item and head fit into registers (single_query_sums in detail/target).
 constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
   while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
   return most;
 }
 
 // Computes the scores of all keys from the panel of the first visible key to the panel of the last visible key. Hidden
-// keys get the score -inf. In `scores`, the first score of a head belongs to the first key of the first panel. The
-// panels are read in Streams streams. Raises each lane of `largest[h]` to the largest score of head h in this lane.
+// keys get -inf. The first score of a head belongs to the first key of the first panel. Raises `largest[h]` lane by
+// lane.
 template <class Function, class Pack, PanelLayout K, std::size_t Keys, std::size_t HeadWidth, std::size_t Streams,
           std::size_t Heads, class View, class BoundMask>
 LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>& queries, const KeyRanges& ranges,
@@ -166,8 +152,7 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>
   constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
-  // Computes the scores of N panels, each from a different stream. The panels have the numbers `panel` + i *
-  // `distance`, with i = 0 .. N - 1. Each product is the sum of Sums partial sums.
+  // Scores N panels with the numbers `panel` + i * `distance`. Each product is the sum of Sums partial sums.
   const auto score_panels = [&]<std::size_t N, std::size_t Sums>(std::size_t panel,
                                                                  std::size_t distance) LADON_INLINE_LAMBDA {
     constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(K.packs, Heads, N * Sums);
@@ -205,8 +190,7 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>
   }
 }
 
-// The softmax of a single query. `shift` is subtracted from each score. `shift` is the maximum of the scores, or 0 if
-// this maximum is -inf. Each lane of `total` has a partial sum of the weights.
+// The softmax of a single query. `shift` is the maximum of the scores, or 0 if the maximum is -inf.
 template <class Score, class Pack>
 struct SingleQuerySoftmax {
   float shift;
@@ -216,8 +200,8 @@ struct SingleQuerySoftmax {
     const float maximum = reduce_max(largest);
     shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  // Replaces each score s by the weight 2^(s - shift). If Mark is true, a hidden key (score -inf) gets -1 instead of
-  // the weight 0, so that later code can skip the key.
+  // Replaces each score s by the weight 2^(s - shift). Mark: a hidden key (score -inf) gets -1, so that later code
+  // skips it.
   template <bool Mark>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -237,8 +221,7 @@ struct SingleQuerySoftmax {
       total = total + block_total;
     }
   }
-  // Returns 1 / sum of the weights. If the sum is 0, because the query sees no key, returns 1. If the score policy has
-  // sinks, the sum includes the weight of `sink`.
+  // Returns 1 / sum of the weights, including the weight of the sink, or 1 if the sum is 0.
   constexpr float reciprocal_sum(float sink) const noexcept {
     float sum = reduce_add(total);
     if constexpr (Score::sinks) sum += exp2_of_nonpositive(vec::ArrayPack<1>{sink - shift}).lane[0];
@@ -246,12 +229,9 @@ struct SingleQuerySoftmax {
   }
 };
 
-// Adds the products value[row][key] * p[h][key] to sum[row * Heads + h], for each row and each head h. The keys fill
-// whole panels. The panels form Streams streams of `panels` panels each, and each stream begins `distance` panels after
-// the previous stream. In `p`, the weights of each head begin `stride` floats after the weights of the previous head.
-// If Selected is true, hidden keys are skipped. The weight -1 marks a hidden key.
-//
-// With an int8 cache, each weight p[h][key] is first multiplied by the scale of the value of this key.
+// Adds value[row][key] * p[h][key] to sum[row * Heads + h] for each row and head. Keys fill `panels` whole panels in
+// each of Streams streams, which begin `distance` panels apart. Weights of heads begin `stride` floats apart. Selected:
+// keys with the weight -1 are skipped. With an int8 cache, weights are multiplied by the scales of the values.
 template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected,
           class View>
 LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t stride, std::size_t panels,
@@ -310,11 +290,9 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
   }
 }
 
-// Adds the products value[row][key] * p[h][key] to sum[h * Rows + row - first_row]. This is done for each head h, each
-// key of `keys`, and Rows rows from row `first_row` on. `keys` begins at the first key of a pack. In `p`, the first
-// weight belongs to key `start`. The weights of each head begin `stride` floats after the weights of the previous head.
-// Keys outside `visible` are skipped. If Selected is true, hidden keys are also skipped. The weight -1 marks a hidden
-// key.
+// Adds value[row][key] * p[h][key] to sum[h * Rows + row - first_row] for Rows rows from `first_row` on and each key of
+// `keys`, which begins at the first key of a pack. The first weight in `p` belongs to key `start`. Keys outside
+// `visible` are skipped, and with Selected also keys with the weight -1.
 template <class Pack, std::size_t Heads, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected,
           class View, std::size_t Sums>
 LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t first_row, const float* p,
@@ -355,13 +333,11 @@ LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t fi
   }
 }
 
-// Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys), for each head h. The
-// first weight in `p` belongs to the first key of the first panel that has a visible key.
+// Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys). The first weight in
+// `p` belongs to the first key of the first panel with a visible key.
 //
-// With several streams, weighted_sum_of_streams adds panels that lie completely in the visible range. add_weighted_keys
-// adds all keys before and after these panels. With one stream, add_weighted_keys adds all keys. A hidden value never
-// changes the bits of `out`: the order of addition does not depend on Selected, and a hidden value adds 0 or, if
-// Selected is true, is skipped.
+// Streams add the panels that lie completely in the visible range, add_weighted_keys adds all other keys. A hidden
+// value never changes the bits of `out`: the order of addition does not depend on Selected.
 template <class Pack, PanelLayout K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
           std::size_t Heads, class View>
 LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible,
@@ -387,8 +363,7 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
       for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = stream_sum[i] + block_sum[i];
     }
   }
-  // Adds the keys that no stream has added, for Rows rows. sum[h * Rows + r] belongs to head h and to row number
-  // `row` + r.
+  // Adds the keys that no stream has added. sum[h * Rows + r] belongs to head h and row `row` + r.
   const auto add_rest = [&]<std::size_t Rows>(std::size_t row, auto& sum) LADON_INLINE_LAMBDA {
     if constexpr (streamed) {
       add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start,
@@ -410,7 +385,6 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
       }
     }
   };
-  // Returns what the streams have added for one row and one head, or 0 if all keys form one stream.
   const auto begin = [&](std::size_t row, std::size_t h) LADON_INLINE_LAMBDA {
     return streamed ? stream_sum[streamed ? row * Heads + h : 0] : Pack::broadcast(0.0f);
   };
@@ -447,9 +421,9 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
   });
 }
 
-// Computes the output of a single query in each of several heads. capture[h] captures the weights of head h. Selected
-// must be true if the mask hides keys and a value may be infinite or NaN. Hidden keys are then skipped, because 0 times
-// such a value would be NaN.
+// Computes the output of a single query in several heads. capture[h] captures the weights of head h. Selected is true
+// if the mask hides keys and a value may be infinite or NaN: hidden keys are skipped, because 0 times such a value is
+// NaN.
 template <bool Selected, Shape S, class Score, class Pack, PanelLayout K, class View, std::size_t Heads,
           class BoundMask, class Capture>
 constexpr void attend_values(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
@@ -488,7 +462,6 @@ constexpr void attend_values(const SingleQueries<View, Heads>& queries, const Bo
   }
 }
 
-// Computes the output of a single query in each of several heads. capture[h] captures the weights of head h.
 template <Shape S, class Score, class Pack, PanelLayout K, class View, std::size_t Heads, class BoundMask,
           class Capture>
 constexpr void attend_single_query(const SingleQueries<View, Heads>& queries, const BoundMask& mask,

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The online softmax (Milakov and Gimelshein, arXiv 1805.02867). The scores are [keys][queries], and each query has one
-// lane. The keys are processed in key blocks, one after another. If a new key block raises the maximum score of a
-// query, the query's sums over the earlier key blocks are multiplied by a correction.
+// The online softmax (Milakov and Gimelshein, arXiv 1805.02867) over scores [keys][queries] in key blocks. If a key
+// block raises the maximum of a query, the query's sums over earlier key blocks are multiplied by a correction.
 //
-// If a query sees no key, its maximum stays -inf. The kernels then subtract 0 instead of the maximum, so that every
-// weight is 2^-inf = 0. The sum of the weights is then 0, and is replaced by 1 before the division.
-//
-// detail/panel/panels.hpp defines key blocks.
+// If a query sees no key, its maximum stays -inf. The kernels then subtract 0, so that every weight is 0, and replace
+// the sum 0 by 1 before the division.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +22,7 @@ struct RunningSoftmax {
   Pack sum[Packs];
   Pack correction[Packs];  // factors that convert the sums of the earlier key blocks to the new maximum
 
-  // The maximum and the sum start with the attention sink of the head, `sink` (score.hpp). The caller passes -inf if
-  // there is no sink: -inf changes neither the maximum nor the sum.
+  // `sink` is the attention sink of the head (score.hpp), or -inf, which changes nothing.
   constexpr explicit RunningSoftmax(float sink) noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
@@ -35,12 +31,9 @@ struct RunningSoftmax {
     }
   }
 
-  // Begins a key block. `maximum` includes the scores of this key block, and `before` is the maximum of the earlier key
-  // blocks. The function multiplies the sum of the earlier weights by `correction`, because these weights refer to the
-  // earlier maximum. If Only is true, there is a single key block and no sink, and nothing is corrected.
-  //
-  // Without LADON_UNROLL, g++ would replace the loop, which copies a few floats, by a call of memcpy. On RISC-V,
-  // attention of 16 tokens with 32 features in 4 heads would then need 1.7% more instructions.
+  // Begins a key block. `maximum` includes its scores, and `before` is the maximum of the earlier key blocks. Only:
+  // there is a single key block and no sink, so nothing is corrected. Without LADON_UNROLL, g++ calls memcpy (1.7% more
+  // instructions on RISC-V at 16,32,4).
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -56,18 +49,12 @@ struct RunningSoftmax {
     }
   }
 
-  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to `sum`. To
-  // hide latency, the exponentials of `Chains` packs are computed side by side. The weights of the key block are first
-  // summed from 0, and then added to `sum`. One running sum over all keys would be less accurate (weighted_sum.hpp).
+  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to `sum`.
+  // `Chains` packs are computed side by side, to hide latency. The weights of a key block are first summed from 0, as
+  // in values.hpp.
   //
-  // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
-  // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with
-  // g++ on AVX-512:
-  //     tokens, features, heads   packs   inlined   separate function
-  //     64, 128, 4                two       88%           91%
-  //     16, 32, 4                 one       69%           61%
-  //
-  // If BlockFloats is true, the exponentials are computed with integers (block_floats.hpp).
+  // A separate function if the queries fill several packs (at 64,128,4: 91% of peak, inlined 88%). With one pack,
+  // inlining is faster (at 16,32,4: 69% and 61%; AVX-512, g++).
   template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
     if constexpr (BlockFloats) {
@@ -84,15 +71,14 @@ struct RunningSoftmax {
     to_exponentials<Width, Chains>(scores, keys);
   }
 
-  // Like `exponentials`, but for one key, and adds the weights to `total` instead of `sum`. A tile of the weighted sum
-  // calls the function between its steps, and needs all registers. The function therefore reads `shift_` from memory
-  // for each key.
+  // Like `exponentials`, but for one key, and adds to `total`. A tile calls it between its steps and needs all
+  // registers, so `shift_` is read from memory for each key.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
     exponentials_together<Width, 1>(scores, opaque(&shift_[0]), total);
   }
 
-  // Like `exponentials`, but for the last pack of queries only, and adds the weights to `total` instead of `sum`.
+  // Like `exponentials`, but for the last pack of queries only, and adds to `total`.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_last_pack(float* scores, std::size_t keys,
                                                         Pack (&total)[Packs]) const noexcept {
@@ -100,11 +86,8 @@ struct RunningSoftmax {
     for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift_[v], total[v]);
   }
 
-  // The next three functions replace the scores [keys][Width] by weights that are rounded to bfloat16. Two neighbouring
-  // keys form a pair, so the weights are pairs [(keys + 1) / 2][Width] (detail/attention/bfloat16_attention.hpp). The
-  // functions also add the rounded weights to a sum.
-  //
-  // weights_of_pair computes the weights of two keys and all packs.
+  // The next three functions replace scores by weights that are rounded to bfloat16, in pairs of neighbouring keys:
+  // [(keys + 1) / 2][Width] (bfloat16_attention.hpp). weights_of_pair computes two keys and all packs.
   template <std::size_t Width>
   LADON_INLINE constexpr void weights_of_pair(const float* scores, float* pairs, Pack (&total)[Packs]) const noexcept {
     const Pack* const shift = opaque(&shift_[0]);
@@ -112,7 +95,7 @@ struct RunningSoftmax {
       weights_of_pair<Width>(scores + v * Pack::lanes, pairs + v * Pack::lanes, shift[v], total[v]);
     }
   }
-  // Computes the weights of pairs of keys, from pair `first` on, for the last pack of queries only.
+  // Pairs of keys from pair `first` on, for the last pack of queries only.
   template <std::size_t Width>
   LADON_INLINE constexpr void weights_of_last_pack(float* scores, std::size_t first, std::size_t pairs,
                                                    Pack (&total)[Packs]) const noexcept {
@@ -122,7 +105,7 @@ struct RunningSoftmax {
       weights_of_pair<Width>(column + 2 * i * Width, column + i * Width, shift_[v], total[v]);
     }
   }
-  // Computes all weights of a key block, and adds the weights to `sum`, like `exponentials`.
+  // All weights of a key block, added to `sum`.
   template <std::size_t Width, std::size_t Chains>
   LADON_NOINLINE constexpr void weights_of_pairs(float* scores, std::size_t keys) noexcept {
     constexpr std::size_t at_once = Chains > 2 * Packs ? Chains / (2 * Packs) : 1;
@@ -141,15 +124,14 @@ struct RunningSoftmax {
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = sum[v] + total[v];
   }
 
-  // Returns 1 / sum for each query of pack `v`. A query that sees no key has the sum 0 and gets the result 1.
+  // 1 / sum for each query of pack `v`. A query that sees no key has the sum 0 and gets 1.
   constexpr Pack reciprocal_sum(std::size_t v) const noexcept { return reciprocal(sum[v]); }
   static constexpr Pack reciprocal(const Pack& of) noexcept {
     const Pack one = Pack::broadcast(1.0f);
     return one / select(of == Pack::broadcast(0.0f), one, of);
   }
 
-  // Sets `after` to the factors of the weighted sums. Each weighted sum is multiplied by its factor before the sum is
-  // stored. After the last key block, a factor is 1 / (sum of the weights). After every other key block, a factor is 1.
+  // Sets `after` to the factors of the weighted sums: 1 / sum after the last key block, 1 after every other.
   LADON_INLINE constexpr void multipliers(bool last, Pack (&after)[Packs]) const noexcept {
     for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? reciprocal_sum(v) : Pack::broadcast(1.0f);
   }
@@ -213,15 +195,13 @@ struct RunningSoftmax {
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = sum[v] + total[v];
   }
 
-  // Replaces the scores of one key and one pack by their exponentials, and adds the exponentials to `total`.
   static LADON_INLINE constexpr void exponential(float* score, const Pack& largest, Pack& total) noexcept {
     const Pack p = exp2_of_nonpositive(Pack::load(score) - largest);
     total = total + p;
     p.store(score);
   }
 
-  // Replaces the scores of Keys keys and all packs by their exponentials, and adds the exponentials to `total`. The
-  // Keys * Packs packs of exponentials are computed side by side, to hide latency.
+  // Computes Keys * Packs packs of exponentials side by side, to hide latency.
   template <std::size_t Width, std::size_t Keys>
   static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack* largest,
                                                            Pack (&total)[Packs]) noexcept {
