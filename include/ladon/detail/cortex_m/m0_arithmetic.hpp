@@ -22,6 +22,16 @@ LADON_INLINE bool is_normal(std::uint32_t bits) noexcept {
 // The mantissa, with the implicit first bit, in the upper 24 bits.
 LADON_INLINE std::uint32_t mantissa_of(std::uint32_t bits) noexcept { return (bits << 8) | 0x80000000u; }
 
+// Returns x >> count, or 0 for 32 <= count < 256.
+LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noexcept {
+#if LADON_THUMB1
+  asm(".syntax unified\n\tlsrs %0, %0, %1" : "+l"(x) : "l"(count) : "cc");
+  return x;
+#else
+  return count < 32 ? x >> count : 0;
+#endif
+}
+
 // Returns the upper 32 bits of a * b, at most 3 too small.
 LADON_INLINE std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) noexcept {
   const std::uint32_t a1 = a >> 16, a0 = a & 0xffff, b1 = b >> 16, b0 = b & 0xffff;
@@ -200,6 +210,24 @@ LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* expo
     results[t] = to_float(multiply_high(magnitude, mantissa_of(bits)), static_cast<std::uint32_t>(sums[t]),
                           exponents[t] + bias + exponent_of(bits) - 126 - shift);
   }
+}
+
+// Entry j is 2^(31 + j/32), rounded.
+inline constexpr std::uint32_t powers[32] = {
+    0x80000000u, 0x82cd8699u, 0x85aac368u, 0x88980e81u, 0x8b95c1e4u, 0x8ea4398bu, 0x91c3d374u, 0x94f4efa9u,
+    0x9837f052u, 0x9b8d39bau, 0x9ef53261u, 0xa2704303u, 0xa5fed6aau, 0xa9a15ab5u, 0xad583eeau, 0xb123f582u,
+    0xb504f334u, 0xb8fbaf47u, 0xbd08a39fu, 0xc12c4ccau, 0xc5672a11u, 0xc9b9bd86u, 0xce248c15u, 0xd2a81d92u,
+    0xd744fccbu, 0xdbfbb798u, 0xe0ccdeecu, 0xe5b906e7u, 0xeac0c6e8u, 0xefe4b99cu, 0xf5257d15u, 0xfa83b2dbu};
+
+// Returns 2^(x / 2^24) * 2^31 for 0 <= x < 2^24. The relative error is at most 2^-26.
+LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
+  const std::uint32_t entry = powers[x >> 19], rest = x & 0x7ffff;
+  // 2^f - 1 = f (ln 2 + f (ln^2 2 / 2 + f ln^3 2 / 6)), with f = rest / 2^24 < 1/32
+  const std::uint32_t f = rest >> 3;
+  const std::uint32_t second = 15744 + (3638 * f >> 21);                           // in units of 2^-16
+  const std::uint32_t slope = 726817 + (second * f >> 17);                         // in units of 2^-20
+  const std::uint32_t growth = (slope >> 8) * rest + ((slope & 255) * rest >> 8);  // in units of 2^-36
+  return entry + multiply_high(entry, growth >> 4);
 }
 
 // Adds the products of one row and four tokens to the sums:

@@ -2,21 +2,18 @@
 // Attention with integers, for int8 weights on Cortex-M0+. A multiply-add of floats takes more than 200 instructions,
 // and one of integers 2.4. The features of a token therefore get one common exponent. A product of 32 bits has no room
 // for two mantissas of 24 bits, so each mantissa m is split:
-//
 //     m = 2^12 high + low            -2^11 <= low < 2^11
-//     m m' = 2^24 high high' + 2^12 (high low' + low high')
-// The product low low' is below the error of a float.
+//     m m' = 2^24 high high' + 2^12 (high low' + low high')      low low' is below the error of a float
 //
 //     scores         All features of a key, and all of a query, have one exponent.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
 //     weighted sum   The features of a value have one exponent e. Its weight is multiplied by 2^e. Then the weights
 //                    of a query get one exponent. Hidden keys have the weight 0 and do not influence this exponent.
 //
-// Floats are used for tokens with an infinite, NaN or very large feature (most_exponent), and for the keys and values
-// of a cache. Otherwise, to_words replaces the keys and values of a head by words once, because each query block reads
-// them. The first two words of a token hold its exponent:
+// Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats. Each query block reads
+// the keys and values of a head, so to_words replaces them by words once, except in a cache. The first two words of a
+// token hold its exponent:
 //     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
-//
 // A panel (detail/panel/panels.hpp) holds four tokens: [features][4].
 #pragma once
 
@@ -62,20 +59,18 @@ LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   }
   return static_cast<std::int32_t>(largest >> 24);
 }
+// Writes the exponents of the four tokens of a panel, which consists of floats or of words. Returns how many tokens,
+// from the first on, integers can represent.
 template <std::size_t Features>
-LADON_NOINLINE void token_exponents(const float* panel, std::int32_t* exponents) noexcept {
+LADON_NOINLINE std::size_t token_exponents(const float* panel, bool words, std::int32_t* exponents) noexcept {
+  std::size_t fit = 0;
 #pragma GCC unroll 1
-  for (std::size_t t = 0; t < 4; ++t) exponents[t] = token_exponent<Features>(panel + t);
-}
-
-// Returns x >> count, or 0 for 32 <= count < 256.
-LADON_INLINE std::uint32_t shift_right(std::uint32_t x, std::uint32_t count) noexcept {
-#if LADON_THUMB1
-  asm(".syntax unified\n\tlsrs %0, %0, %1" : "+l"(x) : "l"(count) : "cc");
-  return x;
-#else
-  return count < 32 ? x >> count : 0;
-#endif
+  for (std::size_t t = 0; t < 4; ++t, ++panel) {
+    exponents[t] = words ? static_cast<std::int32_t>((bits_of(panel[0]) & 15) | (bits_of(panel[4]) & 15) << 4)
+                         : token_exponent<Features>(panel);
+    if (fit == t && exponents[t] <= most_exponent) ++fit;
+  }
+  return fit;
 }
 
 // `exponent` is the common exponent of the token's features.
@@ -83,8 +78,8 @@ struct Split {
   std::int32_t high, low;
 
   LADON_INLINE Split(std::uint32_t bits, std::int32_t exponent) noexcept
-      : Split(bits,
-              shift_right(m0::mantissa_of(bits), static_cast<std::uint32_t>(exponent + 8 - m0::exponent_of(bits)))) {}
+      : Split(bits, m0::shift_right(m0::mantissa_of(bits),
+                                    static_cast<std::uint32_t>(exponent + 8 - m0::exponent_of(bits)))) {}
   LADON_INLINE Split(std::uint32_t bits, std::uint32_t magnitude) noexcept {
     const std::int32_t sign = static_cast<std::int32_t>(bits) >> 31;
     const std::int32_t mantissa = (static_cast<std::int32_t>(magnitude) ^ sign) - sign;
@@ -94,6 +89,10 @@ struct Split {
   // Reads a word.
   LADON_INLINE explicit Split(std::uint32_t word) noexcept
       : high(static_cast<std::int32_t>(word) >> 18), low(static_cast<std::int32_t>(word << 14) >> 20) {}
+  LADON_INLINE void store(std::int32_t& to_high, std::int32_t& to_low) const noexcept {
+    to_high = high;
+    to_low = low;
+  }
   LADON_INLINE std::uint32_t word() const noexcept {
     return static_cast<std::uint32_t>(high) << 18 | (static_cast<std::uint32_t>(low) & 0xfff) << 6;
   }
@@ -105,9 +104,7 @@ LADON_NOINLINE inline void split_token(const float* features, std::size_t count,
                                        std::int32_t* high, std::int32_t* low, std::size_t step) noexcept {
 #pragma GCC unroll 1
   for (const float* const end = features + 4 * count; features != end; features += 4, high += step, low += step) {
-    const Split split(bits_of(*features), exponent);
-    *high = split.high;
-    *low = split.low;
+    Split(bits_of(*features), exponent).store(*high, *low);
   }
 }
 
@@ -118,10 +115,8 @@ inline constexpr bool has_words = Width >= 2;
 // Returns whether integers can represent the first `tokens` tokens of panels [panels][Width][4].
 template <std::size_t Width>
 LADON_COLD bool fits_words(const float* panels, std::size_t tokens) noexcept {
-  std::int32_t exponents[4];
   for (std::size_t token = 0; token < tokens; ++token) {
-    if (token % 4 == 0) token_exponents<Width>(panels + token * Width, exponents);
-    if (exponents[token % 4] > most_exponent) return false;
+    if (token_exponent<Width>(panels + token / 4 * 4 * Width + token % 4) > most_exponent) return false;
   }
   return true;
 }
@@ -130,30 +125,15 @@ template <std::size_t Width>
 LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
   for (std::size_t token = 0; token < (tokens + 3) / 4 * 4; ++token) {
     float* const features = panels + token / 4 * 4 * Width + token % 4;
-    if (token >= tokens) {
-#pragma GCC unroll 1
-      for (std::size_t i = 0; i < Width; ++i) features[4 * i] = 0;
-    }
-    const std::int32_t exponent = token_exponent<Width>(features);
+    const std::uint32_t used = token < tokens ? ~0u : 0;
+    const std::int32_t exponent = used != 0 ? token_exponent<Width>(features) : least_exponent;
 #pragma GCC unroll 1
     for (std::size_t i = 0; i < Width; ++i) {
-      features[4 * i] = ladon::bit_cast<float>(Split(bits_of(features[4 * i]), exponent).word());
+      features[4 * i] = ladon::bit_cast<float>(Split(bits_of(features[4 * i]) & used, exponent).word());
     }
     const auto bits = static_cast<std::uint32_t>(exponent);
     features[0] = ladon::bit_cast<float>(bits_of(features[0]) | (bits & 15));
     features[4] = ladon::bit_cast<float>(bits_of(features[4]) | bits >> 4);
-  }
-}
-LADON_INLINE float float_of_word(float word, std::int32_t exponent) noexcept {
-  const Split split(bits_of(word));
-  const auto unit = ladon::bit_cast<float>(static_cast<std::uint32_t>(exponent - 23) << 23);
-  return static_cast<float>(split.high * 4096 + split.low) * unit;
-}
-// Reads the exponents of four tokens of words.
-LADON_NOINLINE inline void exponents_of_words(const float* panel, std::int32_t* exponents) noexcept {
-#pragma GCC unroll 1
-  for (std::size_t t = 0; t < 4; ++t) {
-    exponents[t] = static_cast<std::int32_t>((bits_of(panel[t]) & 15) | (bits_of(panel[4 + t]) & 15) << 4);
   }
 }
 
@@ -179,13 +159,38 @@ struct Products {
   static constexpr std::int32_t bias = -118 - shift;
 };
 
+// Returns the number of a token whose element of a panel, a float or a word, is `stored`.
+LADON_INLINE float number_of(float stored, bool word, std::int32_t exponent) noexcept {
+  if (!word) return stored;
+  const Split split(bits_of(stored));
+  const auto unit = ladon::bit_cast<float>(static_cast<std::uint32_t>(exponent - 23) << 23);
+  return static_cast<float>(split.high * 4096 + split.low) * unit;
+}
+// Computes sums[t] = sum over i < terms of number(i) * x[4 i + t], for Count tokens, with floats.
+template <std::size_t Count, class Number>
+LADON_COLD void products_of_floats(std::size_t terms, const Number& number, const float* x, float* sums) noexcept {
+#pragma GCC unroll 1
+  for (std::size_t t = 0; t < Count; ++t) {
+    float sum = 0;
+#pragma GCC unroll 1
+    for (std::size_t i = 0; i < terms; ++i) sum += number(i) * x[4 * i + t];
+    sums[t] = sum;
+  }
+}
+
 // The queries of a query block: as floats, and at run time also as integers.
 template <std::size_t Width>
 class Queries {
  public:
   // `query` is Q^T [Width][4]. `words`: whether the keys are words.
   LADON_INLINE constexpr Queries(const float* query, bool words) noexcept : floats_(query), words_(words) {
-    if (!std::is_constant_evaluated()) load();
+    if (std::is_constant_evaluated()) return;
+    usable_ = token_exponents<Width>(query, false, exponents_);
+    // The integers of all other queries stay uninitialised: `multiply` then uses floats.
+#pragma GCC unroll 1
+    for (std::size_t t = 0; t < usable_; ++t) {
+      split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
+    }
   }
   LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
 
@@ -193,21 +198,18 @@ class Queries {
   template <std::size_t Count>
   LADON_NOINLINE void multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
     std::int32_t exponents[4], row[2 * Width];
-    words_ ? exponents_of_words(keys, exponents) : token_exponents<Width>(keys, exponents);
-    bool finite = usable_ >= Count;
-#pragma GCC unroll 1
-    for (const std::int32_t exponent : exponents) finite = finite && exponent <= most_exponent;
-    if (!finite) return multiply_floats(keys, exponents, sum);
+    const bool finite = token_exponents<Width>(keys, words_, exponents) == 4 && usable_ >= Count;
 #pragma GCC unroll 1
     for (std::size_t r = 0; r < 4; ++r) {
       const float* const key = keys + r;
+      if (!finite) {
+        const auto number = [&](std::size_t i) { return number_of(key[4 * i], words_, exponents[r]); };
+        products_of_floats<Count>(Width, number, floats_, &sum[r][0].lane[0]);
+        continue;
+      }
       if (words_) {
 #pragma GCC unroll 4
-        for (std::size_t i = 0; i < Width; ++i) {
-          const Split split(bits_of(key[4 * i]));
-          row[i] = split.low;
-          row[Width + i] = split.high;
-        }
+        for (std::size_t i = 0; i < Width; ++i) Split(bits_of(key[4 * i])).store(row[Width + i], row[i]);
       } else {
         split_token(key, Width, exponents[r], row + Width, row, 1);
       }
@@ -217,58 +219,12 @@ class Queries {
   }
 
  private:
-  LADON_INLINE void load() noexcept {
-    const float* const query = floats_;
-    token_exponents<Width>(query, exponents_);
-    for (; usable_ < 4 && exponents_[usable_] <= most_exponent; ++usable_) {}
-#pragma GCC unroll 1
-    for (std::size_t t = 0; t < usable_; ++t) {
-      split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
-    }
-    // The integers of all other queries stay uninitialised: `multiply` then uses floats.
-  }
-  template <std::size_t Count>
-  LADON_COLD void multiply_floats(const float* keys, const std::int32_t* exponents,
-                                  Pack (&sum)[4][Count]) const noexcept {
-#pragma GCC unroll 1
-    for (std::size_t r = 0; r < 4; ++r) {
-#pragma GCC unroll 1
-      for (std::size_t t = 0; t < Count; ++t) {
-        float product = 0;
-#pragma GCC unroll 1
-        for (std::size_t i = 0; i < Width; ++i) {
-          const float key = keys[4 * i + r];
-          product += (words_ ? float_of_word(key, exponents[r]) : key) * floats_[4 * i + t];
-        }
-        sum[r][t] = {product};
-      }
-    }
-  }
-
   const float* floats_;
   bool words_;
   std::size_t usable_ = 0;  // how many queries, from the first on, have integers
   std::int32_t exponents_[4];
   std::int32_t integers_[8 * Width];
 };
-
-// Entry j is 2^(31 + j/32), rounded.
-inline constexpr std::uint32_t powers[32] = {
-    0x80000000u, 0x82cd8699u, 0x85aac368u, 0x88980e81u, 0x8b95c1e4u, 0x8ea4398bu, 0x91c3d374u, 0x94f4efa9u,
-    0x9837f052u, 0x9b8d39bau, 0x9ef53261u, 0xa2704303u, 0xa5fed6aau, 0xa9a15ab5u, 0xad583eeau, 0xb123f582u,
-    0xb504f334u, 0xb8fbaf47u, 0xbd08a39fu, 0xc12c4ccau, 0xc5672a11u, 0xc9b9bd86u, 0xce248c15u, 0xd2a81d92u,
-    0xd744fccbu, 0xdbfbb798u, 0xe0ccdeecu, 0xe5b906e7u, 0xeac0c6e8u, 0xefe4b99cu, 0xf5257d15u, 0xfa83b2dbu};
-
-// Returns 2^(x / 2^24) * 2^31 for 0 <= x < 2^24. The relative error is at most 2^-26.
-LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
-  const std::uint32_t entry = powers[x >> 19], rest = x & 0x7ffff;
-  // 2^f - 1 = f (ln 2 + f (ln^2 2 / 2 + f ln^3 2 / 6)), with f = rest / 2^24 < 1/32
-  const std::uint32_t f = rest >> 3;
-  const std::uint32_t second = 15744 + (3638 * f >> 21);                           // in units of 2^-16
-  const std::uint32_t slope = 726817 + (second * f >> 17);                         // in units of 2^-20
-  const std::uint32_t growth = (slope >> 8) * rest + ((slope & 255) * rest >> 8);  // in units of 2^-36
-  return entry + m0::multiply_high(entry, growth >> 4);
-}
 
 // For scores that do not fit into fixed point.
 LADON_COLD inline float exponential_of_floats(float score, float largest) noexcept {
@@ -297,7 +253,7 @@ LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::
         *scores = 0;
         continue;
       }
-      const std::uint32_t weight = power(static_cast<std::uint32_t>(x) & 0xffffff);
+      const std::uint32_t weight = m0::power(static_cast<std::uint32_t>(x) & 0xffffff);
       if (exponent > -24) total += ((weight >> 8 >> -exponent) + 1) >> 1;
       const std::uint32_t rounded = ((weight >> 7) + 1) >> 1;
       *scores = ladon::bit_cast<float>(rounded + (static_cast<std::uint32_t>(126 + exponent) << 23));
@@ -317,33 +273,34 @@ LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::
 inline constexpr std::size_t step_keys = 32;
 
 // The weights of at most step_keys keys, for four queries.
-class Weights {
- public:
+struct Weights {
+  std::size_t terms;  // the number of keys, rounded up to whole panels
+  bool words;
+  std::int32_t value_exponents[step_keys], exponents[4];
+  std::int32_t integers[8 * step_keys];
   // Converts the weights `p` to integers. `values` points to the panel of the first key. Returns false if a value or a
   // weight is too large, infinite or NaN.
   template <std::size_t ValueWidth, std::size_t Count>
-  LADON_INLINE bool load(const float* values, const float* p, std::size_t keys, bool words) noexcept {
-    terms_ = (keys + 3) / 4 * 4;
-    words_ = words;
+  LADON_INLINE bool load(const float* values, const float* p, std::size_t keys, bool as_words) noexcept {
+    terms = (keys + 3) / 4 * 4;
+    words = as_words;
+    bool fits = true;
 #pragma GCC unroll 1
     for (std::size_t k = 0; k < keys; k += 4) {
-      const float* const panel = values + k * ValueWidth;
-      words ? exponents_of_words(panel, exponents_ + k) : token_exponents<ValueWidth>(panel, exponents_ + k);
+      const std::size_t fit = token_exponents<ValueWidth>(values + k * ValueWidth, words, value_exponents + k);
+      fits = fits && (fit == 4 || fit >= keys - k);
     }
-#pragma GCC unroll 1
-    for (std::size_t k = 0; k < keys; ++k) {
-      if (exponents_[k] > most_exponent) return false;
-    }
+    if (!fits) return false;
 #pragma GCC unroll 1
     for (std::size_t t = 0; t < 4; ++t) {
-      largest_[t] = least_exponent;
+      exponents[t] = least_exponent;
       if (t < Count) {
-        if (!find_largest(p + t, keys, largest_[t])) return false;
+        if (!find_largest(p + t, keys, exponents[t])) return false;
         split_weights(p + t, keys, t);
       }
 #pragma GCC unroll 1
-      for (std::size_t k = t < Count ? keys : 0; k < terms_; ++k)
-        integers_[4 * k + t] = integers_[4 * (terms_ + k) + t] = 0;
+      for (std::size_t k = t < Count ? keys : 0; k < terms; ++k)
+        integers[4 * k + t] = integers[4 * (terms + k) + t] = 0;
     }
     return true;
   }
@@ -351,31 +308,15 @@ class Weights {
   template <std::size_t ValueWidth>
   LADON_INLINE Products<step_keys> multiply(const float* values) const noexcept {
     std::int32_t row[2 * step_keys];
-    std::int32_t *low = row, *high = row + terms_;
-    if (words_) {
-      for (const std::int32_t* const end = high; low < end; low += 4, high += 4, values += 4 * ValueWidth) {
-        for (std::size_t i = 0; i < 4; ++i) {
-          const Split split(bits_of(values[i]));
-          low[i] = split.low;
-          high[i] = split.high;
-        }
-      }
-      return Products<step_keys>(row, integers_, terms_);
-    }
-    split_values<ValueWidth>(values, low, high);
-    return Products<step_keys>(row, integers_, terms_);
+    words ? split_values<ValueWidth, true>(values, row) : split_values<ValueWidth, false>(values, row);
+    return Products<step_keys>(row, integers, terms);
   }
-  LADON_INLINE const std::int32_t* exponents() const noexcept { return largest_; }
-  LADON_INLINE const std::int32_t* value_exponents() const noexcept { return exponents_; }
-
- private:
-  template <std::size_t ValueWidth>
-  LADON_COLD void split_values(const float* values, std::int32_t* low, std::int32_t* high) const noexcept {
-    for (const std::int32_t* exponent = exponents_; exponent < exponents_ + terms_; values += 4 * ValueWidth) {
-      for (std::size_t i = 0; i < 4; ++i) {
-        const Split split(bits_of(values[i]), *exponent++);
-        *low++ = split.low;
-        *high++ = split.high;
+  template <std::size_t ValueWidth, bool Words>
+  LADON_NOINLINE void split_values(const float* values, std::int32_t* row) const noexcept {
+    for (std::size_t k = 0; k < terms; values += 4 * ValueWidth) {
+      for (std::size_t i = 0; i < 4; ++i, ++k) {
+        const std::uint32_t bits = bits_of(values[i]);
+        (Words ? Split(bits) : Split(bits, value_exponents[k])).store(row[terms + k], row[k]);
       }
     }
   }
@@ -387,43 +328,20 @@ class Weights {
       const std::uint32_t weight = bits_of(*p);
       if (weight > heaviest) heaviest = weight;
       const auto exponent = static_cast<std::int32_t>(weight >> 23);
-      if (exponent != 0 && exponent + exponents_[k] > largest) largest = exponent + exponents_[k];
+      if (exponent != 0 && exponent + value_exponents[k] > largest) largest = exponent + value_exponents[k];
     }
     return heaviest < 0x7f800000;
   }
   LADON_INLINE void split_weights(const float* p, std::size_t keys, std::size_t t) noexcept {
-    std::int32_t *high = integers_ + t, *low = high + 4 * terms_;
+    std::int32_t *high = integers + t, *low = high + 4 * terms;
     for (std::size_t k = 0; k < keys; ++k, p += 4, high += 4, low += 4) {
       const std::uint32_t bits = bits_of(*p);
       const auto exponent = static_cast<std::int32_t>(bits >> 23);
-      const std::int32_t shift = largest_[t] - exponents_[k] + 8 - exponent;  // not negative, unless the weight is 0
-      const Split split(0, exponent != 0 && shift < 32 ? m0::mantissa_of(bits) >> shift : 0);
-      *high = split.high;
-      *low = split.low;
+      const std::int32_t shift = exponents[t] - value_exponents[k] + 8 - exponent;  // >= 0, unless the weight is 0
+      Split(0, exponent != 0 && shift < 32 ? m0::mantissa_of(bits) >> shift : 0).store(*high, *low);
     }
   }
-
-  std::size_t terms_;  // the number of keys, rounded up to whole panels
-  bool words_;
-  std::int32_t exponents_[step_keys], largest_[4];
-  std::int32_t integers_[8 * step_keys];
 };
-
-// Computes the weighted sums of one feature with floats. `exponents` are those of the keys if the values are words,
-// else null.
-template <std::size_t ValueWidth, std::size_t Count>
-LADON_COLD void sums_of_floats(const float* values, const float* p, std::size_t keys, const std::int32_t* exponents,
-                               float* sums) noexcept {
-#pragma GCC unroll 1
-  for (std::size_t t = 0; t < Count; ++t) {
-    float sum = 0;
-    for (std::size_t k = 0; k < keys; ++k) {
-      const float value = values[k / 4 * 4 * ValueWidth + k % 4];
-      sum += (exponents != nullptr ? float_of_word(value, exponents[k]) : value) * p[4 * k + t];
-    }
-    sums[t] = sum;
-  }
-}
 
 // Adds the sums of one step of a key block to `out`, for one feature. `begins` and `ends` mark the first and last step.
 template <std::size_t Count, class Rescale>
@@ -461,14 +379,17 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
     for (float* to = out; to != out + 4 * ValueWidth; to += 4, value += 4) {
       const auto products = weights.template multiply<ValueWidth>(value);
       if (fast && finite) {
-        m0::to_floats<Count>(products.sums, weights.exponents(), products.bias, after, to);
+        m0::to_floats<Count>(products.sums, weights.exponents, products.bias, after, to);
         continue;
       }
       float sum[Count];
       if (finite) {
-        m0::to_floats<Count>(products.sums, weights.exponents(), products.bias, sum);
+        m0::to_floats<Count>(products.sums, weights.exponents, products.bias, sum);
       } else {
-        sums_of_floats<ValueWidth, Count>(value, weight, keys, words ? weights.value_exponents() : nullptr, sum);
+        const auto number = [&](std::size_t k) {
+          return number_of(value[k / 4 * 4 * ValueWidth + k % 4], words, weights.value_exponents[k]);
+        };
+        products_of_floats<Count>(keys, number, weight, sum);
       }
       combine<Count>(sum, first == range.begin, rescale, left <= step_keys, to);
     }
