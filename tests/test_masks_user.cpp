@@ -55,7 +55,6 @@ struct KeyBiasLanes {
 struct BoundKeyBias {
   static constexpr bool hides_keys = false;
   static constexpr bool adds_to_scores = true;
-  static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = NoScratch;
   const float* bias;
@@ -104,9 +103,6 @@ struct WithoutHidesKeys : BoundKeyBias {
 struct WithoutAddsToScores : BoundKeyBias {
   void adds_to_scores();
 };
-struct WithoutEndsWithinPanels : BoundKeyBias {
-  void ends_within_panels();
-};
 struct WithoutScratch : BoundKeyBias {
   struct Scratch;
 };
@@ -124,8 +120,7 @@ struct ByPositionAlone : ladon::mask::BoundByPosition<ByPositionAlone> {
   KeyRanges key_ranges(Range) const;
 };
 static_assert(BoundPolicy<BoundKeyBias> && BoundPolicy<BoundFirstAndLater> && BoundPolicy<WithLanes<KeyBiasLanes>>);
-static_assert(!BoundPolicy<WithoutHidesKeys> && !BoundPolicy<WithoutAddsToScores>);
-static_assert(!BoundPolicy<WithoutEndsWithinPanels> && !BoundPolicy<WithoutScratch>);
+static_assert(!BoundPolicy<WithoutHidesKeys> && !BoundPolicy<WithoutAddsToScores> && !BoundPolicy<WithoutScratch>);
 static_assert(!BoundPolicy<WithoutKeyRanges> && !BoundPolicy<WithoutMaySeeAny> && !BoundPolicy<WithoutLanes>);
 static_assert(!BoundPolicy<WithLanes<LanesWithoutAdd>> && !BoundPolicy<WithLanes<LanesWithoutMaySee>>);
 static_assert(!BoundPolicy<ByPositionAlone>);

@@ -14,9 +14,9 @@
 
 #include <cstddef>
 
-#include <ladon/detail/mask/ring.hpp>
 #include <ladon/detail/panel/cache.hpp>
 #include <ladon/detail/panel/panels.hpp>
+#include <ladon/mask/position.hpp>
 #include <ladon/shape.hpp>
 
 namespace LADON_NAMESPACE {
@@ -61,7 +61,8 @@ struct KeyValueCache {
 // ring if `Mask` is mask::Window<Left> with a limited Left. If `Mask` combines this mask with another mask, the cache
 // is not a ring.
 template <Shape S, class Mask, class Vectors>
-using CacheOf = KeyValueCache<S.keys, S.model, S.kv_heads, S.head_width, S.value_width,
-                              detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Vectors, S.cache_precision>;
+using CacheOf =
+    KeyValueCache<S.keys, S.model, S.kv_heads, S.head_width, S.value_width,
+                  mask::keys_before_query<Mask> != all ? Keep::latest : Keep::every, Vectors, S.cache_precision>;
 
 }  // namespace LADON_NAMESPACE

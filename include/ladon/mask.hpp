@@ -5,12 +5,8 @@
 
 #include <ladon/mask/additive.hpp>
 #include <ladon/mask/alibi.hpp>
-#include <ladon/mask/bits.hpp>
-#include <ladon/mask/boolean.hpp>
 #include <ladon/mask/both.hpp>
-#include <ladon/mask/causal.hpp>
-#include <ladon/mask/none.hpp>
-#include <ladon/mask/offset.hpp>
 #include <ladon/mask/padding.hpp>
 #include <ladon/mask/policy.hpp>
-#include <ladon/mask/window.hpp>
+#include <ladon/mask/position.hpp>
+#include <ladon/mask/table.hpp>

@@ -14,7 +14,6 @@ template <template <class> class Lanes = CompleteLanes>
 struct BoundComplete {
   static constexpr bool hides_keys = false;
   static constexpr bool adds_to_scores = false;
-  static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = ladon::mask::NoScratch;
   std::size_t keys;

@@ -1,27 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that add a number to each score. Additive has one number for each pair of query and key. AdditivePerHead has
-// separate numbers for each head.
+// Masks that add a number to each score: one for each query and key (Additive), and for each head (AdditivePerHead).
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/mask/additive.hpp>
-#include <ladon/detail/mask/placement.hpp>
+#include <ladon/detail/build/compiler.hpp>
+#include <ladon/mask/policy.hpp>
+#include <ladon/score.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
 namespace LADON_NAMESPACE::mask {
 
-// Adds an element of `values` to each score: score = scale * q . k + value. Scores and values are in natural units
-// (attention_map.hpp). `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides
-// the key from the query. The value +inf is replaced by the largest finite float. If `values` is a null pointer, which
-// is the default, the mask adds nothing to the scores.
+// Multiplies numbers in natural units (attention_map.hpp) by log2(e). -inf stays -inf and hides the key. Finite numbers
+// stay finite, such as the lowest float, which Hugging Face uses instead of -inf. +inf becomes the largest float.
+template <class Pack>
+LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
+  using Limits = std::numeric_limits<float>;
+  const Pack scaled = value * Pack::broadcast(static_cast<float>(score::log2_e));
+  const Pack finite = min(Pack::broadcast(Limits::max()), max(Pack::broadcast(Limits::lowest()), scaled));
+  const Pack masked = Pack::broadcast(-Limits::infinity());
+  return select(value == masked, masked, finite);
+}
+
+// The numbers for one block of scores, times log2(e): [keys][Width], with one query in each lane.
+template <std::size_t KeyWidth, std::size_t Width>
+struct PairScratch {
+  alignas(64) float values[KeyWidth * Width];
+};
+
+// Adds the numbers of PairScratch to a block of scores.
+template <class Pack, std::size_t Width>
+struct AdditiveLanes {
+  const float* values;
+  std::size_t first_key;
+  LADON_INLINE constexpr Pack at(std::size_t v, std::size_t key) const noexcept {
+    return Pack::load(values + (key - first_key) * Width + v * Pack::lanes);
+  }
+  // Only -inf hides a key. NaN does not.
+  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
+    return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));
+  }
+  // Limits the sum to finite floats, but a score of -inf (the product q . k has overflowed) stays -inf.
+  LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
+    using Limits = std::numeric_limits<float>;
+    const Pack at_least = max(Pack::broadcast(Limits::lowest()), score + at(v, key));
+    const Pack sum = min(Pack::broadcast(Limits::max()), at_least);
+    return select(score == Pack::broadcast(-Limits::infinity()), score, sum);
+  }
+};
+
+template <bool PerHead>
+struct BoundAdditive {
+  static constexpr bool hides_keys = true;
+  static constexpr bool adds_to_scores = true;
+  template <std::size_t KeyWidth, std::size_t Width>
+  using Scratch = PairScratch<KeyWidth, Width>;
+  const float* values;  // [heads or 1][queries][columns], or null, which adds nothing
+  std::size_t queries;  // how many rows a head has, including inactive queries
+  std::size_t columns;
+  std::size_t keys;  // how many keys are active; at most `columns`
+
+  constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, 0}}; }
+  constexpr bool may_see_any(Range, Range) const noexcept { return true; }
+
+  template <class Pack, std::size_t Width, std::size_t KeyWidth>
+  LADON_INLINE constexpr AdditiveLanes<Pack, Width> lanes(const ScoreBlock& block,
+                                                          PairScratch<KeyWidth, Width>& scratch) const noexcept {
+    fill<Pack, Width, KeyWidth>(block, scratch.values);
+    return {scratch.values, block.keys.begin};
+  }
+
+ private:
+  // Writes the elements of `values` for a block to `out` [KeyWidth][Width], times log2(e). `values` has one query in
+  // each row and `out` in each lane, so squares of Pack::lanes x Pack::lanes elements are transposed. Inactive keys get
+  // -inf.
+  template <class Pack, std::size_t Width, std::size_t KeyWidth>
+  LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
+    const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
+    const std::size_t active = rest < KeyWidth ? rest : KeyWidth;
+    const float* const rows =
+        values == nullptr || active == 0
+            ? nullptr
+            : values + ((PerHead ? block.head * queries : 0) + block.queries.begin) * columns + block.keys.begin;
+    for (std::size_t q = 0; q < Width; q += Pack::lanes) {
+      const std::size_t used = block.queries.end - block.queries.begin;
+      for (std::size_t key = 0; key < active; key += Pack::lanes) {
+        transpose<Pack, Width>(rows == nullptr || q >= used ? nullptr : rows + q * columns + key, used - q,
+                               active - key, out + key * Width + q);
+      }
+    }
+    for (std::size_t i = active * Width; i < KeyWidth * Width; ++i) {
+      out[i] = -std::numeric_limits<float>::infinity();
+    }
+  }
+
+  // Transposes one square and writes it to `out`, times log2(e). If `rows` is null, all elements are 0. Only the first
+  // `used` rows and `active` columns exist: missing rows become 0, and missing columns are not written.
+  template <class Pack, std::size_t Width>
+  LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
+                                        float* out) const noexcept {
+    constexpr std::size_t lanes = Pack::lanes;
+    const std::size_t count = active < lanes ? active : lanes;
+    Pack square[lanes];
+    LADON_UNROLL
+    for (std::size_t r = 0; r < lanes; ++r) {
+      if (rows == nullptr || r >= used) {
+        square[r] = Pack::broadcast(0.0f);
+      } else {
+        square[r] = count == lanes ? Pack::load(rows + r * columns) : Pack::load_partial(rows + r * columns, count);
+      }
+    }
+    Pack::transpose(square);
+    LADON_UNROLL
+    for (std::size_t c = 0; c < lanes; ++c) {
+      if (c < count) to_exponent(square[c]).store(out + c * Width);
+    }
+  }
+};
+
+// Adds an element of `values` to each score: score = scale * q . k + value, in natural units (attention_map.hpp).
+// `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides the key, and +inf
+// counts as the largest finite float. A null pointer, which is the default, adds nothing.
 //
-// `values` has `keys` columns, one for each of the first `keys` keys. The default of `keys` is the shape's number of
-// keys. If `keys` is smaller, all further keys are hidden, even if `values` is null. ONNX's Attention has this rule
-// since opset 24. Precondition: `keys` is at most the shape's number of keys (checks.hpp).
+// `values` has `keys` columns, by default one for each key of the shape. All further keys are hidden, even if `values`
+// is null (as in ONNX's Attention since opset 24). Precondition: `keys` is at most the shape's number of keys
+// (checks.hpp).
 template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>
@@ -34,8 +141,7 @@ struct AdditiveValues {
   };
 
   template <Shape S>
-  static constexpr detail::BoundAdditive<PerHead> bind(const detail::Placement& placement,
-                                                       const Data<S>& data) noexcept {
+  static constexpr BoundAdditive<PerHead> bind(const Placement& placement, const Data<S>& data) noexcept {
     LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys",
                   detail::caller_of(data), {{"options.mask.keys", data.keys}, {"shape.keys", S.keys}});
     const std::size_t columns = data.keys == all ? S.keys : data.keys;

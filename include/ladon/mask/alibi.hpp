@@ -2,22 +2,74 @@
 // Attention with linear biases, ALiBi (arXiv 2108.12409).
 #pragma once
 
+#include <array>
 #include <cstddef>
 
-#include <ladon/detail/mask/alibi.hpp>
-#include <ladon/detail/mask/placement.hpp>
-#include <ladon/mask/offset.hpp>
+#include <ladon/detail/build/compiler.hpp>
+#include <ladon/mask/policy.hpp>
+#include <ladon/score.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
 namespace LADON_NAMESPACE::mask {
 
+template <class Pack>
+struct AlibiLanes {
+  std::size_t first_query;
+  std::ptrdiff_t offset;
+  float slope;  // multiplied by log2(e), because scores are exponents of two
+  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t, std::size_t) const noexcept {
+    return Pack::every_lane(true);
+  }
+  LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
+    const std::ptrdiff_t from_first_lane =
+        static_cast<std::ptrdiff_t>(key) - offset - static_cast<std::ptrdiff_t>(first_query + v * Pack::lanes);
+    const Pack distance = Pack::broadcast(static_cast<float>(from_first_lane)) - Pack::lane_index();
+    return fma(Pack::broadcast(slope), distance, score);
+  }
+};
+
+struct BoundAlibi {
+  static constexpr bool hides_keys = false;
+  static constexpr bool adds_to_scores = true;
+  template <std::size_t KeyWidth, std::size_t Width>
+  using Scratch = NoScratch;
+  const float* slopes;  // [heads]
+  std::ptrdiff_t offset;
+  std::size_t keys;  // how many keys are active
+
+  constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, keys}}; }
+  constexpr bool may_see_any(Range, Range) const noexcept { return true; }
+  template <class Pack, std::size_t Width>
+  LADON_INLINE constexpr AlibiLanes<Pack> lanes(const ScoreBlock& block, NoScratch&) const noexcept {
+    return {block.queries.begin, offset, slopes[block.head] * static_cast<float>(score::log2_e)};
+  }
+};
+
+// The slopes of the paper: head h has the slope 2^(-8 (h + 1) / Heads). If Heads is not a power of two, the slopes are
+// those of the authors' code. With the largest power of two P below Heads, the first P heads get the slopes of a model
+// with P heads, the others those of heads 0, 2, 4 and so on of a model with 2 P heads.
+template <std::size_t Heads>
+inline constexpr std::array<float, Heads> default_slopes = [] {
+  std::size_t power = 1;
+  double ratio = 1.0 / 256;  // 2^(-8 / power)
+  const auto root = [](double x) {
+    double r = 1;
+    for (double next = (r + x / r) / 2; next < r; next = (r + x / r) / 2) r = next;
+    return r;
+  };
+  for (; power * 2 <= Heads; power *= 2) ratio = root(ratio);
+  std::array<float, Heads> slopes{};
+  double slope = 1;
+  for (std::size_t h = 0; h < power; ++h) slopes[h] = static_cast<float>(slope *= ratio);
+  slope = root(ratio);
+  for (std::size_t h = power; h < Heads; ++h, slope *= ratio) slopes[h] = static_cast<float>(slope);
+  return slopes;
+}();
+
 // Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (attention_map.hpp). i +
-// `offset` is the position of query i among the keys. ALiBi hides no key.
-//
-// `slopes` [heads] holds one slope for each head. If `slopes` is a null pointer, which is the default, the slopes are
-// those of the paper: head h has the slope 2^(-8 (h + 1) / heads) if `heads` is a power of two. detail/mask/alibi.hpp
-// has the slopes for other numbers of heads.
+// `offset` is the position of query i among the keys. ALiBi hides no key. `slopes` [heads] holds one slope for each
+// head. A null pointer, which is the default, means default_slopes.
 struct Alibi {
   template <Shape S>
   struct Data {
@@ -26,10 +78,10 @@ struct Alibi {
   };
 
   template <Shape S>
-  static constexpr detail::BoundAlibi bind(const detail::Placement& placement, const Data<S>& data) noexcept {
+  static constexpr BoundAlibi bind(const Placement& placement, const Data<S>& data) noexcept {
     const float* const slopes = data.slopes.data;
-    return {slopes == nullptr ? detail::default_slopes<S.heads>.data() : slopes,
-            detail::resolve_offset(placement, data.offset), placement.lengths.keys};
+    return {slopes == nullptr ? default_slopes<S.heads>.data() : slopes, resolve_offset(placement, data.offset),
+            placement.lengths.keys};
   }
 };
 

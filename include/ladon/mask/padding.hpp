@@ -5,12 +5,27 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/mask/padding.hpp>
-#include <ladon/detail/mask/placement.hpp>
+#include <ladon/detail/build/compiler.hpp>
+#include <ladon/mask/policy.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
 namespace LADON_NAMESPACE::mask {
+
+// The bound form of Padding.
+struct BoundPadding : BoundByPosition<BoundPadding> {
+  static constexpr bool hides_keys = true;
+  const std::uint8_t* bytes;  // [keys], or null
+  KeyRanges ranges;
+
+  constexpr BoundPadding(const std::uint8_t* key_bytes, const KeyRanges& byte_ranges) noexcept
+      : bytes(key_bytes), ranges(byte_ranges) {}
+  constexpr KeyRanges key_ranges(Range) const noexcept { return ranges; }
+  template <class Pack>
+  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack&, std::size_t key) const noexcept {
+    return Pack::every_lane(bytes == nullptr || bytes[key] != 0);
+  }
+};
 
 // `may_see` [keys] holds one byte for each key of the shape. The byte 0 hides the key from every query. Any other byte
 // shows the key. If `may_see` is a null pointer, which is the default, no key is hidden. Bytes of inactive keys are not
@@ -25,13 +40,11 @@ struct Padding {
   };
 
   template <Shape S>
-  static constexpr detail::BoundPadding bind(const detail::Placement& placement, const Data<S>& data) noexcept {
+  static constexpr BoundPadding bind(const Placement& placement, const Data<S>& data) noexcept {
     const std::size_t keys = placement.lengths.keys;
     const std::uint8_t* const bytes = data.may_see.data;
     if (bytes == nullptr) return {bytes, {{0, keys}, {0, keys}}};
-    // All visible keys lie in the range [first, end). `hole` is the first hidden key in this range, or `end` if the
-    // range has no hidden key. The kernels skip blocks of keys outside [first, end). Every key in [first, hole) is
-    // visible, so the kernels do not call may_see for blocks inside [first, hole).
+    // All visible keys lie in [first, end). Every key in [first, hole) is visible.
     std::size_t first = 0, end = keys;
     while (first < end && bytes[first] == 0) ++first;
     while (end > first && bytes[end - 1] == 0) --end;

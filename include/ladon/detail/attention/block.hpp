@@ -25,10 +25,9 @@
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/attention/values.hpp>
 #include <ladon/detail/cortex_m/m0_attention.hpp>
-#include <ladon/detail/mask/additive.hpp>
-#include <ladon/detail/mask/key_ranges.hpp>
-#include <ladon/detail/mask/none.hpp>
 #include <ladon/detail/panel/cache.hpp>
+#include <ladon/mask/additive.hpp>
+#include <ladon/mask/position.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -37,7 +36,7 @@ template <class Score, class Options>
 constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
     LADON_EXPECTS(options.sinks.data != nullptr, "ladon: this score has sinks: options.sinks", options.caller);
-    return to_exponent(vec::ArrayPack<1>{options.sinks.data[head]}).lane[0];
+    return mask::to_exponent(vec::ArrayPack<1>{options.sinks.data[head]}).lane[0];
   } else {
     return 0;
   }
@@ -101,7 +100,7 @@ struct QueryBlockAttention {
   // With a causal mask and two packs of queries, some key blocks end with keys that only the second pack sees. If
   // `halves` is true, the scores of these keys are computed for the second pack only. A capture needs all weights.
   static constexpr bool halves =
-      Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
+      Form::interleaves_exponentials && mask::ends_within_panels<BoundMask> && Form::packs == 2 && !Capture::weights;
 
   // Whether weights are captured before they are rounded to bfloat16. The rounded weights overwrite the scores.
   static constexpr bool captures_floats = Form::uses_pairs && Capture::weights;
@@ -277,7 +276,7 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
       scores<typename Form::BlockForm, Function>(block, scored, keys, {0, 0}, mask, unused);
     } else {
       using Wanted = std::conditional_t<Capture::stage == Stage::capped, Function, ProductOnly>;
-      scores<typename Form::BlockForm, Wanted>(block, scored, keys, scored.keys, BoundNone(active_keys), unused);
+      scores<typename Form::BlockForm, Wanted>(block, scored, keys, scored.keys, mask::BoundNone(active_keys), unused);
     }
     capture.template block<Form::BlockForm::query_width>(block.scores, scored.keys, unit);
   }

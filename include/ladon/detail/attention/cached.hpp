@@ -5,9 +5,8 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/mask/placement.hpp>
-#include <ladon/detail/mask/ring.hpp>
 #include <ladon/detail/vec/choose.hpp>
+#include <ladon/mask/position.hpp>
 #include <ladon/shape.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -16,13 +15,13 @@ namespace LADON_NAMESPACE::detail {
 // token p in slot p % S.keys.
 template <Shape S, class Cache, class Options>
 constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
-  [[maybe_unused]] constexpr std::size_t reach = keys_before_query<typename Options::MaskType>;
+  [[maybe_unused]] constexpr std::size_t reach = mask::keys_before_query<typename Options::MaskType>;
   if constexpr (Cache::ring) {
     static_assert(S.keys >= reach + S.queries,
                   "ladon: the cache is too small: it must hold the window and the tokens of one call");
-    LADON_EXPECTS(options.mask.offset == default_offset, "ladon: a ring has no other offset than its own",
+    LADON_EXPECTS(options.mask.offset == mask::default_offset, "ladon: a ring has no other offset than its own",
                   options.caller, {{"options.mask.offset", options.mask.offset}});
-    return BoundRing<reach>(past, tokens, S.keys);
+    return mask::BoundRing<reach>(past, tokens, S.keys);
   } else {
     return options.bind({tokens, past + tokens}, static_cast<std::ptrdiff_t>(past));
   }

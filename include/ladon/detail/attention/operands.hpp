@@ -9,8 +9,12 @@
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/product/tile.hpp>
 #include <ladon/detail/vec/choose.hpp>
+#include <ladon/mask/policy.hpp>
 
 namespace LADON_NAMESPACE::detail {
+
+using mask::KeyRanges;
+using mask::ScoreBlock;
 
 // The keys and values of one query head. `View` is a view of floats, of pairs of bfloat16 numbers (PairPanels), or of
 // the elements of a cache (detail/panel/cache.hpp).

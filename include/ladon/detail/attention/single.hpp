@@ -15,7 +15,6 @@
 
 #include <ladon/detail/attention/operands.hpp>
 #include <ladon/detail/attention/score_function.hpp>
-#include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/detail/panel/cache.hpp>
 #include <ladon/detail/product/single.hpp>
 #include <ladon/detail/vec/elementary.hpp>

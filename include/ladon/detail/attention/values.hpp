@@ -16,7 +16,6 @@
 #include <ladon/detail/attention/operands.hpp>
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/cortex_m/m0_attention.hpp>
-#include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/detail/product/tile.hpp>
 
 namespace LADON_NAMESPACE::detail {

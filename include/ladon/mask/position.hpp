@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masks that depend only on the positions of queries and keys: None, Window and Causal.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/build/compiler.hpp>
+#include <ladon/mask/policy.hpp>
+#include <ladon/shape.hpp>
+
+namespace LADON_NAMESPACE::mask {
+
+struct BoundNone : BoundByPosition<BoundNone> {
+  static constexpr bool hides_keys = false;
+  std::size_t keys;
+  constexpr explicit BoundNone(std::size_t active_keys) noexcept : keys(active_keys) {}
+  constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, keys}}; }
+  template <class Pack>
+  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack&, std::size_t) const noexcept {
+    return Pack::every_lane(true);
+  }
+};
+
+// No mask: every query sees every active key.
+struct None {
+  template <Shape S>
+  struct Data {};
+
+  template <Shape S>
+  static constexpr auto bind(const Placement& placement, const Data<S>&) noexcept {
+    return BoundNone(placement.lengths.keys);
+  }
+};
+
+// The bound form of Window.
+template <std::size_t Left, std::size_t Right>
+struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
+  static constexpr bool hides_keys = Left != all || Right != all;
+  std::ptrdiff_t offset;
+  std::size_t keys;
+
+  constexpr BoundWindow(std::ptrdiff_t query_offset, std::size_t active_keys) noexcept
+      : offset(query_offset), keys(active_keys) {}
+  constexpr KeyRanges key_ranges(Range queries) const noexcept {
+    const std::size_t last = queries.end - 1;
+    return {{first_key(queries.begin), end_key(last)}, Range{first_key(last), keys} & Range{0, end_key(queries.begin)}};
+  }
+  template <class Pack>
+  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack& query, std::size_t key) const noexcept {
+    [[maybe_unused]] const auto position = [&](std::ptrdiff_t later) LADON_INLINE_LAMBDA {
+      return Pack::broadcast(static_cast<float>(static_cast<std::ptrdiff_t>(key) - offset + later));
+    };
+    if constexpr (Left == all && Right == all) {
+      return Pack::every_lane(true);
+    } else if constexpr (Left == all) {
+      return position(-right) <= query;
+    } else if constexpr (Right == all) {
+      return query <= position(left);
+    } else {
+      return (position(-right) <= query) & (query <= position(left));
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t left = static_cast<std::ptrdiff_t>(Left), right = static_cast<std::ptrdiff_t>(Right);
+  // The keys that a query sees are first_key <= key < end_key.
+  constexpr std::size_t first_key(std::size_t query) const noexcept {
+    if constexpr (Left == all) return 0;
+    return clamp_key(static_cast<std::ptrdiff_t>(query) + offset - left);
+  }
+  constexpr std::size_t end_key(std::size_t query) const noexcept {
+    if constexpr (Right == all) return keys;
+    return clamp_key(static_cast<std::ptrdiff_t>(query) + offset + right + 1);
+  }
+  constexpr std::size_t clamp_key(std::ptrdiff_t key) const noexcept {
+    if (key <= 0) return 0;
+    return static_cast<std::size_t>(key) < keys ? static_cast<std::size_t>(key) : keys;
+  }
+};
+template <std::size_t Left, std::size_t Right>
+inline constexpr bool ends_within_panels<BoundWindow<Left, Right>> = Right != all;
+
+// Query i sees the keys from i + `offset` - Left to i + `offset` + Right. ladon::all means no limit. `offset` may be
+// negative. If Window<Left> is the only mask, a key/value cache keeps only the latest tokens (key_value_cache.hpp).
+template <std::size_t Left, std::size_t Right = 0>
+struct Window {
+  template <Shape S>
+  struct Data {
+    std::ptrdiff_t offset = default_offset;
+  };
+
+  template <Shape S>
+  static constexpr auto bind(const Placement& placement, const Data<S>& data) noexcept {
+    static_assert(Left == all || Left < S.keys + S.queries,
+                  "ladon: this window is wider to the left than keys and queries together; say ladon::all");
+    static_assert(Right == all || Right < S.keys + S.queries,
+                  "ladon: this window is wider to the right than keys and queries together; say ladon::all");
+    return BoundWindow<Left, Right>(resolve_offset(placement, data.offset), placement.lengths.keys);
+  }
+};
+
+template <std::size_t Left, std::size_t Right, std::ptrdiff_t Offset>
+struct WindowAt {
+  template <Shape S>
+  struct Data {};
+
+  template <Shape S>
+  static constexpr auto bind(const Placement& placement, const Data<S>&) noexcept {
+    return Window<Left, Right>::template bind<S>(placement, {.offset = Offset});
+  }
+};
+
+// Query i sees keys 0 to i + `offset`. By default, the last query of the shape sees all keys. PyTorch's is_causal uses
+// the offset 0 instead. Both are equal if shape.queries equals shape.keys.
+struct Causal : Window<all, 0> {};
+
+template <std::ptrdiff_t Offset>
+struct CausalAt : WindowAt<all, 0, Offset> {};
+
+// The bound form of Window<Left> for a cache that is a ring. Token p of the text is stored in slot p % `slots`, and
+// query i is token `past` + i. Positions relative to query 0 stay small, so floats represent them exactly in a text of
+// any length.
+template <std::size_t Left>
+struct BoundRing : BoundByPosition<BoundRing<Left>> {
+  static constexpr bool hides_keys = true;
+  std::size_t past;    // how many tokens precede query 0
+  std::size_t newest;  // number of the last token of the text, counted from 0
+  std::size_t slots;
+
+  constexpr BoundRing(std::size_t past_tokens, std::size_t tokens, std::size_t capacity) noexcept
+      : past(past_tokens), newest(past_tokens + tokens - 1), slots(capacity) {}
+  // Until the ring replaces its first token, slot p holds token p, so the mask is an ordinary window.
+  constexpr KeyRanges key_ranges(Range queries) const noexcept {
+    if (newest < slots) {
+      return BoundWindow<Left, 0>(static_cast<std::ptrdiff_t>(past), newest + 1).key_ranges(queries);
+    }
+    const bool shows_every_slot = queries.end - queries.begin == 1 && Left + 1 >= slots;
+    return {{0, slots}, {0, shows_every_slot ? slots : 0}};
+  }
+  template <class Pack>
+  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack& query, std::size_t slot) const noexcept {
+    const std::size_t newest_slot = newest % slots;
+    const std::ptrdiff_t age =
+        static_cast<std::ptrdiff_t>(slot <= newest_slot ? newest_slot - slot : newest_slot + slots - slot);
+    const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(newest - past) - age;
+    if (position + static_cast<std::ptrdiff_t>(past) < 0) return Pack::every_lane(false);
+    return (Pack::broadcast(static_cast<float>(position)) <= query) &
+           (query <= Pack::broadcast(static_cast<float>(position + static_cast<std::ptrdiff_t>(Left))));
+  }
+};
+template <std::size_t Left>
+inline constexpr bool ends_within_panels<BoundRing<Left>> = true;
+
+// The largest number of keys that a mask shows before a query: Left for the mask Window<Left>, otherwise `all`. With a
+// limit, a cache replaces its oldest tokens: it is a ring.
+template <class Mask>
+inline constexpr std::size_t keys_before_query = all;
+template <std::size_t Left>
+inline constexpr std::size_t keys_before_query<Window<Left, 0>> = Left;
+
+}  // namespace LADON_NAMESPACE::mask
