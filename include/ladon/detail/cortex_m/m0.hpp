@@ -166,41 +166,28 @@ LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::in
     add_4_tokens(words, x, count, sums);
   }
 }
-// Like `add`, for rows with more features than Product::block.
-LADON_COLD inline void add_blocks(const Product& product, const std::int8_t* weight, std::size_t rows,
-                                  const std::int32_t* x, std::int32_t (&sums)[12]) noexcept {
-  for (std::size_t left = product.inner; left != 0;) {
-    const std::size_t count = left < product.block ? left : product.block;
-    convert(weight, product.row_stride, rows, count, product.words);
-    add(product.words, rows, x, count, sums);
-    weight += count;
-    x += 4 * count;
-    left -= count;
-  }
-}
 
 // Computes the product, three rows at a time, and then single rows.
 LADON_NOINLINE inline void multiply(const Product& product) noexcept {
-  const std::size_t inner = product.inner;
+  const std::size_t inner = product.inner, block = product.block;
   std::size_t rows;
   for (std::size_t row = 0; row < product.rows; row += rows) {
     rows = product.rows - row >= 3 ? 3 : 1;
     const TileRows tile(product, row, rows);
     const std::int8_t* const weight = product.weight + row * product.row_stride;
-    std::size_t one_block = inner <= product.block;
-    if (one_block != 0) convert(weight, product.row_stride, rows, inner, product.words);
+    if (block == inner) convert(weight, product.row_stride, rows, inner, product.words);
     const std::int32_t* panel = product.in;
     float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
     for (std::size_t p = 0; p < product.panels; ++p) {
-      // Hides the values from g++. If g++ knew `zero`, it would call memset. If it knew the others, it would compile
-      // the loop once for each value.
+      // Hides the values from g++. If g++ knew `zero`, it would call memset. If it knew `rows`, it would compile the
+      // loop once for each value.
       std::int32_t sums[12], zero = 0;
-      asm("" : "+l"(zero), "+l"(rows), "+l"(one_block));
+      asm("" : "+l"(zero), "+l"(rows));
       for (std::int32_t& sum : sums) sum = zero;
-      if (one_block != 0) {
-        add(product.words, rows, panel, inner, sums);
-      } else {
-        add_blocks(product, weight, rows, panel, sums);
+      for (std::size_t i = 0; i < inner; i += block) {
+        const std::size_t count = inner - i < block ? inner - i : block;
+        if (block < inner) convert(weight + i, product.row_stride, rows, count, product.words);
+        add(product.words, rows, panel + 4 * i, count, sums);
       }
       tile.finish(sums, product.token_scale + 4 * p, product.tokens, out);
       if (product.finish != nullptr) product.finish(product.epilogue, out, p, row, rows);
@@ -251,16 +238,11 @@ struct Engine {
       const auto most = static_cast<std::int32_t>(token.most.lane[0]);
       const float reciprocal = token.reciprocal.lane[0];
       scales[t] = token.scale.lane[0];
+      // If all q are 0, `reciprocal` is 0, and `quantised` returns 0.
       const auto bits = ladon::bit_cast<std::uint32_t>(reciprocal);
-      if (is_normal(bits)) {
-        const Quantisation how{mantissa_of(bits) >> 16, 284 - 8 - exponent_of(bits)};
-        for (std::size_t i = 0; i < Features; ++i) {
-          to[i * Width + t] = quantised(ladon::bit_cast<std::uint32_t>(panel[i * Width + t]), how, reciprocal, most);
-        }
-      } else {
-        for (std::size_t i = 0; i < Features; ++i) {
-          to[i * Width + t] = quantised_with_floats(panel[i * Width + t], reciprocal, most);
-        }
+      const Quantisation how{mantissa_of(bits) >> 16, 284 - 8 - exponent_of(bits)};
+      for (std::size_t i = 0; i < Features; ++i) {
+        to[i * Width + t] = quantised(ladon::bit_cast<std::uint32_t>(panel[i * Width + t]), how, reciprocal, most);
       }
     }
   }

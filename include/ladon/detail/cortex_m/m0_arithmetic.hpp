@@ -66,12 +66,6 @@ LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::in
   const std::uint32_t rounded = ((magnitude >> 7) + 1) >> 1;
   return ladon::bit_cast<float>((rounded + (static_cast<std::uint32_t>(exponent - 1) << 23)) | (sign & 0x80000000u));
 }
-LADON_INLINE std::uint32_t magnitude_of(std::int32_t integer) noexcept {
-  return integer < 0 ? 0u - static_cast<std::uint32_t>(integer) : static_cast<std::uint32_t>(integer);
-}
-LADON_INLINE float to_float(std::int32_t integer, std::int32_t exponent) noexcept {
-  return to_float(magnitude_of(integer), static_cast<std::uint32_t>(integer), exponent);
-}
 
 // A factor and a summand of one row for multiply_add. A sum is first shifted left by `sum_shift` bits, within 31 bits.
 struct Affine {
@@ -191,24 +185,22 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
 }
 #endif
 
-// Computes results[t] = sums[t] * 2^(exponents[t] + bias - 127 - 31).
-template <std::size_t Count>
-LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
-                              float* results) noexcept {
-#pragma GCC unroll 1
-  for (std::size_t t = 0; t < Count; ++t) results[t] = to_float(sums[t], exponents[t] + bias);
-}
-// Also multiplies by `factors`, which must be positive and normal.
+// Computes results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). The factors must be positive and
+// normal. If `factors` is null, they are 1.
 template <std::size_t Count>
 LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
                               const float* factors, float* results) noexcept {
 #pragma GCC unroll 1
   for (std::size_t t = 0; t < Count; ++t) {
-    const auto bits = ladon::bit_cast<std::uint32_t>(factors[t]);
-    std::uint32_t magnitude = magnitude_of(sums[t]);
-    const std::int32_t shift = normalise_nearly(magnitude);
-    results[t] = to_float(multiply_high(magnitude, mantissa_of(bits)), static_cast<std::uint32_t>(sums[t]),
-                          exponents[t] + bias + exponent_of(bits) - 126 - shift);
+    const auto sum = static_cast<std::uint32_t>(sums[t]);
+    std::uint32_t magnitude = sums[t] < 0 ? 0u - sum : sum;
+    std::int32_t exponent = exponents[t] + bias;
+    if (factors != nullptr) {
+      const auto bits = ladon::bit_cast<std::uint32_t>(factors[t]);
+      exponent += exponent_of(bits) - 126 - normalise_nearly(magnitude);
+      magnitude = multiply_high(magnitude, mantissa_of(bits));
+    }
+    results[t] = to_float(magnitude, sum, exponent);
   }
 }
 

@@ -214,7 +214,7 @@ class Queries {
         split_token(key, Width, exponents[r], row + Width, row, 1);
       }
       const Products<Width> products(row, integers_, Width);
-      m0::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], &sum[r][0].lane[0]);
+      m0::to_floats<Count>(products.sums, exponents_, products.bias + exponents[r], nullptr, &sum[r][0].lane[0]);
     }
   }
 
@@ -384,7 +384,7 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
       }
       float sum[Count];
       if (finite) {
-        m0::to_floats<Count>(products.sums, weights.exponents, products.bias, sum);
+        m0::to_floats<Count>(products.sums, weights.exponents, products.bias, nullptr, sum);
       } else {
         const auto number = [&](std::size_t k) {
           return number_of(value[k / 4 * 4 * ValueWidth + k % 4], words, weights.value_exponents[k]);
