@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes the file of this folder for the instruction set that the translation unit is compiled for. The included file
-// defines these names:
-//     target::Current   the constants of the instruction set
-//     LADON_KERNEL      the attribute of kernels: LADON_NOINLINE (each kernel is a separate function), or empty
-//     LADON_SMALL       only in some code for size (cortex_m.hpp and helium.hpp)
-//     further macros    only if the defaults in detail/build/compiler.hpp do not suit the target (wasm.hpp and
-//                       cortex_m.hpp)
+// Chooses the target. Each target defines target::Current and LADON_KERNEL, the attribute of kernels. A target may
+// define further macros (detail/build/compiler.hpp).
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>
-#include <ladon/detail/target/plain_arrays.hpp>
 #include <ladon/detail/target/x86.hpp>
 
 // WebAssembly is tested first, because Emscripten can also define the macros of SSE.
@@ -28,5 +22,18 @@
 #elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 #include <ladon/detail/target/cortex_m.hpp>
 #else
-#include <ladon/detail/target/other.hpp>
+
+#define LADON_KERNEL LADON_NOINLINE
+
+namespace LADON_NAMESPACE::detail::target {
+
+// All other processors, such as RISC-V, with arrays of one float.
+struct Other : Defaults {
+  static constexpr std::size_t widened_features = widened_features_on_small_stack;
+  // With more than 8 sums in a tile, g++ 12 spills sums on RISC-V.
+  static constexpr std::size_t int8_tile_sums = 8;
+};
+using Current = Other;
+
+}  // namespace LADON_NAMESPACE::detail::target
 #endif
