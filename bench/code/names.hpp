@@ -27,19 +27,41 @@ template <Shape S, class Mask = mask::None, class Layout = Float32, class Score 
           class Position = position::None>
 using Attention = MultiHeadAttention<S, Mask, Layout, Score, Position>;
 
+// The rest of a layer beside attention.
+#if __has_include(<ladon/model.hpp>)
+using Config = Model;
+#else
+using Config = LayerConfig;
+#endif
 template <Shape S>
-inline constexpr LayerConfig post{.feed_forward = 4 * S.model};
+inline constexpr Config post{.feed_forward = 4 * S.model};
 template <Shape S>
-inline constexpr LayerConfig gelu{.feed_forward = 4 * S.model, .activation = Activation::gelu, .norm = NormOrder::pre};
+inline constexpr Config gelu{.feed_forward = 4 * S.model, .activation = Activation::gelu, .norm = NormOrder::pre};
 template <Shape S>
-inline constexpr LayerConfig llama{.feed_forward = 2 * S.model,
-                                   .activation = Activation::silu,
-                                   .norm = NormOrder::pre,
-                                   .gated = true,
-                                   .norm_kind = NormKind::rms,
-                                   .bias = Bias::without};
+inline constexpr Config llama{.feed_forward = 2 * S.model,
+                              .activation = Activation::silu,
+                              .norm = NormOrder::pre,
+                              .gated = true,
+                              .norm_kind = NormKind::rms,
+                              .bias = Bias::without};
 
-template <Shape S, class Layout = Float32, LayerConfig Config = post<S>>
+#if __has_include(<ladon/model.hpp>)
+template <Shape S, Config C, FinalNorm Final = FinalNorm::without, std::size_t Memory = 0, std::size_t Layers = 1>
+inline constexpr Model model = [] {
+  Model all = C.with(S);
+  all.layers = Layers, all.final_norm = Final, all.memory = Memory;
+  return all;
+}();
+template <Shape S, class Layout = Float32, Config C = post<S>>
+using Layer = EncoderLayer<model<S, C>, mask::None, Layout>;
+template <std::size_t Layers, Shape S, class Layout = Float32>
+using Stack = Encoder<model<S, gelu<S>, FinalNorm::with, 0, Layers>, mask::Padding, Layout>;
+template <Shape S, class Layout = layout::WithoutBias<Float32>>
+using Llama = Encoder<model<S, llama<S>, FinalNorm::with, 0, 2>, mask::Causal, Layout, score::Scaled, Rotary>;
+template <Shape S, class Layout = Float32>
+using Translator = Decoder<model<S, post<S>, FinalNorm::without, 32, 2>, DecoderMasks<mask::Causal>, Layout>;
+#else
+template <Shape S, class Layout = Float32, Config Config = post<S>>
 using Layer = EncoderLayer<S, Config, mask::None, Layout>;
 template <std::size_t Layers, Shape S, class Layout = Float32>
 using Stack = Encoder<Layers, S, gelu<S>, mask::Padding, FinalNorm::with, Layout>;
@@ -47,6 +69,7 @@ template <Shape S, class Layout = layout::WithoutBias<Float32>>
 using Llama = Encoder<2, S, llama<S>, mask::Causal, FinalNorm::with, Layout, score::Scaled, Rotary>;
 template <Shape S, class Layout = Float32>
 using Translator = Decoder<2, S, 32, post<S>, mask::Causal, mask::None, FinalNorm::without, Layout>;
+#endif
 
 // One function for each verb. The arguments come from outside, so the compiler knows nothing about them.
 template <class Block>

@@ -167,10 +167,10 @@ inline constexpr std::size_t last_rows = 4;
 // behind `first_pack_end`, the scores of the first pack are skipped. Under a causal mask, this saves a quarter of the
 // products of the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
-LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
-                                   Range LADON_ARGUMENT unmasked, const BoundMask& mask,
-                                   typename Form::Pack (&maximum)[Form::packs],
-                                   [[maybe_unused]] std::size_t first_pack_end = 0) noexcept {
+LADON_PRODUCT constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
+                                    Range LADON_ARGUMENT unmasked, const BoundMask& mask,
+                                    typename Form::Pack (&maximum)[Form::packs],
+                                    [[maybe_unused]] std::size_t first_pack_end = 0) noexcept {
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
   const Range range = scored.keys;
@@ -186,11 +186,11 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
     const float* const panel = keys + (base - Form::first_key(range.begin)) * Form::head_steps;
     const auto lanes =
         mask.template lanes<Pack, query_width>({scored.head, scored.queries, {base, range.end}}, scratch);
-    const auto tile = [&]<std::size_t Rows, std::size_t FirstPack>(std::size_t row) {
+    const auto tile = [&]<std::size_t Rows, std::size_t FirstPack>(std::size_t row) LADON_TILE_LAMBDA {
       const std::size_t key = base + row;
       if (key >= range.end) return;
       float* const out = block.scores + (key - range.begin) * query_width + FirstPack * Pack::lanes;
-      const auto compute = [&]<std::size_t TileRows>() {
+      const auto compute = [&]<std::size_t TileRows>() LADON_TILE_LAMBDA {
         ScoreTile<Form, Function, TileRows, FirstPack, decltype(lanes)>{lanes, key, range.end, out}.compute(
             panel + row, query, unmasked.contains({key, key + TileRows}), &maximum[FirstPack]);
       };
@@ -202,15 +202,16 @@ LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& sc
     if constexpr (Halves && key_width > 1) {
       constexpr std::size_t half = key_width / 2;
       if (first_pack_end <= base + half) {
-        for_row_tiles<half, Form::tile_rows>(
-            [&]<std::size_t Rows>(std::size_t row) { tile.template operator()<Rows, 0>(row); });
+        for_row_tiles<half, Form::tile_rows>([&]<std::size_t Rows>(std::size_t row)
+                                                 LADON_TILE_LAMBDA { tile.template operator()<Rows, 0>(row); });
         for_row_tiles<key_width - half, Form::layout.tile_rows_for(1)>(
-            [&]<std::size_t Rows>(std::size_t row) { tile.template operator()<Rows, 1>(half + row); });
+            [&]<std::size_t Rows>(std::size_t row)
+                LADON_TILE_LAMBDA { tile.template operator()<Rows, 1>(half + row); });
         continue;
       }
     }
-    for_row_tiles<key_width, Form::tile_rows>(
-        [&]<std::size_t Rows>(std::size_t row) { tile.template operator()<Rows, 0>(row); });
+    for_row_tiles<key_width, Form::tile_rows>([&]<std::size_t Rows>(std::size_t row)
+                                                  LADON_TILE_LAMBDA { tile.template operator()<Rows, 0>(row); });
   }
 }
 

@@ -72,22 +72,28 @@
 #define LADON_UNROLL
 #endif
 
-// A target may define the following four macros. The definitions below are the defaults.
+// A target may define the following macros. The definitions below are the defaults.
 //   LADON_UNROLL_COEFFICIENTS   the pragma before the loop over the coefficients of polynomials (elementary.hpp)
-//   LADON_TILE_LAMBDA           the attribute of the lambda that computes a tile (matmul.hpp)
-//   LADON_PRODUCT               the attribute of matmul_panels, the product of several tokens (matmul.hpp)
+//   LADON_INT8_TILE_LAMBDA      the attribute of the lambda that computes a tile of an int8 product
 //   LADON_ARGUMENT              how a kernel takes a struct: by reference if the macro is `const&`, otherwise by value
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
 #endif
-#if !defined(LADON_PRODUCT)
-#define LADON_PRODUCT LADON_KERNEL
-#endif
 #if !defined(LADON_ARGUMENT)
 #define LADON_ARGUMENT
 #endif
-#if !defined(LADON_TILE_LAMBDA)
+// A product is a function of its own, and its tiles are parts of this function: a tile's registers then do not depend
+// on the surrounding code, and a tile does not read its operands from memory again after each store. In code for size,
+// the compiler decides.
+#if defined(LADON_SMALL)
+#define LADON_PRODUCT
 #define LADON_TILE_LAMBDA
+#else
+#define LADON_PRODUCT LADON_NOINLINE
+#define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
+#endif
+#if !defined(LADON_INT8_TILE_LAMBDA)
+#define LADON_INT8_TILE_LAMBDA
 #endif
 
 // -ffast-math is rejected for two reasons. -ffast-math assumes that infinities and NaN do not occur, but a masked score

@@ -106,9 +106,19 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
 // before the sum is stored (detail/product/epilogue.hpp).
 template <Activation F, bool Rounded = false>
 struct Activate {
+  static constexpr bool long_code = true;
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& x) const noexcept {
     return activate_hidden<F, Rounded>(x);
+  }
+};
+
+// ReLU is a single instruction.
+template <bool Rounded>
+struct Activate<Activation::relu, Rounded> {
+  template <class Pack>
+  LADON_INLINE constexpr Pack operator()(const Pack& x) const noexcept {
+    return activate<Activation::relu>(x);
   }
 };
 

@@ -36,6 +36,13 @@ struct Epilogue {
   std::size_t panel_stride;
   Transform transform{};
 
+  // Returns the epilogue of the tile that begins at row `row` of panel `panel`.
+  LADON_INLINE constexpr Epilogue of_tile(std::size_t panel, std::size_t row) const noexcept {
+    return {out + panel * panel_stride + row * Width, 0, transform};
+  }
+  // Whether a tile stores its sums before it transforms them (transform_rows).
+  static constexpr bool transforms_later = requires { Transform::long_code; };
+  LADON_INLINE constexpr Epilogue<Width, Unchanged> without_transform() const noexcept { return {out, panel_stride}; }
   // Stores the sums of row `row` for pack `pack` of panel `panel`. For a single token, Width is 1, and lane i belongs
   // to row `row` + i.
   template <class Pack>
@@ -58,6 +65,19 @@ template <class Epilogue>
 inline constexpr bool only_stores = false;
 template <std::size_t Width>
 inline constexpr bool only_stores<Epilogue<Width, Unchanged, Combine::replace>> = true;
+
+// Applies `transform` to the first Packs packs of each row of `rows` [count][Width]. A function of its own: the
+// constants of GELU would take the registers of the tile that computes the rows.
+template <class Pack, std::size_t Packs, std::size_t Width, class Transform>
+LADON_NOINLINE constexpr void transform_rows(Transform transform, float* rows, std::size_t count) noexcept {
+  for (std::size_t r = 0; r < count; ++r) {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
+      float* const at = rows + r * Width + v * Pack::lanes;
+      transform(Pack::load(at)).store(at);
+    }
+  }
+}
 
 // Takes the factor out of an epilogue. Kernels for Helium and Cortex-M0+ multiply the scale and the bias of a row by
 // this factor instead of each result. Deterministic builds keep the factor, because its place changes the rounding.

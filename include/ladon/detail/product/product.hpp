@@ -146,12 +146,18 @@ LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel,
   accumulate_tuples<Dot, T.lanes, T.width()>(tuples, panel, sum);
 }
 
+// Whether a product is inlined. A tile of one pack leaves half of the registers to the surrounding code, so a small
+// product of such tiles may be inlined. Any other product is a function of its own (matmul_panels): inlined, g++ 12
+// keeps values of the surrounding code in vector registers and stores a sum in each step.
+template <std::size_t Packs, std::size_t Rows, std::size_t Inner>
+inline constexpr bool inlines_product = Packs == 1 && Rows * Inner <= target::Current::inlined_product_weights;
+
 // Computes the product for several tokens. Each tile is computed for all panels before the next tile begins.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
-          class In, class Epilogue, class Start = StartAtBias>
-LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, std::size_t panels, Epilogue epilogue,
-                                           [[maybe_unused]] Start start = {},
-                                           [[maybe_unused]] Reading reading = Reading::first) noexcept {
+          class In, class Epilogue, class Start>
+LADON_INLINE constexpr void matmul_tiles(WeightRows<Matrix, Biases> w, In in, std::size_t panels,
+                                         const Epilogue& epilogue, [[maybe_unused]] Start start,
+                                         [[maybe_unused]] Reading reading) noexcept {
   if constexpr (folded_steps<Simd, T, Inner, Matrix, In> > 1) {
     static_assert(Packs == T.packs, "a few tokens fill one panel");
     if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in, epilogue, start);
@@ -188,23 +194,28 @@ LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, 
         } else {
           tile.template accumulate<T.width()>(Inner, rows, panel);
         }
-#if defined(LADON_TILE_HELIUM)
-        // A copy: g++ 12 at -O2 would read the members of `epilogue` again after each store.
-        const Epilogue store = epilogue;
-#else
-        const Epilogue& store = epilogue;
-#endif
-        tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { store(p, first + r, v, sum); });
+        Epilogue store = epilogue.of_tile(p, first);
+        // Without `opaque`, g++ 12 would keep the address of each row in a register during the loop above.
+        if constexpr (!inlines_product<Packs, Rows, Inner>) store.out = opaque(store.out);
+        if constexpr (Epilogue::transforms_later) {
+          const auto raw = store.without_transform();
+          tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { raw(0, r, v, sum); });
+          transform_rows<Pack, Packs, T.width()>(store.transform, store.out, R);
+        } else {
+          tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { store(0, r, v, sum); });
+        }
       }
     });
   }
 }
 
-template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
-          class Epilogue>
-LADON_NOINLINE constexpr void matmul_separate(Weights LADON_ARGUMENT w, In in, std::size_t panels,
-                                              Epilogue LADON_ARGUMENT epilogue, Reading reading) noexcept {
-  matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
+// Takes the epilogue by reference: a copy would read two members with one load, which waits for two stores.
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
+          class In, class Epilogue, class Start = StartAtBias>
+LADON_PRODUCT constexpr void matmul_panels(WeightRows<Matrix, Biases> LADON_ARGUMENT w, In in, std::size_t panels,
+                                           const Epilogue& epilogue, Start start = {},
+                                           Reading reading = Reading::first) noexcept {
+  matmul_tiles<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, start, reading);
 }
 
 #if defined(LADON_SMALL)
@@ -230,8 +241,7 @@ LADON_NOINLINE constexpr void matmul_small(WeightRows<Matrix, Biases> w, PanelsV
 }
 #endif
 
-// Computes the product of `panels` panels of Packs packs. A large product is a separate function
-// (separate_function_weights): inlined, g++ would spill sums.
+// Computes the product of `panels` panels of Packs packs.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
           class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, Epilogue epilogue,
@@ -242,8 +252,8 @@ LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, 
   } else if constexpr (has_small_matmul<T, Packs, Rows, decltype(w.weight), In>) {
     matmul_small<Simd, T, Packs, Inner>(w, in, panels, epilogue, Rows);
 #endif
-  } else if constexpr (Rows * Inner >= target::Current::separate_function_weights) {
-    matmul_separate<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
+  } else if constexpr (inlines_product<Packs, Rows, Inner>) {
+    matmul_tiles<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
   } else {
     matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
   }

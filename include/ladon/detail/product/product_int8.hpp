@@ -289,7 +289,7 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> LADON_ARGU
     }
   }
   constexpr std::size_t tile_rows = takes_three_quarters<Simd, T, Element> ? 12 : int8_tile_rows<T, Packs>;
-  for_row_tiles<Rows, tile_rows>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
+  for_row_tiles<Rows, tile_rows>([&]<std::size_t R>(std::size_t first) LADON_INT8_TILE_LAMBDA {
     const std::int8_t* const rows = w.weight.rows_from(first).data;
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
       if (!std::is_constant_evaluated()) {

@@ -45,8 +45,8 @@ struct Defaults {
   static constexpr bool advances_pointers = false;          // instead of an index
   static constexpr bool joins_queries = false;              // one product projects the queries of all heads
   static constexpr std::size_t resident_packs = unlimited;  // each row loads further packs again
-  // Larger products are separate functions even if kernels are inlined.
-  static constexpr std::size_t separate_function_weights = unlimited;
+  // The most weights of a product that is inlined, if its tiles have one pack (detail/product/product.hpp).
+  static constexpr std::size_t inlined_product_weights = 0;
   static constexpr std::size_t shortest_folded_sum = 16;  // shorter sums were not measured
 
   // --- Attention -----------------------------------------------------------------------------------------------------

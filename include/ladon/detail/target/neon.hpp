@@ -22,7 +22,7 @@ struct Neon : Defaults {
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? PanelLayout{lanes, 1, 16} : PanelLayout{lanes, 2, 12, 16};
   }
-  static constexpr std::size_t separate_function_weights = 32768;
+  static constexpr std::size_t inlined_product_weights = 4096;
   static constexpr std::size_t softmax_chains = 8;
   static constexpr std::size_t streams = 4;
   static constexpr std::size_t single_query_heads = 4;

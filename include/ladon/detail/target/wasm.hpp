@@ -11,10 +11,9 @@
 // Unrolled, LLVM would compute one pack after another.
 #define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
 // As a separate function, the body of a tile would load its operands again after each store.
-#define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
+#define LADON_INT8_TILE_LAMBDA LADON_INLINE_LAMBDA
 // A copy of a struct is a load of 64 bits after stores of 32 bits, and waits for the stores.
 #define LADON_ARGUMENT const&
-#define LADON_PRODUCT LADON_INLINE
 
 namespace LADON_NAMESPACE::detail::target {
 
@@ -52,7 +51,6 @@ struct Wasm : Defaults {
   static constexpr bool scales_fraction = !LADON_DETERMINISTIC;
   static constexpr std::size_t gelu_packs_together = 8;
 #endif
-  static constexpr std::size_t separate_function_weights = 0;
   static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
 };
 using Current = Wasm;
