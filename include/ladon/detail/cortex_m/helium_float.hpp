@@ -2,10 +2,8 @@
 // The inner loop of the micro-kernel (detail/product/tile.hpp) for Helium, in assembly: two or three rows of weights
 // and two packs of tokens. A step is the work for one value of the inner index k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. 4 * fours - 1, in this order
-// The order is that of tile.hpp, so both loops give equal bits. Registers of the loop:
-//     six registers   the sums (four registers if the tile has two rows)
-//     q6, q7          one row of the panel
-//     w0 - w5         weights, in general registers
+// The order is that of tile.hpp, so both loops give equal bits. q6 and q7 hold one row of the panel, six (or four)
+// other registers the sums, and w0 - w5 weights, in general registers.
 //
 // One instruction loads two weights: of one row for two steps, or, if the columns are contiguous, of two rows for one
 // step. Attention (64,128,4) takes 0.43 instructions per multiply-add; without this file 0.60 (g++ 12).
@@ -26,8 +24,7 @@
 
 namespace LADON_NAMESPACE::detail::assembly {
 
-// One step: ROW adds one weight times the panel's row to one row of sums. STEP_OF_2 and STEP_OF_3 load the panel's row,
-// and add it to two or three rows of sums.
+// One step for two or three rows: loads the panel's row, and adds each weight times this row to the sums.
 #define LADON_HELIUM_ROW(first, second, w) \
   "vfma.f32 %q[" #first "], q6, %[" #w "]\n\tvfma.f32 %q[" #second "], q7, %[" #w "]\n\t"
 #define LADON_HELIUM_STEP_OF_2(w0, w1)                                                              \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic for Cortex-M0+: products of rows and the features of four tokens in 32-bit integers, and float arithmetic
-// with integers. The core has no FPU and cannot count leading zeros. libgcc takes 129 instructions for a product of
-// floats and 100 for a sum (g++ 12). The results here are at least as accurate, but not bit-identical, so deterministic
-// builds do not use them. All functions of floats except is_normal require 0 < stored exponent < 255.
+// Arithmetic for Cortex-M0+, which has no FPU and cannot count leading zeros: products in 32-bit integers, and float
+// arithmetic with integers. libgcc takes 129 instructions for a product of floats and 100 for a sum (g++ 12). The
+// results here are at least as accurate, but other bits, so deterministic builds do not use them. The functions of
+// floats require 0 < stored exponent < 255.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,7 @@ LADON_INLINE std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) noexc
   return a1 * b1 + ((a1 * b0) >> 16) + ((a0 * b1) >> 16);
 }
 
-// Shifts `x` to the left by a multiple of 4 bits, until one of its highest 4 bits is 1. Returns the number of bits, or
-// 28 if `x` is 0.
+// Shifts `x` left by a multiple of 4 bits, until one of its highest 4 bits is 1. Returns the number of bits; 28 for 0.
 LADON_INLINE std::int32_t normalise_nearly(std::uint32_t& x) noexcept {
   std::int32_t shift = 0;
   if (x >> 16 == 0) x <<= 16, shift = 16;
@@ -48,7 +47,7 @@ LADON_INLINE std::int32_t normalise_nearly(std::uint32_t& x) noexcept {
   return shift;
 }
 
-// Shifts `x` to the left until its highest bit is 1. Returns the number of bits, or 31 if `x` is 0.
+// Shifts `x` left until its highest bit is 1. Returns the number of bits; 31 for 0.
 LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
   std::int32_t shift = x >> 28 == 0 ? normalise_nearly(x) : 0;
   if (x >> 30 == 0) x <<= 2, shift += 2;
@@ -56,8 +55,8 @@ LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
   return shift;
 }
 
-// Returns magnitude * 2^(exponent - 127 - 31) with the sign bit of `sign`, rounded to nearest. A result beyond the
-// range of normal floats becomes 0 or infinite.
+// Returns magnitude * 2^(exponent - 127 - 31), rounded, with the sign bit of `sign`. A result beyond the normal floats
+// is 0 or infinite.
 LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::int32_t exponent) noexcept {
   exponent -= normalise(magnitude);
   if (magnitude == 0 || exponent <= 0) return 0.0f;
@@ -67,7 +66,7 @@ LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::in
   return ladon::bit_cast<float>((rounded + (static_cast<std::uint32_t>(exponent - 1) << 23)) | (sign & 0x80000000u));
 }
 
-// A factor and a summand of one row for multiply_add. A sum is first shifted left by `sum_shift` bits, within 31 bits.
+// Of one row, for multiply_add. A sum is first shifted left by `sum_shift` bits, within 31 bits.
 struct Affine {
   std::uint32_t row1;                         // the upper 16 bits of the mantissa of the factor
   std::uint32_t shift;                        // sum_shift
@@ -85,7 +84,7 @@ struct Affine {
     summand = added_bits << 1 == 0 ? 0 : (added_bits >> 31) != 0 ? -magnitude : magnitude;
     exponent_of_summand = exponent_of(added_bits);
   }
-  // Returns false if an operand is subnormal, infinite or NaN, or if the factor is not positive.
+  // The operands must be normal, and the factor positive. `added` may be 0.
   static LADON_INLINE bool takes(float factor, float added) noexcept {
     const auto bits = ladon::bit_cast<std::uint32_t>(factor), added_bits = ladon::bit_cast<std::uint32_t>(added);
     return (bits >> 31) == 0 && is_normal(bits) && (added_bits << 1 == 0 || is_normal(added_bits));
@@ -93,19 +92,16 @@ struct Affine {
 };
 
 #if LADON_THUMB1
-// Computes, for each token t and each row r:
+// For each token t and each row r:
 //     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
-// Precondition: Affine::takes is true for each row. If a factor or a result is 0, subnormal, infinite, NaN or out of
-// range, the function returns a number other than 0 and leaves the results incomplete. Otherwise, it returns 0.
+// Precondition: Affine::takes is true for each row. If a factor or a result is 0, subnormal, infinite or NaN, returns a
+// number other than 0, with incomplete results. Otherwise returns 0.
 //
-// A result takes 93 instructions; from C++, g++ 12 would need 126. The product is truncated to 31 bits, so a sum of
-// less than 28 bits is first shifted to the left. Without this shift, the error with sparse weights was 2^-10 of the
-// result. With it, the error is at most 0.45 * 2^-24 * (3 |product| + |result|) (measured: 32 x 64 results).
-//
-// Registers of the loop, and the stack:
-//     r4            |sum|, then the product and the result
+// A result takes 93 instructions (g++ 12, from C++: 126). The product is truncated to 31 bits, so small sums are first
+// shifted left: without, the error was 2^-10 of the result with sparse weights; with, at most 0.45 * 2^-24 * (3
+// |product| + |result|).
+//     r4            |sum|, then the product and the result: r4 * 2^(r7 - 127 - 29)
 //     r6            0, or -1 if r4 belongs to a negative number
-//     r7            the exponent of r4: the number is r4 * 2^(r7 - 127 - 29)
 //     r8, r9, r10   the upper 16 and the lower 8 bits of the mantissa of factors[t], and the exponent of factors[t]
 //     r11, r12, lr  the addresses of the next sum, the next row and the next result
 //     stack         rows_end, rows, the next factor, the next token's results, factors_end
@@ -144,7 +140,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       "muls r3, r4, r3\n\tmuls r0, r1, r0\n\tmuls r4, r1, r4\n\t"
       "lsrs r3, r3, #16\n\tlsrs r0, r0, #16\n\tadds r4, r4, r3\n\tadds r4, r4, r0\n\t"
       "lsrs r4, r4, #1\n\teors r4, r6\n\tsubs r4, r4, r6\n\t"
-      // Align the product or the summand, whichever has the smaller exponent. Then add.
+      // Align the number with the smaller exponent. Then add.
       "beq 3f\n\t"
       "ldmia r2!, {r0, r1}\n\tsubs r3, r7, r1\n\tbmi 4f\n\t"
       "asrs r0, r3\n\tb 5f\n"
@@ -185,8 +181,8 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
 }
 #endif
 
-// Computes results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). The factors must be positive and
-// normal. If `factors` is null, they are 1.
+// Computes results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). The factors are positive and normal;
+// if `factors` is null, they are 1.
 template <std::size_t Count>
 LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
                               const float* factors, float* results) noexcept {
@@ -275,15 +271,15 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
       "pop {r4-r7, pc}");
 }
 
-// To save multiplications, three rows of int8 weights are packed into two rows `a` and `b` of 32-bit words:
+// Three rows of int8 weights are packed into two rows `a` and `b` of 32-bit words, to save multiplications:
 //     a[i] = row[0][i] + 2^11 row[2][i]        b[i] = row[1][i] + 2^22 row[2][i]
 //
-// The sums S of 32 features q with |q| <= 255 have 20 bits and a sign. They follow from the sums A and B of the packed
-// rows, modulo 2^32. c are the lower 10 bits of S[2], and d its upper bits:
+// The sums S of 32 features q with |q| <= 255 have 20 bits and a sign. With the sums A and B of the packed rows, modulo
+// 2^32, and S[2] = c + 2^10 d:
 //     B = S[1] + 2^22 S[2]             the lower 22 bits are S[1], the upper 10 bits are c
 //     A - 2^11 c = S[0] + 2^21 d       the lower 21 bits are S[0], the upper 11 bits are d
 //
-// The words of a tile, with blocks of at most packed_block features: [blocks][2][features of the block].
+// The words of a tile: [blocks][2][features of the block].
 inline constexpr std::size_t packed_block = 32;
 LADON_INLINE std::int32_t packed_a(std::int32_t row0, std::int32_t row2) noexcept { return row0 + row2 * 2048; }
 LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcept { return row1 + row2 * 4194304; }
@@ -291,15 +287,14 @@ LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcep
 // Adds the products of three packed rows and four tokens to the sums. Precondition: count > 0.
 //     sums[t][r] += sum over i < count of x[i][t] * row[r][i]
 //
-// Eight features take 2 * 78 instructions for 96 multiply-adds. Another 6 separate the sums, for each block and each
-// sum.
+// Eight features take 2 * 78 instructions for 96 multiply-adds, and a block 6 more for each sum.
 //     r0, r1     the addresses of the next words and of the next features
 //     r2 - r12   as in add_4_tokens
-//     stack      how many features are left, how many features the block has, and the address of the sums
+//     stack      how many features are left and how many the block has, and the address of the sums
 __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_t* /*words*/, const std::int32_t* /*x*/,
                                                                std::size_t /*count*/,
                                                                std::int32_t (* /*sums*/)[3]) noexcept {
-// r4 = A, r5 = B, r3 = the address of the three sums of a token
+// r4 = A, r5 = B, r3 = the address of a token's sums
 #define LADON_THUMB1_SEPARATE(b)                                                                               \
   "pop {r4}\n\tmov r5, " b                                                                                     \
   "\n\t"                                                                                                       \
@@ -331,7 +326,7 @@ __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_
       "pop {r3-r7}\n\t"
       "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
       "pop {r4-r7, pc}\n"
-      // A subroutine: multiplies r3 words of a row by the features of four tokens, and leaves the sums in r8 - r11.
+      // A subroutine: multiplies r3 words of a row by four tokens. The sums are in r8 - r11.
       "5:\n\t"
       "movs r4, #0\n\tmov r8, r4\n\tmov r9, r4\n\tmov r10, r4\n\tmov r11, r4\n\t"
       "movs r2, #7\n\tands r2, r3\n\tpush {r2}\n\tsubs r3, r3, r2\n\tbeq 7f\n\t"

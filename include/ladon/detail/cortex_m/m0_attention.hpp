@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention with integers, for int8 weights on Cortex-M0+. A multiply-add of floats takes more than 200 instructions,
-// and one of integers 2.4. The features of a token therefore get one common exponent. A product of 32 bits has no room
-// for two mantissas of 24 bits, so each mantissa m is split:
+// and one of integers 2.4. The features of a token get one common exponent. A product of 32 bits has no room for two
+// mantissas of 24 bits, so each mantissa m is split:
 //     m = 2^12 high + low            -2^11 <= low < 2^11
 //     m m' = 2^24 high high' + 2^12 (high low' + low high')      low low' is below the error of a float
 //
-//     scores         All features of a key, and all of a query, have one exponent.
+//     scores         Each key and each query has one exponent.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
-//     weighted sum   The features of a value have one exponent e. Its weight is multiplied by 2^e. Then the weights
-//                    of a query get one exponent. Hidden keys have the weight 0 and do not influence this exponent.
+//     weighted sum   A weight is multiplied by 2^e, with the exponent e of its value. Then the weights of a query get
+//                    one exponent. Hidden keys have the weight 0 and do not influence it.
 //
-// Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats. Each query block reads
-// the keys and values of a head, so to_words replaces them by words once, except in a cache. The first two words of a
-// token hold its exponent:
+// Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats. Except in a cache,
+// to_words replaces keys and values by words, once for all query blocks. The first two words of a token hold its
+// exponent:
 //     word = 2^18 high + 2^6 (low mod 2^12) + 4 bits of the exponent
 // A panel (detail/panel/panels.hpp) holds four tokens: [features][4].
 #pragma once
@@ -45,8 +45,7 @@ LADON_INLINE constexpr float larger(float a, float b) noexcept {
   return ordered(a) > ordered(b) ? a : b;
 }
 
-// A common exponent is a stored exponent (0 to 255). With the minimum, subnormal numbers become 0. Blocks with a larger
-// exponent than most_exponent are computed with floats.
+// Common exponents are stored exponents (0 to 255). With the minimum, subnormal numbers become 0.
 inline constexpr std::int32_t least_exponent = 24, most_exponent = 240;
 
 // Returns the largest stored exponent of the features, but at least least_exponent. The features are four floats apart.
@@ -59,8 +58,8 @@ LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   }
   return static_cast<std::int32_t>(largest >> 24);
 }
-// Writes the exponents of the four tokens of a panel, which consists of floats or of words. Returns how many tokens,
-// from the first on, integers can represent.
+// Writes the exponents of a panel of floats or words. Returns how many tokens, from the first on, integers can
+// represent.
 template <std::size_t Features>
 LADON_NOINLINE std::size_t token_exponents(const float* panel, bool words, std::int32_t* exponents) noexcept {
   std::size_t fit = 0;
@@ -98,8 +97,7 @@ struct Split {
   }
 };
 
-// Splits `count` features, four floats apart, into integers, `step` integers apart. Queries and keys share this
-// function, without unrolling, to keep the code small.
+// Splits `count` features, four floats apart, into integers, `step` integers apart.
 LADON_NOINLINE inline void split_token(const float* features, std::size_t count, std::int32_t exponent,
                                        std::int32_t* high, std::int32_t* low, std::size_t step) noexcept {
 #pragma GCC unroll 1
@@ -137,12 +135,11 @@ LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
   }
 }
 
-// The dot products of one row (a key, or one feature of several values) with four tokens. `row` holds all low integers
-// and then all high integers. `x` holds the four tokens in the opposite order.
+// The dot products of one row (a key, or one feature of several values) with four tokens. `row` holds all low and then
+// all high integers, and `x` the high integers first.
 template <std::size_t MostTerms>
 struct Products {
-  // A sum of products is shifted to the left by `shift` bits. A product of two high integers is at most 2^24, so the
-  // shifted sum is at most 2^30.
+  // How far a sum is shifted left. Products of high integers are at most 2^24, and shifted sums at most 2^30.
   static constexpr std::int32_t shift = MostTerms <= 16 ? 2 : MostTerms <= 32 ? 1 : 0;
   static_assert(MostTerms <= 64);
   std::int32_t sums[4];
@@ -154,12 +151,11 @@ struct Products {
     m0::add_4_tokens(row, x, 2 * terms, mixed);
     for (std::size_t t = 0; t < 4; ++t) sums[t] = sums[t] * (1 << shift) + (mixed[t] >> (12 - shift));
   }
-  // A dot product is an element of `sums` times 2^(e - 127 - 31), where e is the exponent of the row + that of the
-  // token + bias.
+  // A dot product is sums[t] * 2^(e - 127 - 31), where e is the exponent of the row + that of the token + bias.
   static constexpr std::int32_t bias = -118 - shift;
 };
 
-// Returns the number of a token whose element of a panel, a float or a word, is `stored`.
+// Returns the number that `stored`, a float or a word, stands for.
 LADON_INLINE float number_of(float stored, bool word, std::int32_t exponent) noexcept {
   if (!word) return stored;
   const Split split(bits_of(stored));
@@ -320,8 +316,8 @@ struct Weights {
       }
     }
   }
-  // Raises `largest` to the greatest exponent of all products of a weight and its value. Weights of 0 are ignored.
-  // Returns false if a weight is infinite or NaN.
+  // Raises `largest` to the greatest exponent of a weight times its value, unless the weight is 0. Returns false if a
+  // weight is infinite or NaN.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
     for (std::size_t k = 0; k < keys; ++k, p += 4) {
