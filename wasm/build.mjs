@@ -1,12 +1,11 @@
 // Makes dist/: a minified file and a source map for each entry of the package. tsc writes the types. This script does
 // not make dist/modules. `./dev wasm` makes the modules with CMake, and then runs this script.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { dateReaderSafetensors } from "./tools/date-reader-weights.mjs";
 import { generate } from "./tools/generate.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -61,6 +60,5 @@ mkdirSync(here("dist/models"), { recursive: true });
 generate();
 for (const name of [...entries, ...onDemand, ...worklets]) await bundle(name);
 declareTypes();
-const arrays = readFileSync(here("../examples/date_reader/weights.hpp"), "utf8");
-writeFileSync(here("dist/models/date_reader.safetensors"), dateReaderSafetensors(arrays));
+copyFileSync(here("../examples/date_reader/weights.safetensors"), here("dist/models/date_reader.safetensors"));
 if (existsSync(here("../LICENSE"))) copyFileSync(here("../LICENSE"), here("LICENSE"));

@@ -25,7 +25,7 @@ void a_weight_is_infinite_or_nan();
 
 // Quantises a weight matrix during compilation. A weight that is infinite or NaN does not compile.
 template <std::size_t Out, std::size_t In>
-consteval Int8Matrix<Out, In> quantised(const float (&weight)[Out * In]) {
+consteval Int8Matrix<Out, In> quantised(const std::array<float, Out * In>& weight) {
   Int8Matrix<Out, In> result;
   const ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::without> linear{.weight = weight};
   if (!ladon::quantise(linear, result.weight, result.scale)) a_weight_is_infinite_or_nan();
@@ -44,7 +44,7 @@ struct Int8Table {
   }
 };
 template <std::size_t Rows, std::size_t Size>
-consteval Int8Table<Rows, Size> quantised_table(const float (&table)[Rows * Size]) {
+consteval Int8Table<Rows, Size> quantised_table(const std::array<float, Rows * Size>& table) {
   const Int8Matrix<Rows, Size> matrix = quantised<Rows, Size>(table);
   return {matrix.weight, matrix.scale};
 }
@@ -65,7 +65,7 @@ inline constexpr auto position = quantised_table<longest_text, model>(weights::p
 }  // namespace int8
 
 template <std::size_t Out, std::size_t In>
-constexpr auto linear_of(const Int8Matrix<Out, In>& matrix, const float (&bias)[Out]) noexcept {
+constexpr auto linear_of(const Int8Matrix<Out, In>& matrix, const std::array<float, Out>& bias) noexcept {
   return ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::with, ladon::precision::Int8<8>>{
       matrix.weight, matrix.scale, matrix.row_sum, bias};
 }

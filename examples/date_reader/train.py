@@ -1,6 +1,6 @@
-"""Trains the date reader and writes its weights as weights.hpp.
+"""Trains the date reader and writes its weights as weights.safetensors.
 
-    python3 train.py [--steps 11000] [--seed 1] [--out weights.hpp]
+    python3 train.py [--steps 11000] [--seed 1] [--out weights.safetensors]
 
 Needs only PyTorch and numpy, and one CPU thread. (Debian: `apt-get install --no-install-recommends python3-torch
 libopenblas0-pthread`. A step takes 50 ms, or 300 ms without OpenBLAS.) texts.py and dates.py make the texts, and
@@ -151,7 +151,7 @@ def held_out():
 
 
 def report(model, seed):
-    """Returns the lines about accuracy for the comment at the top of weights.hpp, and prints the wrong texts."""
+    """Returns the lines about accuracy for the metadata of weights.safetensors, and prints the wrong texts."""
     fresh = random.Random(seed + 1_000_000)
     sets = {
         "30,000 fresh texts": [sample(fresh) for _ in range(30000)],
@@ -172,7 +172,7 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--steps", type=int, default=11000)
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--out", default="weights.hpp")
+    options.add_argument("--out", default="weights.safetensors")
     options = options.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(options.seed)
