@@ -11,7 +11,6 @@
 //     LADON_EXPECTS(condition, message, caller, {{"name", value}, {"another name", another_value}})
 #pragma once
 
-#include <ladon/detail/build/caller.hpp>
 #include <ladon/detail/build/precondition.hpp>
 
 #if LADON_CHECKED

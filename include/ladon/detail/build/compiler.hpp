@@ -9,9 +9,7 @@
 #include <ladon/detail/build/abi.hpp>
 #include <ladon/detail/target/current.hpp>
 
-// Prints a note if the compiler does not optimise, because a call of Ladon then takes hundreds of times as long.
-// Nothing else would tell the user the cause. The compiler prints the note once for each translation unit. -Werror does
-// not turn the note into an error.
+// Without optimisation, a call takes hundreds of times as long. -Werror does not turn this note into an error.
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(__OPTIMIZE__) && !defined(LADON_ALLOW_UNOPTIMIZED)
 #pragma message(                                                                                           \
     "ladon: compiled without optimisation, which is hundreds of times as slow: compile with -O3 and, for " \
@@ -19,28 +17,25 @@
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-// In builds without optimisation, LADON_INLINE does not force inlining. The object files of a test are then 40%
-// smaller, and g++ compiles the test in two thirds of the time. A debugger can also step into each function.
+// Without optimisation, nothing is forced inline: object files of tests are 40% smaller, and a debugger can step in.
 #if defined(__OPTIMIZE__)
 #define LADON_ALWAYS_INLINE __attribute__((always_inline))
 #else
 #define LADON_ALWAYS_INLINE
 #endif
 #define LADON_INLINE inline LADON_ALWAYS_INLINE
-// LADON_NOINLINE contains `noclone`, which clang++ does not know. Without `noclone`, g++ may compile a copy of a
-// function for each constant that callers pass as an argument. A kernel that decodes one token (Cortex-M55, -O3) would
-// then contain the code of a projection twice: 5,980 bytes instead of 5,488.
+// Without noclone, g++ copies a function for each constant argument: decoding one token takes 5,980 bytes instead of
+// 5,488 (Cortex-M55).
 #if defined(__clang__)
 #define LADON_NOINLINE __attribute__((noinline))
 #else
 #define LADON_NOINLINE __attribute__((noinline, noclone))
 #endif
-// LADON_COLD compiles a function for size. The attribute is for functions that are called rarely or take little time.
+// For functions that are called rarely, compiled for size.
 #define LADON_COLD LADON_NOINLINE __attribute__((cold))
 #define LADON_RESTRICT __restrict
-// The attribute of a lambda that must be inlined: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. Without the
-// attribute, g++ at -Os did not inline the lambda in the function `fma` of ArrayPack. A Cortex-M7 then called a
-// function for each multiply-add of a score.
+// For lambdas: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. g++ -Os called the lambda of each multiply-add
+// (Cortex-M7).
 #define LADON_INLINE_LAMBDA LADON_ALWAYS_INLINE
 #else
 #define LADON_INLINE inline
@@ -50,11 +45,9 @@
 #define LADON_INLINE_LAMBDA
 #endif
 
-// LADON_UNROLL unrolls a loop completely. Loops over the accumulators of a tile must be unrolled, because the compiler
-// keeps an array in memory if a variable indexes the array. LADON_UNROLL is empty in two cases:
-//   LADON_SANITIZED   AddressSanitizer checks every access of an unrolled loop separately. With unrolled loops, g++
-//                     took ten minutes to compile packs of 16 plain floats.
-//   LADON_SMALL       In code for size (cortex_m.hpp), loops stay loops.
+// LADON_UNROLL unrolls a loop completely, because an array stays in memory if a variable indexes it. With
+// AddressSanitizer, unrolled packs of 16 floats took g++ ten minutes to compile. LADON_SMALL is code for size
+// (cortex_m.hpp).
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LADON_SANITIZED
@@ -72,19 +65,18 @@
 #define LADON_UNROLL
 #endif
 
-// A target may define the following macros. The definitions below are the defaults.
-//   LADON_UNROLL_COEFFICIENTS   the pragma before the loop over the coefficients of polynomials (elementary.hpp)
+// A target may define these macros:
+//   LADON_UNROLL_COEFFICIENTS   the pragma before the loop of polynomials
 //   LADON_INT8_TILE_LAMBDA      the attribute of the lambda that computes a tile of an int8 product
-//   LADON_ARGUMENT              how a kernel takes a struct: by reference if the macro is `const&`, otherwise by value
+//   LADON_ARGUMENT              kernels take structs by reference if it is `const&`, otherwise by value
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
 #endif
 #if !defined(LADON_ARGUMENT)
 #define LADON_ARGUMENT
 #endif
-// A product is a function of its own, and its tiles are parts of this function: a tile's registers then do not depend
-// on the surrounding code, and a tile does not read its operands from memory again after each store. In code for size,
-// the compiler decides.
+// As a function of its own, a product has all registers. Its inlined tiles do not reload operands after each store. In
+// code for size, the compiler decides.
 #if defined(LADON_SMALL)
 #define LADON_PRODUCT
 #define LADON_TILE_LAMBDA
@@ -96,16 +88,13 @@
 #define LADON_INT8_TILE_LAMBDA
 #endif
 
-// -ffast-math is rejected for two reasons. -ffast-math assumes that infinities and NaN do not occur, but a masked score
-// is -inf. -ffast-math also reorders sums.
 #if defined(__FAST_MATH__)
 #error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"
 #endif
 
 namespace LADON_NAMESPACE {
 
-// Replaces std::bit_cast, because the libc++ of Emscripten 3.1.6 lacks std::bit_cast. All compilers implement
-// std::bit_cast with the builtin that this function calls.
+// std::bit_cast, which the libc++ of Emscripten 3.1.6 lacks.
 template <class To, class From>
 LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
   return __builtin_bit_cast(To, from);
@@ -113,10 +102,8 @@ LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
 
 namespace detail {
 
-// Returns `pointer` and hides its origin from the compiler. The compiler then cannot move reads through the pointer
-// ahead of a loop that needs the registers. Example: a product on AVX2 with tiles of 2 packs x 6 rows. Without this
-// function, g++ kept the biases of six rows in registers and an accumulator in memory, and the product reached 74% of
-// peak FMA throughput. With this function, it reaches 92%.
+// Hides the origin of a pointer, so that reads cannot move ahead of a loop that needs the registers: on AVX2, biases of
+// six rows cost an accumulator its register, and 92% of peak became 74%.
 template <class T>
 LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
 #if defined(__GNUC__)
@@ -125,7 +112,7 @@ LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
   return pointer;
 }
 
-// Returns `count` and hides the value from the compiler, which then cannot specialise a loop of `count` iterations.
+// Hides a value, so that the compiler cannot specialise a loop for it.
 LADON_INLINE constexpr std::size_t opaque(std::size_t count) noexcept {
 #if defined(__GNUC__)
   if (!__builtin_is_constant_evaluated()) asm volatile("" : "+r"(count));
@@ -133,9 +120,7 @@ LADON_INLINE constexpr std::size_t opaque(std::size_t count) noexcept {
   return count;
 }
 
-// prefetch_to_second_cache prefetches a cache line into the L2 cache. prefetch_to_nearest_cache prefetches a cache line
-// into the L1 cache. Any address is allowed, valid or not. On targets that prefetch no weights, both functions do
-// nothing.
+// Into the L2 and the L1 cache. Any address is allowed. Does nothing on targets that prefetch no weights.
 LADON_INLINE void prefetch_to_second_cache([[maybe_unused]] const void* address) noexcept {
 #if defined(__GNUC__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 2);
@@ -146,23 +131,14 @@ LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
 }
-// Reads the byte at `address` and ignores it. When a later step needs the cache line of this byte, the line is in the
-// L1 cache. WebAssembly has no prefetch instruction, so this read takes its place. Unlike a prefetch, the read needs a
-// valid address. Engines do not remove the read, because a read at an invalid address would have to trap.
+// Reads a byte instead of a prefetch, which WebAssembly lacks. The address must be valid, so engines keep the read.
 LADON_INLINE void read_ahead(const void* address) noexcept {
   static_cast<void>(*static_cast<const volatile char*>(address));
 }
 
-// Prefetches the first lines of some pages into the L2 cache. These are the pages that begin in the `bytes` bytes from
-// `data` + `ahead` on. `data` is the address that a stream reads now (detail/product/single.hpp). Processors
-// prefetch the other lines of a page by themselves, but not the first lines. The function takes any address, valid or
-// not.
-//
-// The table has the speed of attention of a single query to 1024 keys in 96 heads. The speed is the bytes of keys and
-// values per second, in % of the rate of a plain read (Zen 4):
-//     prefetched lines of each page         0     5     8    12
-//     float32 cache, from memory           94   111   115   106
-//     bfloat16 cache, from the L3 cache    71    76    73    81
+// Prefetches the first lines of the pages that begin in `bytes` bytes from `data` + `ahead` on, where a stream reads
+// `data` now. Processors prefetch only the other lines: 94 -> 111% of a plain read (float32 cache, Zen 4;
+// docs/tuning-log.md, "A token at a time").
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
 LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t ahead,
                                        [[maybe_unused]] std::size_t bytes) noexcept {
@@ -175,8 +151,7 @@ LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[mayb
     }
   }
 }
-// Calls prefetch_page_starts for each stream, if there are several streams. `data` is the address that the first stream
-// reads now. The address of each further stream lies `distance` elements behind the address of the previous stream.
+// For several streams, `distance` elements apart.
 template <std::size_t Streams, class Element>
 LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, std::size_t distance,
                                                             std::size_t ahead, std::size_t bytes) noexcept {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a message and ends a program that breaks a precondition, in a checked build (checks.hpp).
+// Where an argument was made, and the end of a program that breaks a precondition, in a checked build (checks.hpp).
 #pragma once
 
-#include <ladon/detail/build/caller.hpp>
 #include <ladon/detail/build/compiler.hpp>
 
 #if LADON_CHECKED
@@ -10,10 +9,37 @@
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#endif
 
 namespace LADON_NAMESPACE::detail {
 
-// A name and a number that the message of a broken precondition prints.
+// The place in the user's code where an argument was made. `file` is null if the place is unknown.
+struct Caller {
+  const char* file = nullptr;
+  unsigned line = 0;
+
+#if LADON_CHECKED
+  // Only for the default initialiser of a member. If `header` is the file of the member, the program gave no
+  // initialiser, and the place is unknown.
+  static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
+                                  unsigned line = __builtin_LINE()) noexcept {
+    const char* other = file;
+    while (*header != 0 && *header == *other) ++header, ++other;
+    return *header == *other ? Caller{} : Caller{file, line};
+  }
+#endif
+};
+
+template <class Aggregate>
+LADON_INLINE constexpr Caller caller_of([[maybe_unused]] const Aggregate& aggregate) noexcept {
+  if constexpr (requires { aggregate.caller; }) {
+    return aggregate.caller;
+  } else {
+    return {};
+  }
+}
+
+#if LADON_CHECKED
 struct Value {
   const char* name;
   std::ptrdiff_t number;
@@ -22,11 +48,10 @@ struct Value {
       : name(name_given), number(static_cast<std::ptrdiff_t>(number_given)) {}
 };
 
-// Prints `text` to stderr. `opaque` hides the text from the compiler. Otherwise, g++ would replace fputs by fputc or
-// fwrite for a short text, and the program would need these functions, too.
+// `opaque` hides the text from g++, which would otherwise replace fputs by further functions.
 LADON_NOINLINE inline void print(const char* text) noexcept { std::fputs(opaque(text), stderr); }
 
-// Prints `number` in decimal. The function does not call printf, so that a program needs no code for format strings.
+// Without printf, a program needs no code for format strings.
 inline void print_number(std::ptrdiff_t number) noexcept {
   char digits[24];
   char* first = digits + sizeof(digits) - 1;
@@ -38,8 +63,7 @@ inline void print_number(std::ptrdiff_t number) noexcept {
   print(first);
 }
 
-// Prints a broken precondition to stderr and aborts. The text begins with the place of the call in the user's source
-// code, or, if `caller` is unknown, with the place of the check (`file` and `line`).
+// Prints the place of the call, or of the check if `caller` is unknown, and aborts.
 [[noreturn]] LADON_NOINLINE inline void broken_precondition(const char* file, unsigned line, const char* message,
                                                             Caller caller = {},
                                                             std::initializer_list<Value> values = {}) noexcept {
@@ -65,6 +89,13 @@ inline void print_number(std::ptrdiff_t number) noexcept {
   print("\n");
   std::abort();
 }
+#endif
 
 }  // namespace LADON_NAMESPACE::detail
+
+// Must be the last member of a struct.
+#if LADON_CHECKED
+#define LADON_CALLER_MEMBER ::ladon::detail::Caller caller = ::ladon::detail::Caller::outside(__FILE__);
+#else
+#define LADON_CALLER_MEMBER
 #endif

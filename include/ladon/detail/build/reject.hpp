@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Macros that declare overloads for wrong arguments. If a caller passes a wrong argument, the compiler chooses such an
-// overload and prints the message of the overload. An example of each macro:
+// Overloads for wrong arguments. If a caller passes one, the compiler prints the message:
 //     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function
 //     LADON_REJECT_CONSTRUCTOR(message) Type(double LADON_REASON(message)) LADON_REJECTED;
-//
-// clang++ prints the message of the attribute `unavailable`. Other compilers print only the signature of a deleted
-// function, so the message is part of the signature.
+// clang++ prints the attribute `unavailable`. Other compilers print the signature, so the message is a part of it.
 #pragma once
 
 #include <array>
@@ -17,7 +14,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A character string that can be a template argument.
+// A string as a template argument.
 template <std::size_t Size>
 struct Text {
   char characters[Size];
@@ -28,21 +25,18 @@ struct Text {
 template <Text Message>
 struct Because {};
 
-// `sized` accepts std::array and std::span. The concept Container excludes both.
 template <class T, std::size_t N>
 void sized(const std::array<T, N>&);
 template <class T, std::size_t N>
 void sized(std::span<T, N>);
 
-// A container whose size is known at run time only, such as std::vector.
+// A container such as std::vector, but not std::array and std::span.
 template <class T>
 concept Container = requires(const T& given) {
   given.begin();
   given.size();
 } && !requires(const T& given) { sized(given); };
 
-// OtherPointer<P, T>: the pointer P does not convert to T*. ToBool<P>: P points to bool. ToConst<P, T>: P points to
-// const T.
 template <class Pointer, class T>
 concept OtherPointer = std::is_pointer_v<Pointer> && !std::is_convertible_v<Pointer, T*>;
 template <class Pointer>
@@ -64,16 +58,14 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 #define LADON_REJECTED = delete
 #endif
 
-// LADON_REJECT_CALL(run, "x, weights, y, workspace") declares an overload of `run` for arguments that no other overload
-// accepts, for example arguments in another order. The parameter list is an ellipsis, so the compiler prefers every
-// other overload.
+// For example LADON_REJECT_CALL(run, "x, weights, y, workspace"). Every other overload is better than an ellipsis.
 #define LADON_REJECT_CALL(function, arguments)                         \
   LADON_REJECT("ladon: the arguments of " #function " are (" arguments \
                "), in this order: an argument is "                     \
                "missing, in another place or of another type")         \
   function(...) LADON_REJECTED
 
-// The messages for arguments that a view (views.hpp) rejects.
+// For views (views.hpp).
 #define LADON_MISTAKEN_CONTAINER                                                                        \
   "ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or " \
   "std::span(v).first<N>() with the size N that the shape asks for"

@@ -21,8 +21,8 @@
 
 #include <cstddef>
 
+#include <ladon/detail/vec/elementary.hpp>
 #include <ladon/detail/vec/exp2_table.hpp>
-#include <ladon/detail/vec/rounding.hpp>
 #include <ladon/model.hpp>
 
 namespace LADON_NAMESPACE::detail {

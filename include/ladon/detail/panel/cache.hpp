@@ -10,8 +10,8 @@
 #include <ladon/bfloat16.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/quantise_row.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>
-#include <ladon/detail/vec/rounding.hpp>
 #include <ladon/shape.hpp>
 
 namespace LADON_NAMESPACE::detail {

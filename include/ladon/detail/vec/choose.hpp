@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. A pack is a vector of
-// floats, usually one vector register (pack_array.hpp). A struct such as XsimdVectors describes the chosen packs. The
-// kernels get this struct as the template argument Vectors. Another template argument, Simd, is Vectors at run time,
-// and ConstantPacks in constant evaluation (with_packs). The struct has these members:
-//     lanes        how many floats the widest register has
-//     has<N>       whether there is a register of N floats
-//     Pack<N>      the pack of N floats
-//
-// The struct also has the members of Defaults (detail/target/defaults.hpp), for example the function
-// panel_layout(tokens, lanes). ConstantPacks has only the members `lanes`, Pack<N> and widens_int8.
-//
-// detail/panel/panels.hpp defines panels, and detail/target/layout.hpp tiles.
+// Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. Kernels get the choice
+// as the template argument Vectors. Another argument, Simd, is Vectors at run time and ConstantPacks in constant
+// evaluation.
+//     lanes     how many floats the widest register has
+//     has<N>    whether there is a register of N floats
+//     Pack<N>   the pack of N floats
+// Vectors also has the members of Defaults (detail/target/defaults.hpp).
 #pragma once
 
 #include <cstddef>
@@ -19,14 +14,12 @@
 #include <ladon/detail/build/compiler.hpp>
 #include <ladon/detail/vec/array.hpp>
 
-// A deterministic build does not use 32-bit NEON, which flushes subnormals to zero: results would differ from other
-// targets.
+// Deterministic builds do not use 32-bit NEON and Helium, which flush subnormals to zero.
 #if defined(__SSE2__) || defined(_M_X64) || defined(__aarch64__) || defined(__wasm_simd128__) || \
     (defined(__ARM_NEON) && !LADON_DETERMINISTIC)
 #define LADON_TARGET_HAS_VECTORS
 #endif
 
-// A deterministic build does not use Helium, because Helium flushes subnormals to zero.
 #if !defined(LADON_ARRAY_LANES) && !LADON_DETERMINISTIC && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define LADON_HAS_HELIUM 1
 #include <ladon/detail/vec/helium.hpp>
@@ -34,9 +27,7 @@
 #define LADON_HAS_HELIUM 0
 #endif
 
-// Ladon computes with xsimd's vectors if xsimd is installed and supports the target. LADON_ARRAY_LANES selects plain
-// arrays instead. If xsimd is missing or LADON_HAS_XSIMD is 0, Ladon also computes with plain arrays. The compiler then
-// prints a note if the target has vectors and LADON_ARRAY_LANES is not defined, because vectors are many times as fast.
+// LADON_ARRAY_LANES, or LADON_HAS_XSIMD=0, selects plain arrays.
 #if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0
@@ -57,7 +48,7 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// The vectors of a target that computes with plain arrays: each pack is an array of at most Lanes floats.
+// The packs are arrays of at most Lanes floats.
 template <std::size_t Lanes>
 struct ArrayVectors : target::PlainArrays<Lanes> {
   static constexpr std::size_t lanes = Lanes;
@@ -101,7 +92,6 @@ using NativeVectors = ArrayVectors<LADON_ARRAY_LANES>;
 using NativeVectors = ArrayVectors<1>;
 #endif
 
-// The packs that constant evaluation computes with.
 struct ConstantPacks {
   static constexpr std::size_t lanes = 1;  // but Pack<N> exists for every N
   static constexpr bool widens_int8 = false;
@@ -109,8 +99,7 @@ struct ConstantPacks {
   using Pack = ArrayPack<N>;
 };
 
-// Calls f(Vectors{}) at run time and f(ConstantPacks{}) in constant evaluation. `f` computes with the packs of its
-// argument.
+// Calls f(Vectors{}) at run time and f(ConstantPacks{}) in constant evaluation.
 template <class Vectors, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
 #if LADON_CONSTANT_EVALUATION
@@ -119,8 +108,7 @@ LADON_INLINE constexpr void with_packs(F f) noexcept {
   f(Vectors{});
 }
 
-// Returns the number of lanes of the narrowest register that has at least `tokens` lanes. If every register has fewer
-// lanes than `tokens`, returns the number of lanes of the widest register.
+// Returns the lanes of the narrowest register that holds `tokens` lanes, or else of the widest register.
 template <class Vectors, std::size_t Lanes = Vectors::lanes>
 constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   if constexpr (Lanes > 1) {
@@ -135,12 +123,9 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns the layout of `tokens` tokens in panels, and the shape of a tile of products of these tokens. `model` is the
-// width of a token in the products with weights, or 0 if there are no such products. If `tokens` tokens fill one and a
-// half registers and `model` is at least Vectors::narrowest_model_of_half_packs, a panel has three packs of half a
-// register. For a single token, a panel has the width 1: in products, the lanes then hold different features or keys
-// instead of different tokens (detail/product/single.hpp, detail/attention/single.hpp). Sums across lanes
-// depend on the number of lanes, so a deterministic build treats a single token like several tokens.
+// Returns the layout of `tokens` tokens. `model` is the width of a token in products with weights, or 0. Panels of a
+// single token have the width 1, because lanes then hold features or keys. Sums across lanes depend on the number of
+// lanes, so deterministic builds treat a single token like several.
 template <class Vectors>
 constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Vectors::single_token_rows};
@@ -150,20 +135,8 @@ constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t model = 0) no
   return Vectors::panel_layout(tokens, vec::lanes_for<Vectors>(tokens));
 }
 
-// Returns the layout of the last panel of `tokens` tokens. All other panels have the layout panel_layout(tokens,
-// model). The last panel has the layout that its tokens would have as a separate sequence, so few tokens use narrow
-// packs and folded products (detail/product/folded_tile.hpp). There are two exceptions:
-// - A single token in the last panel has the layout of two tokens, because the kernels for a single token compute only
-//   whole sequences.
-// - With one lane, there are no narrower packs. The last panel then has the layout of the other panels.
-//
-// The table has the time of encoder layers with last_panel_layout, divided by the time without it. Without it, the last
-// panel has one pack of 16 lanes. Each time is the quickest of three or more alternating series (Zen 4, AVX-512).
-// (99,64,1) means 99 tokens with 64 features in 1 head:
-//   relative time                  tokens of the last panel   float32   bfloat16   int8
-//   12 layers of KWT-1 (99,64,1)   3                          0.92      -          0.92
-//   3 layers (99,384,12)           3                          0.92      0.89       0.91
-//   3 layers (70,384,12)           6                          0.95      -          -
+// The last panel has the layout that its tokens would have as a separate sequence: KWT-1 (99 tokens) takes 0.92 of the
+// time (Zen 4). Kernels for a single token compute only whole sequences, so one token counts as two.
 template <class Vectors>
 constexpr PanelLayout last_panel_layout(std::size_t tokens, std::size_t model = 0) noexcept {
   const PanelLayout whole = panel_layout<Vectors>(tokens, model);
@@ -172,7 +145,6 @@ constexpr PanelLayout last_panel_layout(std::size_t tokens, std::size_t model = 
   return panel_layout<Vectors>(rest == 1 ? 2 : rest, model);
 }
 
-// Whether products of tokens with the layout T use the kernels for a single token.
 template <class Simd, PanelLayout T>
 inline constexpr bool is_single_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;
 

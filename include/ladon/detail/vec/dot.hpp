@@ -21,9 +21,9 @@
 #include <type_traits>
 
 #include <ladon/bfloat16.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 #include <ladon/detail/vec/integer_sums.hpp>
 #include <ladon/detail/vec/quantisation_levels.hpp>
-#include <ladon/detail/vec/rounding.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
 

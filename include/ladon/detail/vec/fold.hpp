@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of folded tiles (detail/product/folded_tile.hpp, detail/product/product_int8.hpp). A step is the
-// work for one value of the inner index of a product. A folded pack is a register that holds lanes / Steps tokens, with
-// the features of `Steps` consecutive steps for each token. Lane i * Steps + j holds step j of token i.
-//
-// The result of add_steps needs a narrower register. Fold therefore exists only for AVX, AVX2 and AVX-512, which have
-// registers of several widths. Fold also requires __builtin_shufflevector, because shuffles would otherwise go through
+// The operations of folded tiles (detail/product/folded_tile.hpp). Lane i * Steps + j of a folded pack holds step j of
+// token i, for lanes / Steps tokens. Fold needs registers of several widths (AVX), and shuffles that do not go through
 // memory.
-//
-// detail/panel/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +30,8 @@ struct Fold<XsimdPack<N>, Steps> {
   using Pack = XsimdPack<N>;
   static constexpr std::size_t tokens = N / Steps;
 
-  // Returns the weights of one row for Steps consecutive steps, repeated over all lanes: lane i holds the word
-  // i % Steps of `from`. A word has 32 bits, and is a float or a pair of bfloat16 numbers.
-  //
-  // Two words are repeated as an integer of 64 bits, by the instruction vpbroadcastq. On Zen 4, vbroadcastsd, which
-  // repeats a double, is slower: a tile of one pack and 16 rows reaches 99% of peak multiply-add throughput with
-  // vpbroadcastq, and 75% with vbroadcastsd (weights in the L1 cache).
+  // Lane i is word i % Steps of `from`: a float, or a pair of bfloat16 numbers. vpbroadcastq reaches 99% of the peak of
+  // a tile of 1 x 16, and vbroadcastsd 75% (Zen 4).
   static LADON_INLINE Pack repeat(const void* from) noexcept {
     if constexpr (Steps == 2) {
       std::int64_t two;
@@ -56,8 +46,7 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Returns the weights of one row for Steps consecutive steps, as `repeat` does. Stride is the distance of two
-  // consecutive weights. A Stride other than 1 requires floats and two steps.
+  // Like `repeat`, but consecutive weights are Stride apart.
   template <std::size_t Stride, class Element>
   static LADON_INLINE Pack alternate(const Element* from) noexcept {
     if constexpr (Stride == 1) return repeat(from);
@@ -69,29 +58,25 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Converts Steps rows of a panel into a folded pack. `rows` holds the rows as in memory: lane j * tokens + i is token
-  // i of row j.
+  // Lane j * tokens + i of `rows` is token i of row j.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Loads Steps rows of a panel, and converts the rows into a folded pack. A row has `tokens` elements, so the rows
-  // fill one register. The elements of a row are floats, or tuples of 32 bits (tuple_dot.hpp).
+  // Loads Steps rows, which fill one register. The elements are floats, or tuples of 32 bits.
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
     folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
   }
-  // Loads two rows of a panel that is one and a half registers wide, and converts them into three folded packs.
+  // Loads two rows of one and a half registers.
   static LADON_INLINE void load(const void* from, Pack (&folded)[3]) noexcept {
     static_assert(Steps == 2);
     const float* const rows = static_cast<const float*>(from);
-    // The two rows fill three registers: `a` is the first part of row 0, `b` is the rest of row 0 and the beginning of
-    // row 1, and `c` is the rest of row 1.
+    // `b` is the rest of row 0 and the beginning of row 1.
     const Pack a = Pack::load(rows), b = Pack::load(rows + N), c = Pack::load(rows + 2 * N);
     folded[0] = interleave_halves<0, 1>(a, b);
     folded[1] = interleave_halves<1, 0>(a, c);
     folded[2] = interleave_halves<0, 1>(b, c);
   }
 
-  // Loads two rows of a panel of N tokens. `first` receives the first N / 2 tokens, and `rest` the next N / 4 tokens.
-  // The function does not use the last N / 4 tokens.
+  // Loads the first N / 2 and the next N / 4 tokens of two rows.
   static LADON_INLINE void load_three_quarters(const void* from, Pack& first, XsimdPack<tokens>& rest) noexcept
     requires(N == 16 && Steps == 2)
   {
@@ -101,9 +86,7 @@ struct Fold<XsimdPack<N>, Steps> {
     rest = Fold<Half, 2>::template interleave_halves<0, 0>(Half::load(rows + tokens), Half::load(rows + N + tokens));
   }
 
-  // Adds the steps of each token: lane i of the result is the sum of token i. The folded pack is first transposed back
-  // into one row per step. Then the upper half of the rows is added to the lower half, until one row is left. The order
-  // of addition is 0 + 1 for two steps, and (0 + 2) + (1 + 3) for four steps.
+  // Lane i is the sum of token i. The order of addition is 0 + 1, or (0 + 2) + (1 + 3).
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {
@@ -117,8 +100,7 @@ struct Fold<XsimdPack<N>, Steps> {
   template <class, std::size_t>
   friend struct Fold;
 
-  // Transposes a matrix of Rows rows and N / Rows columns. The lanes of `rows` hold the matrix in row-major order. The
-  // lanes of the result hold the transposed matrix in row-major order.
+  // Transposes a row-major matrix of Rows rows and N / Rows columns.
   template <std::size_t Rows>
   static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -126,9 +108,7 @@ struct Fold<XsimdPack<N>, Steps> {
     }(LaneIndices<Pack>{});
   }
 
-  // Interleaves half of the lanes of `a` with half of the lanes of `b`. Lane 2 i of the result is lane i of the half of
-  // `a`, and lane 2 i + 1 is lane i of the half of `b`. HalfA chooses the half of `a`, and HalfB the half of `b`: 0 is
-  // the lower half, and 1 is the upper half.
+  // Interleaves half HalfA of `a` with half HalfB of `b`. 0 is the lower half.
   template <std::size_t HalfA, std::size_t HalfB>
   static LADON_INLINE Pack interleave_halves(const Pack& a, const Pack& b) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -136,7 +116,6 @@ struct Fold<XsimdPack<N>, Steps> {
     }(LaneIndices<Pack>{});
   }
 
-  // Returns the lower half of the lanes plus the upper half of the lanes.
   template <std::size_t M>
   static LADON_INLINE XsimdPack<M / 2> add_halves(const XsimdPack<M>& a) noexcept {
     using Half = XsimdPack<M / 2>;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack of four lanes in one vector register of Helium (MVE, on Cortex-M55 and M85). pack_array.hpp documents the
-// interface. The operations call intrinsics, because xsimd does not support Helium. The vector instructions always
-// flush subnormals to zero, regardless of the settings in FPSCR.
+// A pack in one register of Helium (MVE, on Cortex-M55 and M85), which xsimd does not support. array.hpp documents the
+// interface. Helium always flushes subnormals to zero.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,7 @@ namespace LADON_NAMESPACE::detail::vec {
 
 struct HeliumPack;
 
-// A float that stands for a pack of four equal lanes. Some instructions read such an operand from a general register,
-// which saves a vector register. For all other operations, the float is converted to a HeliumPack.
+// A float that stands for four equal lanes. Some instructions read it from a general register.
 struct HeliumBroadcast {
   float value;
   LADON_INLINE operator HeliumPack() const noexcept;
@@ -26,12 +24,11 @@ struct HeliumBroadcast {
 struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
-  // `load` and `store` access memory through the type InMemory instead of intrinsics. g++ 12 treats an access by an
-  // intrinsic as an access to integers. g++ 12 may therefore swap this access with another access to the same memory as
-  // floats. load_partial and store_partial need intrinsics, and call keep_order to preserve the order.
+  // Memory is accessed through InMemory: g++ 12 treats accesses of intrinsics as integers, and may swap them with
+  // accesses of floats. load_partial and store_partial call keep_order instead.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
-  // A mask has four equal bits for each lane, as in the predicate register VPR.
+  // Four equal bits for each lane.
   struct Mask {
     mve_pred16_t bits;
     friend LADON_INLINE Mask operator&(const Mask& a, const Mask& b) noexcept {
@@ -42,8 +39,6 @@ struct HeliumPack {
 
   static LADON_INLINE HeliumBroadcast broadcast(float x) noexcept { return {x}; }
   static LADON_INLINE HeliumPack lane_index() noexcept { return {float32x4_t{0, 1, 2, 3}}; }
-  // Returns the mask whose lane i is bit i of `bits`. Bit i moves to bit 4 i, and is then copied to all four bits of
-  // lane i.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
     const std::uint32_t four_bits = bits & 0xf;
     const std::uint32_t first_bit_of_lane = (four_bits | four_bits << 3 | four_bits << 6 | four_bits << 9) & 0x1111;
@@ -73,9 +68,7 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack operator*(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vmulq_f32(a.vector, b.vector)};
   }
-  // Helium has no vector division and no vector square root, so the FPU computes one lane at a time. Each lane of a
-  // vector register is also a scalar register of the FPU: the lanes of q0 are s0 to s3, and the lanes of q1 are s4 to
-  // s7. g++ 12 would move each lane through a general register, so a quotient would take 25 instructions instead of 4.
+  // The FPU divides lane by lane. The lanes of q0 and q1 are s0 to s7: 4 instructions. From C++, g++ 12 needs 25.
   friend LADON_INLINE HeliumPack operator/(const HeliumPack& a, const HeliumPack& b) noexcept {
     register float32x4_t quotient asm("q0") = a.vector;
     register float32x4_t divisor asm("q1") = b.vector;
@@ -92,7 +85,6 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack fma(const HeliumPack& a, const HeliumPack& b, const HeliumPack& c) noexcept {
     return {vfmaq_f32(c.vector, a.vector, b.vector)};
   }
-  // The next operations take a HeliumBroadcast. Their instructions read the broadcast float from a general register.
   friend LADON_INLINE HeliumPack operator+(const HeliumPack& a, const HeliumBroadcast& b) noexcept {
     return {vaddq_n_f32(a.vector, b.value)};
   }
@@ -112,9 +104,7 @@ struct HeliumPack {
     return fma(HeliumPack(a), b, c);
   }
 
-  // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`. Without
-  // assembly, g++ 12 would generate three more instructions, because it would copy the result of the comparison to a
-  // general register and back.
+  // vmaxnm and vminnm would lose a NaN in `b`. From C++, g++ 12 would copy the comparison to a general register.
   friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept {
     HeliumPack larger;
     asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q1, %q2" : "=w"(larger.vector) : "w"(a.vector), "w"(b.vector) : "p0");
@@ -125,8 +115,7 @@ struct HeliumPack {
     asm("vcmp.f32 gt, %q2, %q1\n\tvpsel %q0, %q1, %q2" : "=w"(smaller.vector) : "w"(a.vector), "w"(b.vector) : "p0");
     return smaller;
   }
-  // The comparison a < b is computed as b > a. Helium's condition "less" would be true for NaN, because it means "not
-  // greater or equal".
+  // As b > a, because Helium's condition "less" is true for NaN.
   friend LADON_INLINE Mask operator<(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vcmpgtq_f32(b.vector, a.vector)};
   }
@@ -148,7 +137,7 @@ struct HeliumPack {
     return {vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a.vector), 23))};
   }
 
-  // Stores the four rows into an array of 16 floats. vld4 then loads the floats i, i + 4, i + 8 and i + 12 into row i.
+  // vld4 loads the floats i, i + 4, i + 8 and i + 12 into row i.
   static LADON_INLINE void transpose(HeliumPack (&row)[4]) noexcept {
     float square[16];
     LADON_UNROLL
@@ -157,7 +146,6 @@ struct HeliumPack {
     LADON_UNROLL
     for (std::size_t i = 0; i < 4; ++i) row[i].vector = columns.val[i];
   }
-  // For each row, adds lanes 0 and 1, adds lanes 2 and 3, and then adds both sums. The rows are overwritten.
   static LADON_INLINE HeliumPack add_rows(HeliumPack (&row)[4]) noexcept {
     transpose(row);
     return (row[0] + row[1]) + (row[2] + row[3]);
@@ -171,9 +159,8 @@ struct HeliumPack {
   }
 
  private:
-  // Prevents the compiler from moving memory accesses past this call. The comment on InMemory gives the reason.
+  // See InMemory.
   static LADON_INLINE void keep_order() noexcept { asm volatile("" ::: "memory"); }
-  // Returns the pack whose lane i is f(i).
   template <class F>
   static LADON_INLINE HeliumPack each_lane(F f) noexcept {
     return {float32x4_t{f(0), f(1), f(2), f(3)}};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on single floats: multiply-add, square root, selection, maximum and minimum. ArrayPack computes each lane
-// with these functions, at run time and in constant evaluation.
+// Arithmetic on single floats, for the lanes of ArrayPack.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +14,8 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Returns a * b + c with one rounding. Constant evaluation uses this function, because not every compiler accepts the
-// fma builtin in constant expressions. The product is exact in double. The sum is rounded to odd: if the sum is
-// inexact, the last bit of the double is 1. The conversion to float then gives the correctly rounded result (Boldo and
-// Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// Returns a * b + c with one rounding, for constant evaluation. The product is exact in double, and the sum is rounded
+// to odd (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 constexpr float fma_exact(float a, float b, float c) noexcept {
   const double product = static_cast<double>(a) * b;
   const double sum = product + c;
@@ -30,9 +27,7 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// Whether fma_scalar rounds a * b + c only once. Without an fma instruction, product and sum are rounded separately,
-// because an emulated fma would call libm for every product. In a deterministic build, product and sum are rounded
-// separately on every target.
+// Whether fma_scalar rounds only once. An emulated fma would call libm for every product.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
 #elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
@@ -40,17 +35,14 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// True if the engine decides at run time whether fma_scalar rounds once or twice. With WebAssembly's relaxed SIMD, the
-// engine makes this choice for all multiply-adds. fma_scalar then calls the vector instruction, so that single floats
-// and vectors are rounded in the same way.
+// With relaxed SIMD, the engine chooses one or two roundings for all multiply-adds. fma_scalar then calls the vector
+// instruction, to round like vectors.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else
 inline constexpr bool fma_is_up_to_the_engine = false;
 #endif
 
-// Returns a * b + c. If fma_is_fused is true, the result is rounded once, otherwise twice. With WebAssembly's relaxed
-// SIMD, the engine decides at run time.
 LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   if constexpr (fma_is_fused) {
     if (std::is_constant_evaluated()) return fma_exact(a, b, c);
@@ -66,8 +58,8 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   }
 }
 
-// Returns the square root of `x`, correctly rounded, by Newton's iteration in double. The iteration starts above the
-// root and ends when a step does not decrease the value. Negative numbers and NaN give NaN.
+// Returns the square root, correctly rounded. The iteration starts above the root, and ends when a step does not
+// decrease the value.
 constexpr float sqrt_newton(float x) noexcept {
   if (!(x > 0) || x == std::numeric_limits<float>::infinity()) {
     return x == 0 || x > 0 ? x : std::numeric_limits<float>::quiet_NaN();
@@ -77,8 +69,6 @@ constexpr float sqrt_newton(float x) noexcept {
   return static_cast<float>(root);
 }
 
-// Returns the square root of `x`. Constant evaluation calls sqrt_newton, and so do targets without a square root
-// instruction.
 LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
   if (std::is_constant_evaluated()) return sqrt_newton(x);
 #if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || \
@@ -89,11 +79,8 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// Programs for microcontrollers often need calls of constant duration. On a Cortex-M with an FPU, the next three
-// functions are therefore written in assembly for g++. If they were C++ code and an argument were a constant, g++ 12
-// would generate a branch, and the duration would depend on the other arguments.
+// The next functions are assembly, so that calls take constant time: g++ 12 would branch if an argument is a constant.
 
-// Returns condition ? a : b.
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)
   if (!std::is_constant_evaluated()) {
@@ -103,7 +90,7 @@ LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noe
 #endif
   return condition ? a : b;
 }
-// Returns a > b ? a : b. If `a` or `b` is NaN, the result is `b`.
+// If `a` or `b` is NaN, max_scalar and min_scalar return `b`.
 LADON_INLINE constexpr float max_scalar(float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)
   if (!std::is_constant_evaluated()) {
@@ -113,7 +100,6 @@ LADON_INLINE constexpr float max_scalar(float a, float b) noexcept {
 #endif
   return a > b ? a : b;
 }
-// Returns a < b ? a : b. If `a` or `b` is NaN, the result is `b`.
 LADON_INLINE constexpr float min_scalar(float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)
   if (!std::is_constant_evaluated()) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shuffles: functions that reorder the lanes of one or two XsimdPacks. xsimd has only some of these shuffles, and
-// versions of xsimd differ. This file therefore calls the compiler's builtin, which finds the instructions for any
-// shuffle.
+// Functions that reorder the lanes of XsimdPacks, by the compiler's builtin. xsimd has only some of these shuffles.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +9,7 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Returns a pack of lanes of `a` and `b`. If Index[i] < lanes, lane i of the result is lane Index[i] of `a`. Otherwise
-// lane i of the result is lane Index[i] - lanes of `b`.
+// Lane i is lane Index[i] of `a` followed by `b`.
 template <std::size_t... Index, class Pack>
 LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
   using Batch = typename Pack::Batch;
@@ -31,14 +28,10 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 #endif
 }
 
-// The lane numbers 0 .. lanes - 1 of a pack, as a type. The functions below expand the lane numbers into the indices of
-// a shuffle.
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// A quad is four neighbouring lanes. Each quad of the result has four lanes from the quads of `a` and `b` in the same
-// place. The four values of Pick choose these lanes, and are the same for all quads. The values 0 to 3 are the lanes of
-// the quad of `a`, and the values 4 to 7 are the lanes of the quad of `b`.
+// Each quad (four neighbouring lanes) has four lanes of the same quads of `a` (Pick 0 to 3) and `b` (4 to 7).
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -47,9 +40,7 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Combines whole quads. With sixteen lanes, the result consists of four quads: numbers First and Second of `a`, then
-// numbers First and Second of `b`. With eight lanes, the result consists of two quads: number First of `a`, then number
-// First of `b`.
+// 16 lanes: quads First and Second of `a`, then of `b`. 8 lanes: quad First of `a`, then of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -58,7 +49,7 @@ LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Rotates the lanes: lane i of the result is lane (i + By) % lanes of `a`.
+// Lane i is lane (i + By) % lanes of `a`.
 template <std::size_t By, class Pack>
 LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -66,10 +57,8 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Merges rows in pairs: rows 2 i and 2 i + 1 become row i. There are lanes / Width rows before the call, and half as
-// many after it. The call is one step of adding all lanes of each row. The lanes of a row form blocks of 2 * Width
-// lanes, and the two halves of each block are added. In the merged row, the first half of each block is the sum from
-// row 2 i, and the second half is the sum from row 2 i + 1.
+// Merges rows 2 i and 2 i + 1 into row i, of lanes / Width rows. The halves of each block of 2 * Width lanes are added:
+// the sum of row 2 i becomes the first half, and the sum of row 2 i + 1 the second.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -83,9 +72,8 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Transposes a square of rows in place: lane j of row i becomes lane i of row j. The square consists of blocks of 4 x 4
-// lanes. First, each block is transposed. Then blocks on opposite sides of the diagonal are exchanged. The
-// transposition of xsimd (from version 11 on) takes twice as many instructions.
+// Lane j of row i becomes lane i of row j. First, blocks of 4 x 4 lanes are transposed, and then exchanged across the
+// diagonal. xsimd takes twice as many instructions.
 template <class Pack>
 LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

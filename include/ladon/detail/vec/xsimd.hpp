@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack in one vector register, based on xsimd 8.1 to 14. pack_array.hpp documents the interface. No other file
-// includes xsimd. If xsimd lacks an instruction of the target, or uses several instructions instead, this file or
-// fold.hpp calls the intrinsic. detail/target/layout.hpp defines tiles.
+// A pack in one vector register, based on xsimd 8.1 to 14. array.hpp documents the interface. No other file includes
+// xsimd. Where xsimd lacks an instruction, this file calls the intrinsic.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-// Disables a wrong warning: GCC 12 and older warn about an undefined operand in their own AVX-512 intrinsics (GCC bug
-// 105593).
+// GCC 12 warns about its own AVX-512 intrinsics (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -27,17 +25,13 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// On 64-bit Arm, XsimdPack calls intrinsics, because calls of xsimd compile slowly: xsimd looks up every operation in a
-// tuple of functions for ten types. g++ 12 compiles test_encoder.cpp in 11 s with intrinsics, and in 20 s with calls of
-// xsimd. The calls of xsimd stand in an `else` after `if constexpr`, so they are not compiled on this target.
+// On 64-bit Arm, XsimdPack calls intrinsics, because calls of xsimd compile slowly: g++ 12 takes 20 s instead of 11 s
+// for test_encoder.cpp.
 
-// Whether the target has a vector register of N floats.
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
-// Disables a wrong warning of GCC 12. If GCC 12 sees the size of the caller's array, it unrolls the loops over tokens
-// and warns about iterations beyond the end of the array. The loops never reach these iterations, but the number of
-// tokens is known at run time only.
+// As in array.hpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -65,9 +59,7 @@ struct XsimdPack {
 #endif
     return Mask(value);
   }
-  // Returns the mask whose lane i is bit i of `bits`. On AVX-512, `bits` is the mask register. On other targets, every
-  // lane starts as the float 1. If bit i of `bits` is 1, bit i of the significand of lane i is set to 1, so lane i
-  // becomes greater than 1. The mask is the comparison with 1.
+  // Without mask registers, bit i sets a bit of the significand of 1 in lane i, and the lane is compared with 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -81,8 +73,7 @@ struct XsimdPack {
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. An arithmetic instruction
-  // can then read its operand directly from memory, without a separate load. Only XsimdPack has this function.
+  // Precondition: `from` is aligned to the pack. Instructions can then read the operand from memory.
   static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
@@ -132,7 +123,7 @@ struct XsimdPack {
 #endif
       return a.batch * b.batch;
   }
-  // On 64-bit Arm, xsimd 8.1 only estimates quotients, so this operator calls an intrinsic.
+  // xsimd 8.1 only estimates quotients on 64-bit Arm.
   friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4)
@@ -142,10 +133,7 @@ struct XsimdPack {
       return a.batch / b.batch;
   }
 
-  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a separate product and sum. xsimd 8.1 does so
-  // for sixteen lanes. On AVX2, every version of xsimd does so for four lanes, because it uses its code for SSE4. xsimd
-  // relies on the compiler to contract product and sum into an fma, but Ladon is compiled without contraction
-  // (-ffp-contract=off).
+  // xsimd::fma computes a product and a sum for sixteen lanes (8.1) and for four lanes (AVX2).
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC
     return a.batch * b.batch + c.batch;
@@ -164,9 +152,7 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // AVX-512 has one instruction for fma_or_zero. g++ compiles select(zero, 0, fma(a, b, c)) to two instructions. In a
-  // loop that computes a tile and exponentials, a pack of exponentials takes 2.9 cycles with two instructions, and 2.4
-  // cycles with one (Zen 5).
+  // One instruction. With g++'s two, exponentials beside a tile take 2.9 instead of 2.4 cycles a pack (Zen 5).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
                                             const XsimdPack& c) noexcept {
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
@@ -177,7 +163,7 @@ struct XsimdPack {
 #endif
     return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
-  // On 64-bit Arm, xsimd only estimates the square roots of floats, so this function calls an intrinsic.
+  // xsimd only estimates square roots on 64-bit Arm.
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4)
@@ -187,13 +173,8 @@ struct XsimdPack {
       return xsimd::sqrt(a.batch);
   }
 
-  // If `b` is NaN, max and min return NaN. If only `a` is NaN, the result depends on the target:
-  //   x86          The intrinsics return `b`. max and min call the intrinsics, because the order of the operands
-  //                depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
-  //   Arm          The result is NaN.
-  //   WebAssembly  The instructions pmax and pmin with swapped operands return `b`. V8 compiles each of them to one
-  //                instruction on x86. Emscripten's _mm_max_ps compiles to a comparison and a selection, which are four
-  //                instructions. xsimd (up to 14.3) does not swap the operands, so a NaN in `b` would be lost.
+  // The intrinsics keep the order of operands (array.hpp), which differs between versions of xsimd. On WebAssembly, V8
+  // compiles pmax and pmin with swapped operands to one instruction each, and _mm_max_ps to four.
   friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmax(b.batch, a.batch));
@@ -320,8 +301,7 @@ struct XsimdPack {
 
   static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { transpose_square(row); }
 
-  // Adds all lanes of each row: merges pairs of rows into single rows, then pairs of these rows, until one row is left.
-  // `row` is overwritten.
+  // Merges pairs of rows until one row is left.
   static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
     add_pairs<1>(row);
     add_pairs<2>(row);
@@ -330,8 +310,7 @@ struct XsimdPack {
     return row[0];
   }
 
-  // Returns the bits of `from` as a batch of elements of type To. The template argument of xsimd::bitwise_cast is the
-  // element type of the result from xsimd 9 on, and the batch type of the result in earlier versions.
+  // The template argument of xsimd::bitwise_cast is the batch type before xsimd 9.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9
@@ -341,9 +320,6 @@ struct XsimdPack {
 #endif
   }
 
-  // Returns the largest lane. The lanes are rotated by 1 and by 2. If the pack has 8 or 16 lanes, the lanes are also
-  // rotated by 4, and with 16 lanes by 8. After each rotation, the maximum of the rotated and the unrotated pack is
-  // taken. At the end, every lane holds the maximum of all lanes.
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
     XsimdPack largest = max(a, rotate_lanes_down<1>(a));
     largest = max(largest, rotate_lanes_down<2>(largest));
