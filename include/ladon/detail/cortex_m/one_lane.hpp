@@ -77,8 +77,9 @@ struct Engine {
   static LADON_INLINE void product(const Weights& w, const In& in, std::size_t panels,
                                    const Epilogue& epilogue) noexcept {
     constexpr std::size_t rows = P::layout.tile_rows_for(P::packs), most = target::Current::int8_tile_sums / P::packs;
-    for_row_tiles < P::rows,
-        rows<most ? rows : most>([&]<std::size_t R>(std::size_t first) { tile<P, R>(w, first, in, panels, epilogue); });
+    constexpr std::size_t tile_rows = rows < most ? rows : most;
+    for_row_tiles<P::rows, tile_rows>(
+        [&]<std::size_t R>(std::size_t first) { tile<P, R>(w, first, in, panels, epilogue); });
   }
 };
 
