@@ -17,9 +17,9 @@
 #include <ladon/detail/target/sse2.hpp>
 #elif defined(__aarch64__) || defined(__ARM_NEON)
 #include <ladon/detail/target/neon.hpp>
-#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#elif LADON_HELIUM
 #include <ladon/detail/target/helium.hpp>
-#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#elif LADON_CORTEX_M
 #include <ladon/detail/target/cortex_m.hpp>
 #else
 

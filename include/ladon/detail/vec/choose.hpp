@@ -20,7 +20,7 @@
 #define LADON_TARGET_HAS_VECTORS
 #endif
 
-#if !defined(LADON_ARRAY_LANES) && !LADON_DETERMINISTIC && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#if LADON_HELIUM && !defined(LADON_ARRAY_LANES) && !LADON_DETERMINISTIC
 #define LADON_HAS_HELIUM 1
 #include <ladon/detail/vec/helium.hpp>
 #else
