@@ -115,14 +115,6 @@ struct MultiHeadSteps {
 
   static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Vectors>;
 
-  // Whether the queries of the last panel use the kernels for a single query. Their scores must fit into the scratch
-  // memory of one panel.
-  static constexpr std::size_t last_count = S.queries - (q.panels(S.queries) - 1) * q.width();
-  static constexpr bool splits_last_panel = !LADON_DETERMINISTIC && Simd::lanes > 1 && k.lanes > 1 && !(last_q == q) &&
-                                            (last_count <= target::Current::most_last_queries) &&
-                                            (last_count <= L::allowed_heads) &&
-                                            (last_count * L::all_keys <= q.width() * L::block);
-
   // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. convert_tokens and
   // context_to_panels also make the quantised or bfloat16 panels that some projections need (detail/panel/input.hpp).
   template <class CallShare = WholeCall>
@@ -350,10 +342,6 @@ struct MultiHeadSteps {
     for_panels<T, Last, Tokens>(active, run, share);
   }
 
-  // ScaledBy makes the projections of queries, keys and values one function, unless joins_queries gives queries their
-  // own.
-  using ContextTransform = std::conditional_t<joins_queries, Unchanged, ScaledBy>;
-
   // Computes K^T or V^T of one head for every active key: `out` [panels][Rows][key width].
   template <std::size_t Rows, std::size_t Inner, class W, class Context>
   static LADON_INLINE constexpr void project_context(const W& w, Context context, std::size_t active,
@@ -361,9 +349,8 @@ struct MultiHeadSteps {
     constexpr std::size_t out_stride = Rows * k.width();
     for_panels<k, last_k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
         active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-          matmul<Simd, P, Packs, Rows, Inner>(
-              w, context.template panels_from<Inner, k.width()>(first), count,
-              Epilogue<k.width(), ContextTransform>{out + first * out_stride, out_stride});
+          matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
+                                              Epilogue<k.width()>{out + first * out_stride, out_stride});
         });
   }
   // Projects the keys or values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.
@@ -525,41 +512,6 @@ struct MultiHeadSteps {
                                           count, Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
   }
 
-  // Computes the queries of the last panel in one query head. Each query takes the place of a head in the kernels for a
-  // single query.
-  template <std::size_t Width, class Call, class Queries>
-  static LADON_NOINLINE constexpr void attend_last_queries(const Call& call, const Queries& bound,
-                                                           const Head<const float*>& head, const float* query,
-                                                           Range queries, float* scores, float* out) noexcept {
-    alignas(64) float rows[last_count * S.head_width], results[last_count * S.value_width];
-    for (std::size_t i = 0; i < S.head_width; ++i) {
-      for (std::size_t t = 0; t < last_count; ++t) rows[t * S.head_width + i] = query[i * Width + t];
-    }
-    const auto attend = [&]<std::size_t Count>(std::size_t first) LADON_INLINE_LAMBDA {
-      const float* const query_rows = rows + first * S.head_width;
-      float* const result_rows = results + first * S.value_width;
-      SingleQueries<const float*, Count> together{head.keys,  head.values, head.values_finite, head.index, {},
-                                                  query_rows, scores,      result_rows};
-      decltype(call.capture_of(head.index, Range{})) captures[Count]{};
-      for (std::size_t t = 0; t < Count; ++t) {
-        const std::size_t token = queries.begin + first + t;
-        together.sink[t] = head.sink;
-        captures[t] = call.capture_of(head.index, Range{token, token + 1});
-      }
-      attend_query_of_heads<S, Score, Vectors, Simd, panel_layout<Vectors>(1)>(together, nullptr, call.lengths.keys,
-                                                                               bound.mask, captures);
-    };
-    const std::size_t active = queries.end - queries.begin;
-    if (active == last_count) {
-      attend.template operator()<last_count>(0);
-    } else {
-      for (std::size_t t = 0; t < active; ++t) attend.template operator()<1>(t);
-    }
-    for (std::size_t i = 0; i < S.value_width; ++i) {
-      for (std::size_t t = 0; t < active; ++t) out[i * Width + t] = results[t * S.value_width + i];
-    }
-  }
-
   // Computes all active queries in one query head, block by block: projects (or copies) them, rotates them, and
   // attends. Projected: the queries of all heads are projected already.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
@@ -591,16 +543,9 @@ struct MultiHeadSteps {
         if constexpr (std::is_same_v<View, PairPanels>) {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
         }
-        // With a mask, the last panel keeps the usual kernels: the mask may depend on the query, but the kernels for a
-        // single query know only query 0.
-        constexpr bool masks = decltype(Queries::mask)::hides_keys || decltype(Queries::mask)::adds_to_scores;
-        if constexpr (splits_last_panel && !(P == q) && !masks && std::is_same_v<View, const float*>) {
-          attend_last_queries<P.width()>(call, bound, head, query, queries, scratch.scores.data, out);
-        } else {
-          attend_query_block<S, Score, Vectors, Simd, P, Packs, uses_block_floats>(
-              head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
-              call.capture_of(h, queries));
-        }
+        attend_query_block<S, Score, Vectors, Simd, P, Packs, uses_block_floats>(
+            head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
+            call.capture_of(h, queries));
       }
     };
     for_panels<q, last_q, S.queries>(call.lengths.queries, attend);

@@ -34,10 +34,6 @@ struct SingleQueries {
   float* out;          // [Heads][value width]: the output
 };
 
-// The type of the elements of a view.
-template <class View>
-using ElementOf = std::remove_cvref_t<decltype(*elements(View{}))>;
-
 // How many keys a block has.
 template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
@@ -58,7 +54,6 @@ template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs,
 LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
                                          Pack (&product)[Heads * Streams * Packs]) noexcept {
   constexpr std::size_t packs = Streams * Packs, count = Heads * packs;
-  constexpr bool paired = Packs % 2 == 0 && vec::EvenOdd<Pack, Element>::available;
   Pack sum[Sums][count];
   LADON_UNROLL
   for (std::size_t i = 0; i < Sums * count; ++i) sum[i / count][i % count] = Pack::broadcast(0.0f);
@@ -70,22 +65,12 @@ LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distan
       if constexpr (Heads > 1) x[h] = vec::keep_in_register(x[h]);
     }
     LADON_UNROLL
-    for (std::size_t i = 0; i < packs; i += paired ? 2 : 1) {
-      const Element* const from = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
-      Pack loaded[paired ? 2 : 1];
-      if constexpr (paired) {
-        vec::EvenOdd<Pack, Element>::load(from, loaded[0], loaded[1]);
-      } else {
-        loaded[0] = vec::load_as_float<Pack>(from);
-      }
+    for (std::size_t i = 0; i < packs; ++i) {
+      const Pack loaded =
+          vec::load_as_float<Pack>(keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes);
+      const Pack key = Heads == 1 ? loaded : vec::keep_in_register(loaded);
       LADON_UNROLL
-      for (std::size_t j = 0; j < (paired ? 2 : 1); ++j) {
-        const Pack key = Heads == 1 ? loaded[j] : vec::keep_in_register(loaded[j]);
-        LADON_UNROLL
-        for (std::size_t h = 0; h < Heads; ++h) {
-          sum[s][h * packs + i + j] = fma(x[h], key, sum[s][h * packs + i + j]);
-        }
-      }
+      for (std::size_t h = 0; h < Heads; ++h) sum[s][h * packs + i] = fma(x[h], key, sum[s][h * packs + i]);
     }
   };
   std::size_t feature = 0;
@@ -98,10 +83,6 @@ LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distan
   LADON_UNROLL
   for (std::size_t i = 0; i < count; ++i) {
     product[i] = Sums == 1 ? sum[0][i] : (sum[0][i] + sum[1 % Sums][i]) + (sum[2 % Sums][i] + sum[3 % Sums][i]);
-  }
-  if constexpr (paired) {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < count; i += 2) vec::EvenOdd<Pack, Element>::join(product[i], product[i + 1]);
   }
 }
 
@@ -236,7 +217,6 @@ template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs,
 LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t stride, std::size_t panels,
                                                     std::size_t distance, Pack (&sum)[ValueWidth * Heads]) noexcept {
   constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes, packs = Streams * Packs;
-  constexpr bool paired = Packs % 2 == 0 && vec::EvenOdd<Pack, ElementOf<View>>::available;
   for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Heads][packs];
     LADON_UNROLL
@@ -244,12 +224,6 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
       const std::size_t key = (i % packs / Packs * distance + panel) * width + i % Packs * lanes;
       const Pack w = Pack::load(p + i / packs * stride + key);
       weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
-    }
-    if constexpr (paired) {
-      LADON_UNROLL
-      for (std::size_t i = 0; i < Heads * packs; i += 2) {
-        vec::EvenOdd<Pack, ElementOf<View>>::split(weight[i / packs][i % packs], weight[i / packs][i % packs + 1]);
-      }
     }
     prefetch_next_panels<Streams, ValueWidth * width>(elements(values) + panel * ValueWidth * width,
                                                       distance * ValueWidth * width);
@@ -259,27 +233,19 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
       LADON_UNROLL
       for (std::size_t h = 0; h < Heads; ++h) row_sum[h] = sum[row * Heads + h];
       LADON_UNROLL
-      for (std::size_t i = 0; i < packs; i += paired ? 2 : 1) {
-        const auto* const from = first + i / Packs * distance * ValueWidth * width + i % Packs * lanes;
-        Pack loaded[paired ? 2 : 1];
-        if constexpr (paired) {
-          vec::EvenOdd<Pack, ElementOf<View>>::load(from, loaded[0], loaded[1]);
-        } else {
-          loaded[0] = vec::load_as_float<Pack>(from);
-        }
+      for (std::size_t i = 0; i < packs; ++i) {
+        const Pack loaded =
+            vec::load_as_float<Pack>(first + i / Packs * distance * ValueWidth * width + i % Packs * lanes);
+        const Pack value = Heads == 1 ? loaded : vec::keep_in_register(loaded);
         LADON_UNROLL
-        for (std::size_t j = 0; j < (paired ? 2 : 1); ++j) {
-          const Pack value = Heads == 1 ? loaded[j] : vec::keep_in_register(loaded[j]);
-          LADON_UNROLL
-          for (std::size_t h = 0; h < Heads; ++h) {
-            const Pack& w = weight[h][i + j];
-            if constexpr (Selected) {
-              const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
-              const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
-              row_sum[h] = select(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
-            } else {
-              row_sum[h] = fma(value, w, row_sum[h]);
-            }
+        for (std::size_t h = 0; h < Heads; ++h) {
+          const Pack& w = weight[h][i];
+          if constexpr (Selected) {
+            const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
+            const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
+            row_sum[h] = select(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
+          } else {
+            row_sum[h] = fma(value, w, row_sum[h]);
           }
         }
       }

@@ -110,7 +110,6 @@ struct Defaults {
   static constexpr std::size_t streamed_columns = 1024;  // 4 KB of sums stay in the L1 cache
   static constexpr bool prefetches_page_starts = false;
   static constexpr std::size_t single_query_heads = 1;  // with the same keys and values
-  static constexpr std::size_t most_last_queries = 0;   // computed like query heads (attend_last_queries)
   static constexpr std::size_t single_query_sums = 8;
   // Eight dot products at the same time hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }

@@ -128,44 +128,4 @@ LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
   return Pack::load(lane);
 }
 
-// Distributes an array: `even` gets the numbers with an even index, and `odd` the others. No permutation is needed for
-// bfloat16 numbers, because every 32-bit lane has one of each.
-//     load    loads 2 * Pack::lanes numbers
-//     split   converts two packs of consecutive numbers
-//     join    is the inverse of split
-template <class Pack, class Element>
-struct EvenOdd {
-  static constexpr bool available = false;
-};
-
-#if LADON_HAS_XSIMD && defined(__AVX512F__)
-template <>
-struct EvenOdd<XsimdPack<16>, BFloat16> {
-  static constexpr bool available = true;
-  using Pack = XsimdPack<16>;
-  using Batch = Pack::Batch;
-
-  static LADON_INLINE void load(const BFloat16* from, Pack& even, Pack& odd) noexcept {
-    const __m512i bits = _mm512_loadu_si512(from), upper = _mm512_set1_epi32(static_cast<int>(0xffff0000u));
-    even = Batch(_mm512_castsi512_ps(_mm512_slli_epi32(bits, 16)));
-    odd = Batch(_mm512_castsi512_ps(_mm512_and_si512(bits, upper)));
-  }
-  static LADON_INLINE void split(Pack& a, Pack& b) noexcept {
-    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-    permute(a, b, even, _mm512_add_epi32(even, _mm512_set1_epi32(1)));
-  }
-  static LADON_INLINE void join(Pack& even, Pack& odd) noexcept {
-    const __m512i first = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-    permute(even, odd, first, _mm512_add_epi32(first, _mm512_set1_epi32(8)));
-  }
-
- private:
-  static LADON_INLINE void permute(Pack& a, Pack& b, __m512i first, __m512i second) noexcept {
-    const __m512 x = a.batch, y = b.batch;
-    a = Batch(_mm512_permutex2var_ps(x, first, y));
-    b = Batch(_mm512_permutex2var_ps(x, second, y));
-  }
-};
-#endif
-
 }  // namespace LADON_NAMESPACE::detail::vec
