@@ -51,7 +51,6 @@ struct Group {
   // attend_single_query for `Heads` heads each.
   template <std::size_t Heads, class BoundMask>
   Floats attend(const BoundMask& mask, bool values_finite) const {
-    using Pack = typename vec::NativeVectors::template Pack<layout.lanes>;
     Floats results(most_heads * (S.value_width + S.keys)), scores(Heads * slots);
     for (std::size_t h = 0; h < most_heads; h += Heads) {
       std::ranges::fill(scores, std::numeric_limits<float>::quiet_NaN());
@@ -68,7 +67,8 @@ struct Group {
         queries.sink[i] = 0.1f * static_cast<float>(h + i);
         captures[i] = {results.data() + most_heads * S.value_width + (h + i) * S.keys, 1, S.keys};
       }
-      attend_single_query<S, Capped, Pack, layout>(queries, mask, captures);
+      attend_single_query<SingleForm<S, Capped, vec::NativeVectors, vec::NativeVectors, decltype(keys.view())>>(
+          queries, mask, captures);
     }
     return results;
   }

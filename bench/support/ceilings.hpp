@@ -48,7 +48,7 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   static constexpr detail::PanelLayout layout = detail::panel_layout<Widest>(1000);
   using Pack = Widest::Pack<layout.lanes>;
   constexpr std::size_t width = layout.width(), keys = 4096 / width, rows = layout.tile_rows;
-  using Form = detail::QueryBlockForm<Pack, layout.packs, layout, width, 1, rows>;
+  using Form = detail::QueryBlockForm<Pack, detail::QueryBlockSizes{layout, layout.packs, width, 1, rows}>;
   alignas(64) static float scores[keys * width], values[rows * keys], out[rows * width];
   for (float& value : values) value = 1;  // writes each page; CachedTile() has the reason
   const Pack one = Pack::broadcast(1.0f);

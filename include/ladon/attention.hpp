@@ -74,7 +74,8 @@ struct Attention {
     const detail::AttentionCall call{
         q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(map)};
     detail::vec::with_packs<Vectors>([&]<class Packs>(Packs) {
-      using Steps = detail::AttentionSteps<shape, Score, Position, detail::WholePacks<Vectors>, Packs>;
+      using Types = detail::AttentionTypes<shape, void, Score, Position, detail::WholePacks<Vectors>>;
+      using Steps = detail::AttentionSteps<Types, Packs>;
       Steps::run(call, memory.scratch, share);
     });
   }

@@ -271,8 +271,9 @@ struct MultiHeadAttention {
   // Calls f(MultiHeadSteps). The steps compute with Vectors at run time, and with plain arrays in constant evaluation.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
-    detail::vec::with_packs<Vectors>(
-        [&]<class Simd>(Simd) { f(detail::MultiHeadSteps<shape, Weights, Score, Position, Vectors, Simd>{}); });
+    detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
+      f(detail::MultiHeadSteps<detail::AttentionTypes<shape, Weights, Score, Position, Vectors>, Simd>{});
+    });
   }
 };
 

@@ -28,6 +28,7 @@
 #include <ladon/detail/panel/cache.hpp>
 #include <ladon/mask/additive.hpp>
 #include <ladon/mask/position.hpp>
+#include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -42,24 +43,36 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   }
 }
 
-// The types and constants that the attention of a query block is compiled for.
-template <Shape S, class ScoreType, class Vectors, class PackType, PanelLayout T, std::size_t Packs, class KeyPackType,
-          class ViewType, bool BlockFloats>
+// Whether attention computes with integers, without an FPU. All features of a value share one exponent, so small
+// features lose precision. With int8 weights, the output projection has a larger error of the same kind.
+template <class Weights, class Vectors>
+inline constexpr bool uses_block_floats = Vectors::uses_block_floats && precision::is_int8<typename Weights::Precision>;
+template <class Vectors>
+inline constexpr bool uses_block_floats<void, Vectors> = false;
+
+// What the attention of a query block is compiled for. The queries form one panel of the layout T and fill `Packs`
+// packs. D is a description such as AttentionTypes.
+template <class D, class Simd, PanelLayout T, std::size_t Packs, class ViewType>
 struct AttendForm {
+  static constexpr Shape S = D::shape;
+  using Vectors = typename D::Vectors;
+  using Score = typename D::Score;
+  using Function = ScoreFunction<S, Score>;
   using L = ShapeLayout<S, Vectors>;
-  using Pack = PackType;
-  using KeyPack = KeyPackType;
+  using Pack = typename Simd::template Pack<T.lanes>;
+  using KeyPack = typename Simd::template Pack<L::keys.lanes>;
   using View = ViewType;
+  using Single = SingleForm<S, Score, Vectors, Simd, View>;
+  // A single query has separate kernels, unless panels of keys have only one lane.
+  static constexpr bool is_single = is_single_token<Simd, T> && L::keys.lanes > 1;
   // Whether the keys and values come from a bfloat16 or int8 cache, and are converted to floats for each key block.
   static constexpr bool widened = is_widened<View>;
   static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
-  // Whether the kernels compute with integers (detail/cortex_m/m0_attention.hpp).
-  static constexpr bool uses_block_floats = BlockFloats && !widened && !uses_pairs && T.width() == 4 &&
-                                            L::keys.width() == 4 && S.head_width <= block_floats::most_width;
-  using BlockForm = QueryBlockForm<Pack, Packs, T, L::keys.width(), S.head_width, S.value_width, uses_block_floats,
-                                   widened, uses_pairs>;
-  using Score = ScoreType;
-  using Function = ScoreFunction<S, Score>;
+  static constexpr bool uses_block_floats = detail::uses_block_floats<typename D::Weights, Vectors> && !widened &&
+                                            !uses_pairs && T.width() == 4 && L::keys.width() == 4 &&
+                                            S.head_width <= block_floats::most_width;
+  using BlockForm = QueryBlockForm<Pack, QueryBlockSizes{T, Packs, L::keys.width(), S.head_width, S.value_width,
+                                                         uses_block_floats, uses_pairs, widened}>;
   static constexpr std::size_t packs = Packs;
   static constexpr std::size_t key_block = widened ? L::widened_block : L::block;
   static constexpr bool one_key_block = S.keys <= key_block;
@@ -285,39 +298,30 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
 
 // Computes the output of a single query in several heads of a group. `widened` (QueryBlock::widened) is used only if
 // scores are captured.
-template <Shape S, class Score, class Vectors, class Simd, PanelLayout T, class View, std::size_t Heads,
-          class BoundMask, class Capture>
-constexpr void attend_query_of_heads(const SingleQueries<View, Heads>& heads, [[maybe_unused]] float* widened,
-                                     [[maybe_unused]] std::size_t active_keys, const BoundMask& mask,
-                                     const Capture (&capture)[Heads]) noexcept {
-  constexpr PanelLayout keys = ShapeLayout<S, Vectors>::keys;
-  using KeyPack = typename Simd::template Pack<keys.lanes>;
+template <class Form, std::size_t Heads, class BoundMask, class Capture>
+constexpr void attend_query_of_heads(const SingleQueries<typename Form::View, Heads>& heads,
+                                     [[maybe_unused]] float* widened, [[maybe_unused]] std::size_t active_keys,
+                                     const BoundMask& mask, const Capture (&capture)[Heads]) noexcept {
   if constexpr (Capture::scores) {
-    using Form = AttendForm<S, Score, Vectors, typename Simd::template Pack<T.lanes>, T, 1, KeyPack, View, false>;
     for (std::size_t h = 0; h < Heads; ++h) {
-      const Head<View> head{heads.keys, heads.values, heads.values_finite, heads.head + h, heads.sink[h]};
-      const QueryBlock block{heads.query + h * S.head_width, {0, 1}, heads.scores, nullptr, widened};
+      const Head<typename Form::View> head{heads.keys, heads.values, heads.values_finite, heads.head + h,
+                                           heads.sink[h]};
+      const QueryBlock block{heads.query + h * Form::BlockForm::head_width, {0, 1}, heads.scores, nullptr, widened};
       capture_scores<Form>(head, block, active_keys, mask, capture[h]);
     }
   }
-  attend_single_query<S, Score, KeyPack, keys>(heads, mask, capture);
+  attend_single_query<typename Form::Single>(heads, mask, capture);
 }
 
-// Computes the transposed output O^T of one query block, a panel of the layout T. A single query has separate kernels,
-// unless panels of keys have only one lane. If BlockFloats is true, the kernels compute with integers.
-template <Shape S, class Score, class Vectors, class Simd, PanelLayout T, std::size_t Packs, bool BlockFloats,
-          class View, class BoundMask, class Capture>
-constexpr void attend_query_block(const Head<View>& head, const QueryBlock& block, std::size_t active_keys,
-                                  const BoundMask& mask, const Capture& capture) noexcept {
-  using L = ShapeLayout<S, Vectors>;
-  using KeyPack = typename Simd::template Pack<L::keys.lanes>;
-  using Form =
-      AttendForm<S, Score, Vectors, typename Simd::template Pack<T.lanes>, T, Packs, KeyPack, View, BlockFloats>;
+// Computes the transposed output O^T of one query block.
+template <class Form, class BoundMask, class Capture>
+constexpr void attend_query_block(const Head<typename Form::View>& head, const QueryBlock& block,
+                                  std::size_t active_keys, const BoundMask& mask, const Capture& capture) noexcept {
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);
-  if constexpr (is_single_token<Simd, T> && L::keys.lanes > 1) {
+  if constexpr (Form::is_single) {
     const Capture captures[]{capture};
-    attend_single_query<S, Score, KeyPack, L::keys>(
-        SingleQueries<View, 1>{
+    attend_single_query<typename Form::Single>(
+        SingleQueries<typename Form::View, 1>{
             head.keys, head.values, head.values_finite, head.index, {head.sink}, block.query, block.scores, block.out},
         mask, captures);
   } else {

@@ -38,8 +38,12 @@ AttentionCall(const float*, const float*, const float*, float*, Lengths, const O
     -> AttentionCall<Options, BoundMask, CaptureOf>;
 
 // `Simd` provides the packs: vector registers at run time, plain arrays in constant evaluation (detail/vec/choose.hpp).
-template <Shape S, class Score, class Position, class Vectors, class Simd>
+template <class D, class Simd>
 struct AttentionSteps {
+  static constexpr Shape S = D::shape;
+  using Score = typename D::Score;
+  using Position = typename D::Position;
+  using Vectors = typename D::Vectors;
   using L = ShapeLayout<S, Vectors>;
   static constexpr PanelLayout q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
@@ -85,7 +89,7 @@ struct AttentionSteps {
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
               query);
         }
-        attend_query_block<S, Score, Vectors, Simd, P, Packs, false>(
+        attend_query_block<AttendForm<D, Simd, P, Packs, const float*>>(
             head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
             call.mask, call.capture_of(head.index, queries));
         from_panels<Pack, P, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);

@@ -74,8 +74,13 @@ inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_s
                                          ShapeLayout<S, Vectors>::keys.width() % 4 == 0;
 
 // `Simd` provides the packs: vector registers at run time, plain arrays in constant evaluation (detail/vec/choose.hpp).
-template <Shape S, class Weights, class Score, class Position, class Vectors, class Simd>
+template <class D, class Simd>
 struct MultiHeadSteps {
+  static constexpr Shape S = D::shape;
+  using Weights = typename D::Weights;
+  using Score = typename D::Score;
+  using Position = typename D::Position;
+  using Vectors = typename D::Vectors;
   using L = ShapeLayout<S, Vectors>;
   static constexpr PanelLayout q = L::queries, k = L::keys;
   static constexpr PanelLayout last_q = L::last_queries, last_k = L::last_keys;
@@ -101,12 +106,8 @@ struct MultiHeadSteps {
       precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
       cortex_m::Engine<typename Vectors::Int8Element, Simd>::prepares_weights;
 
-  // Whether attention computes with integers, without an FPU. All features of a value share one exponent, so small
-  // features lose precision. With int8 weights, the output projection has a larger error of the same kind.
-  static constexpr bool uses_block_floats =
-      Vectors::uses_block_floats && precision::is_int8<typename Weights::Precision>;
   // Whether keys and values may be words, the 32-bit integers of detail/cortex_m/m0_attention.hpp.
-  static constexpr bool may_use_words = uses_block_floats && q.width() == 4 && k.width() == 4 &&
+  static constexpr bool may_use_words = uses_block_floats<Weights, Vectors> && q.width() == 4 && k.width() == 4 &&
                                         S.head_width <= block_floats::most_width &&
                                         block_floats::has_words<S.head_width> && block_floats::has_words<S.value_width>;
 
@@ -494,7 +495,7 @@ struct MultiHeadSteps {
     }
     float* widened = nullptr;
     if constexpr (is_widened<View>) widened = scratch.widened.data;
-    attend_query_of_heads<S, Score, Vectors, Simd, q>(heads, widened, call.lengths.keys, bound.mask, captures);
+    attend_query_of_heads<AttendForm<D, Simd, q, 1, View>>(heads, widened, call.lengths.keys, bound.mask, captures);
   }
 
   template <class Call>
@@ -543,7 +544,7 @@ struct MultiHeadSteps {
         if constexpr (std::is_same_v<View, PairPanels>) {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
         }
-        attend_query_block<S, Score, Vectors, Simd, P, Packs, uses_block_floats>(
+        attend_query_block<AttendForm<D, Simd, P, Packs, View>>(
             head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
             call.capture_of(h, queries));
       }

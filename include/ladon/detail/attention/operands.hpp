@@ -40,22 +40,40 @@ struct QueryBlock {
   bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
 };
 
-// The types and sizes for which the kernels of a query block are compiled. Shapes that differ only in the numbers of
-// queries and keys use the same kernels. If Widened is true, the kernels get the keys or values of one key block only,
-// converted to floats.
-template <class PackType, std::size_t Packs, PanelLayout T, std::size_t KeyWidth, std::size_t HeadWidth,
-          std::size_t ValueWidth, bool BlockFloats = false, bool Widened = false, bool UsesPairs = false>
+// What attention is compiled for. Attention without projections has the weights `void`.
+template <Shape S, class WeightsType, class ScoreType, class PositionType, class VectorsType>
+struct AttentionTypes {
+  static constexpr Shape shape = S;
+  using Weights = WeightsType;
+  using Score = ScoreType;
+  using Position = PositionType;
+  using Vectors = VectorsType;
+};
+
+// The sizes for which the kernels of a query block are compiled. Shapes that differ only in the numbers of queries and
+// keys use the same kernels.
+struct QueryBlockSizes {
+  PanelLayout layout;     // of the queries
+  std::size_t packs;      // that the queries fill
+  std::size_t key_width;  // how many tokens a panel of keys has
+  std::size_t head_width;
+  std::size_t value_width;
+  bool uses_block_floats = false;  // computes with integers (detail/cortex_m/m0_attention.hpp)
+  bool uses_pairs = false;         // detail/attention/bfloat16_attention.hpp
+  // Whether the kernels get the keys or values of one key block only, converted to floats (detail/panel/cache.hpp).
+  bool widened = false;
+};
+template <class PackType, QueryBlockSizes Sizes>
 struct QueryBlockForm {
   using Pack = PackType;
-  static constexpr std::size_t packs = Packs;
-  static constexpr PanelLayout layout = T;
-  static constexpr std::size_t tile_rows = T.tile_rows_for(Packs);
-  static constexpr std::size_t query_width = T.width();  // how many tokens a panel of queries has
-  static constexpr std::size_t key_width = KeyWidth;     // how many tokens a panel of keys has
-  static constexpr std::size_t head_width = HeadWidth;
-  static constexpr std::size_t value_width = ValueWidth;
-  static constexpr bool uses_block_floats = BlockFloats;  // detail/cortex_m/m0_attention.hpp
-  static constexpr bool uses_pairs = UsesPairs;           // detail/attention/bfloat16_attention.hpp
+  static constexpr std::size_t packs = Sizes.packs;
+  static constexpr PanelLayout layout = Sizes.layout;
+  static constexpr std::size_t tile_rows = layout.tile_rows_for(packs);
+  static constexpr std::size_t query_width = layout.width();  // how many tokens a panel of queries has
+  static constexpr std::size_t key_width = Sizes.key_width;
+  static constexpr std::size_t head_width = Sizes.head_width;
+  static constexpr std::size_t value_width = Sizes.value_width;
+  static constexpr bool uses_block_floats = Sizes.uses_block_floats, uses_pairs = Sizes.uses_pairs;
 
   // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
@@ -71,7 +89,7 @@ struct QueryBlockForm {
   }
 
   // Returns the first key in the arrays that the kernels read, for a key block that begins at `begin`.
-  static constexpr std::size_t first_key(std::size_t begin) noexcept { return Widened ? begin : 0; }
+  static constexpr std::size_t first_key(std::size_t begin) noexcept { return Sizes.widened ? begin : 0; }
 };
 
 }  // namespace LADON_NAMESPACE::detail

@@ -34,9 +34,20 @@ struct SingleQueries {
   float* out;          // [Heads][value width]: the output
 };
 
-// How many keys a block has.
-template <class Pack>
-inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
+// What the kernels for a single query are compiled for.
+template <Shape S, class ScoreType, class Vectors, class Simd, class ViewType>
+struct SingleForm {
+  static constexpr PanelLayout layout = ShapeLayout<S, Vectors>::keys;
+  using Pack = typename Simd::template Pack<layout.lanes>;
+  using View = ViewType;
+  using Element = std::remove_cvref_t<decltype(*elements(View{}))>;
+  using Score = ScoreType;
+  using Function = ScoreFunction<S, Score>;
+  static constexpr std::size_t lanes = Pack::lanes, packs = layout.packs, width = layout.width();
+  static constexpr std::size_t keys = S.keys, head_width = S.head_width, value_width = S.value_width;
+  static constexpr std::size_t stride = layout.panels(keys) * width;  // scores of a head
+  static constexpr std::size_t block = 256 * lanes;                   // keys of a sum that starts at 0
+};
 
 // Prefetches the beginnings of pages in the next panel of each stream. A panel has Size elements, `panel` is the
 // current panel of the first stream, and each stream begins `distance` elements after the previous one.
@@ -49,10 +60,10 @@ LADON_INLINE constexpr void prefetch_next_panels(const Element* panel, std::size
 // Computes the products q . k of one query in each of Heads heads, for Packs packs of keys in each of Streams panels.
 // Each panel begins `distance` elements after the previous one. product[h * Streams * Packs + i] belongs to head h and
 // pack i, and is the sum of Sums independent partial sums (1 or 4), which hide the latency of a multiply-add.
-template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
-          std::size_t HeadWidth, class Element>
-LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distance, const float* query,
-                                         Pack (&product)[Heads * Streams * Packs]) noexcept {
+template <class Form, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums>
+LADON_INLINE constexpr void key_products(const typename Form::Element* keys, std::size_t distance, const float* query,
+                                         typename Form::Pack (&product)[Heads * Streams * Packs]) noexcept {
+  using Pack = typename Form::Pack;
   constexpr std::size_t packs = Streams * Packs, count = Heads * packs;
   Pack sum[Sums][count];
   LADON_UNROLL
@@ -61,24 +72,24 @@ LADON_INLINE constexpr void key_products(const Element* keys, std::size_t distan
     Pack x[Heads];
     LADON_UNROLL
     for (std::size_t h = 0; h < Heads; ++h) {
-      x[h] = Pack::broadcast(query[h * HeadWidth + feature]);
+      x[h] = Pack::broadcast(query[h * Form::head_width + feature]);
       if constexpr (Heads > 1) x[h] = vec::keep_in_register(x[h]);
     }
     LADON_UNROLL
     for (std::size_t i = 0; i < packs; ++i) {
       const Pack loaded =
-          vec::load_as_float<Pack>(keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes);
+          vec::load_as_float<Pack>(keys + i / Packs * distance + feature * Form::width + i % Packs * Pack::lanes);
       const Pack key = Heads == 1 ? loaded : vec::keep_in_register(loaded);
       LADON_UNROLL
       for (std::size_t h = 0; h < Heads; ++h) sum[s][h * packs + i] = fma(x[h], key, sum[s][h * packs + i]);
     }
   };
   std::size_t feature = 0;
-  for (; feature + Sums <= HeadWidth; feature += Sums) {
+  for (; feature + Sums <= Form::head_width; feature += Sums) {
     LADON_UNROLL
     for (std::size_t s = 0; s < Sums; ++s) add(feature + s, s);
   }
-  for (; feature < HeadWidth; ++feature) add(feature, 0);
+  for (; feature < Form::head_width; ++feature) add(feature, 0);
   static_assert(Sums == 1 || Sums == 4);
   LADON_UNROLL
   for (std::size_t i = 0; i < count; ++i) {
@@ -100,10 +111,11 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
 
 // Applies the mask to the scores of the panel that begins at key `base`. Hidden keys get -inf. Returns the maximum of
 // `largest` and the scores, lane by lane.
-template <class Pack, PanelLayout K, class BoundMask>
-LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
-                                       std::size_t base, float* scores, Pack largest) noexcept {
-  constexpr std::size_t width = K.width();
+template <class Form, class BoundMask>
+LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
+                                       std::size_t base, float* scores, typename Form::Pack largest) noexcept {
+  using Pack = typename Form::Pack;
+  constexpr std::size_t width = Form::width;
   const Range keys = Range{base, base + width} & Range{0, ranges.visible.end};
   if (BoundMask::adds_to_scores || !ranges.unmasked.contains(keys))
     mask_keys<width>(mask, {head, {0, 1}, keys}, scores);
@@ -111,7 +123,7 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
     scores[key - base] = -std::numeric_limits<float>::infinity();
   }
   LADON_UNROLL
-  for (std::size_t v = 0; v < K.packs; ++v) largest = max(largest, Pack::load(scores + v * Pack::lanes));
+  for (std::size_t v = 0; v < Form::packs; ++v) largest = max(largest, Pack::load(scores + v * Pack::lanes));
   return largest;
 }
 
@@ -125,27 +137,28 @@ constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std
 // Computes the scores of all keys from the panel of the first visible key to the panel of the last visible key. Hidden
 // keys get -inf. The first score of a head belongs to the first key of the first panel. Raises `largest[h]` lane by
 // lane.
-template <class Function, class Pack, PanelLayout K, std::size_t Keys, std::size_t HeadWidth, std::size_t Streams,
-          std::size_t Heads, class View, class BoundMask>
-LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>& queries, const KeyRanges& ranges,
-                                                const BoundMask& mask, Pack (&largest)[Heads]) noexcept {
-  constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
+template <class Form, std::size_t Streams, std::size_t Heads, class BoundMask>
+LADON_KERNEL constexpr void single_query_scores(const SingleQueries<typename Form::View, Heads>& queries,
+                                                const KeyRanges& ranges, const BoundMask& mask,
+                                                typename Form::Pack (&largest)[Heads]) noexcept {
+  using Pack = typename Form::Pack;
+  constexpr std::size_t width = Form::width, lanes = Form::lanes, stride = Form::stride,
+                        panel_size = width * Form::head_width;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
   // Scores N panels with the numbers `panel` + i * `distance`. Each product is the sum of Sums partial sums.
   const auto score_panels = [&]<std::size_t N, std::size_t Sums>(std::size_t panel,
                                                                  std::size_t distance) LADON_INLINE_LAMBDA {
-    constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(K.packs, Heads, N * Sums);
+    constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(Form::packs, Heads, N * Sums);
     LADON_UNROLL
-    for (std::size_t v = 0; v < K.packs; v += packs) {
+    for (std::size_t v = 0; v < Form::packs; v += packs) {
       Pack product[Heads * N * packs];
-      const auto* const first = elements(queries.keys) + (start + panel * width) * HeadWidth + v * lanes;
-      key_products<Pack, Heads, N, packs, Sums, width, HeadWidth>(first, distance * width * HeadWidth, queries.query,
-                                                                  product);
+      const auto* const first = elements(queries.keys) + (start + panel * width) * Form::head_width + v * lanes;
+      key_products<Form, Heads, N, packs, Sums>(first, distance * panel_size, queries.query, product);
       LADON_UNROLL
       for (std::size_t i = 0; i < Heads * N * packs; ++i) {
         const std::size_t key = (panel + i % (N * packs) / packs * distance) * width + (v + i % packs) * lanes;
-        Function::exponent(times_scale(product[i], queries.keys, start + key))
+        Form::Function::exponent(times_scale(product[i], queries.keys, start + key))
             .store(queries.scores + i / (N * packs) * stride + key);
       }
     }
@@ -153,9 +166,9 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>
   const std::size_t panels_per_stream = Streams > 1 ? panels / Streams : 0;
   const std::size_t in_streams = Streams * panels_per_stream;
   for (std::size_t p = 0; p < panels_per_stream; ++p) {
-    prefetch_next_panels<Streams, width * HeadWidth>(elements(queries.keys) + (start + p * width) * HeadWidth,
-                                                     panels_per_stream * width * HeadWidth);
-    constexpr std::size_t together = fitting_registers(Streams, Heads, K.packs);
+    prefetch_next_panels<Streams, panel_size>(elements(queries.keys) + (start + p * width) * Form::head_width,
+                                              panels_per_stream * panel_size);
+    constexpr std::size_t together = fitting_registers(Streams, Heads, Form::packs);
     LADON_UNROLL
     for (std::size_t s = 0; s < Streams; s += together) {
       score_panels.template operator()<together, 1>(p + s * panels_per_stream, panels_per_stream);
@@ -164,8 +177,8 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<View, Heads>
   for (std::size_t p = 0; p < panels; ++p) {
     if (p >= in_streams) score_panels.template operator()<1, 4>(p, 0);
     for (std::size_t h = 0; h < Heads; ++h) {
-      largest[h] = mask_panel<Pack, K>(queries.head + h, ranges, mask, start + p * width,
-                                       queries.scores + h * stride + p * width, largest[h]);
+      largest[h] = mask_panel<Form>(queries.head + h, ranges, mask, start + p * width,
+                                    queries.scores + h * stride + p * width, largest[h]);
     }
   }
 }
@@ -182,11 +195,11 @@ struct SingleQuerySoftmax {
   }
   // Replaces each score s by the weight 2^(s - shift). Mark: a hidden key (score -inf) gets -1, so that later code
   // skips it.
-  template <bool Mark>
+  template <bool Mark, std::size_t SumBlock>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
     for (std::size_t i = 0; i < count;) {
-      const std::size_t end = count - i < single_query_block<Pack> ? count : i + single_query_block<Pack>;
+      const std::size_t end = count - i < SumBlock ? count : i + SumBlock;
       Pack block_total = Pack::broadcast(0.0f);
       for (; i < end; i += Pack::lanes) {
         const Pack s = Pack::load(scores + i);
@@ -212,11 +225,13 @@ struct SingleQuerySoftmax {
 // Adds value[row][key] * p[h][key] to sum[row * Heads + h] for each row and head. Keys fill `panels` whole panels in
 // each of Streams streams, which begin `distance` panels apart. Weights of heads begin `stride` floats apart. Selected:
 // keys with the weight -1 are skipped. With an int8 cache, weights are multiplied by the scales of the values.
-template <class Pack, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected,
-          class View>
-LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p, std::size_t stride, std::size_t panels,
-                                                    std::size_t distance, Pack (&sum)[ValueWidth * Heads]) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes, packs = Streams * Packs;
+template <class Form, std::size_t Heads, std::size_t Streams, bool Selected>
+LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, const float* p, std::size_t panels,
+                                                    std::size_t distance,
+                                                    typename Form::Pack (&sum)[Form::value_width * Heads]) noexcept {
+  using Pack = typename Form::Pack;
+  constexpr std::size_t lanes = Form::lanes, width = Form::width, stride = Form::stride, rows = Form::value_width;
+  constexpr std::size_t Packs = Form::packs, packs = Streams * Packs;
   for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Heads][packs];
     LADON_UNROLL
@@ -225,17 +240,15 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
       const Pack w = Pack::load(p + i / packs * stride + key);
       weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
     }
-    prefetch_next_panels<Streams, ValueWidth * width>(elements(values) + panel * ValueWidth * width,
-                                                      distance * ValueWidth * width);
-    for (std::size_t row = 0; row < ValueWidth; ++row) {
-      const auto* const first = elements(values) + (panel * ValueWidth + row) * width;
+    prefetch_next_panels<Streams, rows * width>(elements(values) + panel * rows * width, distance * rows * width);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto* const first = elements(values) + (panel * rows + row) * width;
       Pack row_sum[Heads];
       LADON_UNROLL
       for (std::size_t h = 0; h < Heads; ++h) row_sum[h] = sum[row * Heads + h];
       LADON_UNROLL
       for (std::size_t i = 0; i < packs; ++i) {
-        const Pack loaded =
-            vec::load_as_float<Pack>(first + i / Packs * distance * ValueWidth * width + i % Packs * lanes);
+        const Pack loaded = vec::load_as_float<Pack>(first + i / Packs * distance * rows * width + i % Packs * lanes);
         const Pack value = Heads == 1 ? loaded : vec::keep_in_register(loaded);
         LADON_UNROLL
         for (std::size_t h = 0; h < Heads; ++h) {
@@ -258,25 +271,26 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(View values, const float* p,
 // Adds value[row][key] * p[h][key] to sum[h * Rows + row - first_row] for Rows rows from `first_row` on and each key of
 // `keys`, which begins at the first key of a pack. The first weight in `p` belongs to key `start`. Keys outside
 // `visible` are skipped, and with Selected also keys with the weight -1.
-template <class Pack, std::size_t Heads, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected,
-          class View, std::size_t Sums>
-LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t first_row, const float* p,
-                                              std::size_t stride, std::size_t start, Range keys, Range visible,
-                                              Pack (&sum)[Sums]) noexcept {
+template <class Form, std::size_t Heads, std::size_t Rows, bool Selected, std::size_t Sums>
+LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values, std::size_t first_row, const float* p,
+                                              std::size_t start, Range keys, Range visible,
+                                              typename Form::Pack (&sum)[Sums]) noexcept {
   static_assert(Sums >= Heads * Rows);
-  constexpr std::size_t lanes = Pack::lanes;
+  using Pack = typename Form::Pack;
+  constexpr std::size_t lanes = Form::lanes, width = Form::width;
   for (std::size_t base = keys.begin; base < keys.end; base += lanes) {
-    const auto* const panel = elements(values) + first_row * Width + base / Width * Width * ValueWidth + base % Width;
+    const auto* const panel =
+        elements(values) + first_row * width + base / width * width * Form::value_width + base % width;
     Pack weight[Heads], scaled[Heads];
     LADON_UNROLL
     for (std::size_t h = 0; h < Heads; ++h) {
-      weight[h] = Pack::load(p + h * stride + base - start);
+      weight[h] = Pack::load(p + h * Form::stride + base - start);
       scaled[h] = times_scale(weight[h], values, base);
     }
     if (!Selected && visible.contains({base, base + lanes})) {
       LADON_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
-        const Pack loaded = vec::load_as_float<Pack>(panel + r * Width);
+        const Pack loaded = vec::load_as_float<Pack>(panel + r * width);
         const Pack value = Heads == 1 ? loaded : vec::keep_in_register(loaded);
         LADON_UNROLL
         for (std::size_t h = 0; h < Heads; ++h) sum[h * Rows + r] = fma(value, scaled[h], sum[h * Rows + r]);
@@ -291,7 +305,7 @@ LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t fi
         LADON_UNROLL
         for (std::size_t r = 0; r < Rows; ++r) {
           Pack& row_sum = sum[h * Rows + r];
-          row_sum = select(counts, fma(vec::load_as_float<Pack>(panel + r * Width), scaled[h], row_sum), row_sum);
+          row_sum = select(counts, fma(vec::load_as_float<Pack>(panel + r * width), scaled[h], row_sum), row_sum);
         }
       }
     }
@@ -303,48 +317,46 @@ LADON_INLINE constexpr void add_weighted_keys(const View& values, std::size_t fi
 //
 // Streams add the panels that lie completely in the visible range, add_weighted_keys adds all other keys. A hidden
 // value never changes the bits of `out`: the order of addition does not depend on Selected.
-template <class Pack, PanelLayout K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams,
-          std::size_t Heads, class View>
-LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* p, Range visible,
+template <class Form, bool Selected, std::size_t Streams, std::size_t Heads>
+LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values, const float* p, Range visible,
                                                       const float (&factor)[Heads], float* out) noexcept {
-  constexpr std::size_t width = K.width(), lanes = Pack::lanes, stride = K.panels(Keys) * width;
+  using Pack = typename Form::Pack;
+  constexpr std::size_t width = Form::width, lanes = Form::lanes, value_width = Form::value_width;
   constexpr bool streamed = Streams > 1;
   const std::size_t start = visible.begin / width * width;
-  [[maybe_unused]] Pack stream_sum[streamed ? ValueWidth * Heads : 1];
+  [[maybe_unused]] Pack stream_sum[streamed ? value_width * Heads : 1];
   Range done{start, start};
   if constexpr (streamed) {
     const std::size_t first = (visible.begin + width - 1) / width, end = visible.end / width;
     const std::size_t panels_per_stream = first < end ? (end - first) / Streams : 0;
     if (panels_per_stream > 0) done = {first * width, (first + Streams * panels_per_stream) * width};
-    constexpr std::size_t panels_per_block = single_query_block<Pack> / (Streams * width);
-    for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = Pack::broadcast(0.0f);
+    constexpr std::size_t panels_per_block = Form::block / (Streams * width);
+    for (std::size_t i = 0; i < value_width * Heads; ++i) stream_sum[i] = Pack::broadcast(0.0f);
     for (std::size_t panel = 0; panel < panels_per_stream; panel += panels_per_block) {
       const std::size_t left = panels_per_stream - panel, keys = done.begin + panel * width;
-      Pack block_sum[ValueWidth * Heads];
-      for (std::size_t i = 0; i < ValueWidth * Heads; ++i) block_sum[i] = Pack::broadcast(0.0f);
-      weighted_sum_of_streams<Pack, Heads, Streams, K.packs, ValueWidth, Selected>(
-          skip<ValueWidth>(values, keys), p + keys - start, stride, left < panels_per_block ? left : panels_per_block,
-          panels_per_stream, block_sum);
-      for (std::size_t i = 0; i < ValueWidth * Heads; ++i) stream_sum[i] = stream_sum[i] + block_sum[i];
+      Pack block_sum[value_width * Heads];
+      for (std::size_t i = 0; i < value_width * Heads; ++i) block_sum[i] = Pack::broadcast(0.0f);
+      weighted_sum_of_streams<Form, Heads, Streams, Selected>(skip<value_width>(values, keys), p + keys - start,
+                                                              left < panels_per_block ? left : panels_per_block,
+                                                              panels_per_stream, block_sum);
+      for (std::size_t i = 0; i < value_width * Heads; ++i) stream_sum[i] = stream_sum[i] + block_sum[i];
     }
   }
   // Adds the keys that no stream has added. sum[h * Rows + r] belongs to head h and row `row` + r.
   const auto add_rest = [&]<std::size_t Rows>(std::size_t row, auto& sum) LADON_INLINE_LAMBDA {
     if constexpr (streamed) {
-      add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start,
-                                                                        {start, done.begin}, visible, sum);
+      add_weighted_keys<Form, Heads, Rows, Selected>(values, row, p, start, {start, done.begin}, visible, sum);
     }
     const Range rest{done.end, visible.end};
-    if constexpr (streamed || Keys <= single_query_block<Pack>) {
-      add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(values, row, p, stride, start, rest, visible,
-                                                                        sum);
+    if constexpr (streamed || Form::keys <= Form::block) {
+      add_weighted_keys<Form, Heads, Rows, Selected>(values, row, p, start, rest, visible, sum);
     } else {
-      for (std::size_t base = rest.begin; base < rest.end; base += single_query_block<Pack>) {
+      for (std::size_t base = rest.begin; base < rest.end; base += Form::block) {
         Pack block_sum[Heads * Rows];
         LADON_UNROLL
         for (std::size_t i = 0; i < Heads * Rows; ++i) block_sum[i] = Pack::broadcast(0.0f);
-        add_weighted_keys<Pack, Heads, Rows, width, ValueWidth, Selected>(
-            values, row, p, stride, start, Range{base, base + single_query_block<Pack>} & rest, visible, block_sum);
+        add_weighted_keys<Form, Heads, Rows, Selected>(values, row, p, start, Range{base, base + Form::block} & rest,
+                                                       visible, block_sum);
         LADON_UNROLL
         for (std::size_t i = 0; i < Heads * Rows; ++i) sum[i] = sum[i] + block_sum[i];
       }
@@ -353,7 +365,7 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
   const auto begin = [&](std::size_t row, std::size_t h) LADON_INLINE_LAMBDA {
     return streamed ? stream_sum[streamed ? row * Heads + h : 0] : Pack::broadcast(0.0f);
   };
-  for_row_tiles<ValueWidth, lanes>([&]<std::size_t Rows>(std::size_t row) {
+  for_row_tiles<value_width, lanes>([&]<std::size_t Rows>(std::size_t row) {
     Pack sum[Heads][lanes];
     LADON_UNROLL
     for (std::size_t i = 0; i < Heads * lanes; ++i) {
@@ -378,9 +390,9 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
     for (std::size_t h = 0; h < Heads; ++h) {
       const Pack total = Pack::add_rows(sum[h]) * Pack::broadcast(factor[h]);
       if constexpr (Rows == lanes) {
-        total.store(out + h * ValueWidth + row);
+        total.store(out + h * value_width + row);
       } else {
-        total.store_partial(out + h * ValueWidth + row, Rows);
+        total.store_partial(out + h * value_width + row, Rows);
       }
     }
   });
@@ -389,52 +401,48 @@ LADON_KERNEL constexpr void single_query_weighted_sum(View values, const float* 
 // Computes the output of a single query in several heads. capture[h] captures the weights of head h. Selected is true
 // if the mask hides keys and a value may be infinite or NaN: hidden keys are skipped, because 0 times such a value is
 // NaN.
-template <bool Selected, Shape S, class Score, class Pack, PanelLayout K, class View, std::size_t Heads,
-          class BoundMask, class Capture>
-constexpr void attend_values(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
+template <class Form, bool Selected, std::size_t Heads, class BoundMask, class Capture>
+constexpr void attend_values(const SingleQueries<typename Form::View, Heads>& queries, const BoundMask& mask,
                              const Capture (&capture)[Heads]) noexcept {
-  constexpr std::size_t most = target::Current::streams, stride = K.panels(S.keys) * K.width();
-  constexpr std::size_t element_bytes = sizeof(*elements(View{}));
-  constexpr std::size_t key_streams = reads_streams(S.keys * S.head_width, element_bytes) ? most : 1;
-  constexpr std::size_t value_streams = reads_streams(S.keys * S.value_width, element_bytes) ? most : 1;
+  using Pack = typename Form::Pack;
+  constexpr std::size_t most = target::Current::streams, stride = Form::stride, bytes = sizeof(typename Form::Element);
+  constexpr std::size_t key_streams = reads_streams(Form::keys * Form::head_width, bytes) ? most : 1;
+  constexpr std::size_t value_streams = reads_streams(Form::keys * Form::value_width, bytes) ? most : 1;
   const KeyRanges ranges = mask.key_ranges({0, 1});
   const Range visible = ranges.visible;
-  const std::size_t start = visible.begin / K.width() * K.width();
+  const std::size_t start = visible.begin / Form::width * Form::width;
   Pack largest[Heads];
   for (std::size_t h = 0; h < Heads; ++h) {
-    largest[h] = Pack::broadcast(Score::sinks ? queries.sink[h] : -std::numeric_limits<float>::infinity());
+    largest[h] = Pack::broadcast(Form::Score::sinks ? queries.sink[h] : -std::numeric_limits<float>::infinity());
   }
-  single_query_scores<ScoreFunction<S, Score>, Pack, K, S.keys, S.head_width, key_streams>(queries, ranges, mask,
-                                                                                           largest);
+  single_query_scores<Form, key_streams>(queries, ranges, mask, largest);
   float factor[Heads];
   for (std::size_t h = 0; h < Heads; ++h) {
-    SingleQuerySoftmax<Score, Pack> softmax(largest[h]);
+    SingleQuerySoftmax<typename Form::Score, Pack> softmax(largest[h]);
     if (visible.end > start) {
-      softmax.template exponentials<Selected>(queries.scores + h * stride, visible.end - start);
+      softmax.template exponentials<Selected, Form::block>(queries.scores + h * stride, visible.end - start);
     }
     factor[h] = softmax.reciprocal_sum(queries.sink[h]);
   }
-  single_query_weighted_sum<Pack, K, S.keys, S.value_width, Selected, value_streams>(queries.values, queries.scores,
-                                                                                     visible, factor, queries.out);
+  single_query_weighted_sum<Form, Selected, value_streams>(queries.values, queries.scores, visible, factor,
+                                                           queries.out);
   if constexpr (Capture::weights) {
     for (std::size_t h = 0; h < Heads; ++h) {
       const float* const weights = queries.scores + h * stride;
-      for (std::size_t key = 0; key < S.keys; ++key) {
+      for (std::size_t key = 0; key < Form::keys; ++key) {
         const bool counts = visible.contains({key, key + 1}) && !(weights[key - start] < 0);
         capture[h].rows[key] = counts ? weights[key - start] * factor[h] : 0.0f;
       }
     }
   }
 }
-
-template <Shape S, class Score, class Pack, PanelLayout K, class View, std::size_t Heads, class BoundMask,
-          class Capture>
-constexpr void attend_single_query(const SingleQueries<View, Heads>& queries, const BoundMask& mask,
+template <class Form, std::size_t Heads, class BoundMask, class Capture>
+constexpr void attend_single_query(const SingleQueries<typename Form::View, Heads>& queries, const BoundMask& mask,
                                    const Capture (&capture)[Heads]) noexcept {
   if (!BoundMask::hides_keys || queries.values_finite) {
-    attend_values<false, S, Score, Pack, K>(queries, mask, capture);
+    attend_values<Form, false>(queries, mask, capture);
   } else {
-    attend_values<true, S, Score, Pack, K>(queries, mask, capture);
+    attend_values<Form, true>(queries, mask, capture);
   }
 }
 

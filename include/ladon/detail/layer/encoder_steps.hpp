@@ -20,8 +20,10 @@ struct LayerLengths {
 template <class Layer, class Simd>
 struct EncoderSteps {
   using Weights = typename Layer::Weights;
-  using SelfAttention = MultiHeadSteps<Layer::shape, typename Layer::AttentionWeights, typename Layer::Score,
-                                       typename Layer::Position, typename Layer::Vectors, Simd>;
+  using SelfAttention =
+      MultiHeadSteps<AttentionTypes<Layer::shape, typename Layer::AttentionWeights, typename Layer::Score,
+                                    typename Layer::Position, typename Layer::Vectors>,
+                     Simd>;
   using Sublayers = detail::Sublayers<Layer, Simd>;
   using Shared = LayerPanels<Layer>;
 
