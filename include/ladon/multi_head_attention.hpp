@@ -5,7 +5,7 @@
 //
 // In self-attention, C is X. In cross-attention, C is the context.
 //
-// Implementation: detail/attention/heads.hpp.
+// Implementation: detail/attention/cached.hpp.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 #include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/cached.hpp>
 #include <ladon/detail/attention/capture.hpp>
-#include <ladon/detail/attention/heads.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/panel/pointer_checks.hpp>
 #include <ladon/detail/panel/thread_share.hpp>
@@ -268,11 +268,11 @@ struct MultiHeadAttention {
     Steps::panels_to_rows(shared.x.data, queries, y.data, share);
   }
 
-  // Calls f(MultiHeadSteps). The steps compute with Vectors at run time, and with plain arrays in constant evaluation.
+  // Calls f(CachedSteps). The steps compute with Vectors at run time, and with plain arrays in constant evaluation.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
-      f(detail::MultiHeadSteps<detail::AttentionTypes<shape, Weights, Score, Position, Vectors>, Simd>{});
+      f(detail::CachedSteps<detail::AttentionTypes<shape, Weights, Score, Position, Vectors>, Simd>{});
     });
   }
 };

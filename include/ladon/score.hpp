@@ -12,7 +12,7 @@
 // weighted sum of values can be as large as the number of keys times the largest magnitude of a value. This product
 // must stay below 3.4e38.
 //
-// Implementation: detail/attention/score_function.hpp computes the scale and the softcap, and
+// Implementation: detail/attention/operands.hpp computes the scale and the softcap, and
 // detail/attention/block.hpp computes the sinks.
 #pragma once
 

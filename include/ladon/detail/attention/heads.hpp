@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-head attention on panels (detail/panel/panels.hpp). Each level calls the next:
-//     all heads     attend_all_heads; with a cache: extend, attend_filled and attend_cache
+//     all heads     attend_all_heads; with a cache: CachedSteps (cached.hpp)
 //     group         attend_group: the query heads that share one head of keys and values
 //     head          attend_head: one query head and all queries; with a single query, attend_heads: several query heads
 //     query block   attend_query_block (detail/attention/block.hpp): one query head and the queries of one panel
@@ -23,7 +23,6 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/block.hpp>
-#include <ladon/detail/attention/cached.hpp>
 #include <ladon/detail/attention/rotary.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/detail/product/product.hpp>
@@ -86,12 +85,6 @@ struct MultiHeadSteps {
   static constexpr PanelLayout last_q = L::last_queries, last_k = L::last_keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
-  // Whether `extend` projects a single token for all heads in one product, which reads weights faster from memory than
-  // a product for each head. Needs contiguous weights, and head_width == value_width, because the result is stored in
-  // the array of the heads. MultiHeadAttention::attend never does this, so that it is bit-identical to `run`.
-  static constexpr bool joins_heads_of_single_token = target::Current::streams > 1 && (Weights::heads_adjacent) &&
-                                                      (S.head_width == S.value_width) && is_single_token<Simd, q>;
-
   // Whether attend_all_heads projects the queries of all heads in one product. They lie in the array of the heads,
   // where the output of a head later overwrites them. Therefore head_width must equal value_width, and all keys must
   // fit into one key block: a second block would read overwritten queries.
@@ -157,17 +150,6 @@ struct MultiHeadSteps {
                                          project_queries<P, Packs, S.query_rows()>(call, 0, first, count);
                                        });
     }
-    const auto attend = [&](const auto& bound, const auto& group) {
-      attend_group<projected>(call, bound, group, scratch);
-    };
-    for_groups<true>(call, context, scratch, share, attend);
-  }
-  // Projects keys and values of each group from `context`, then calls attend(bound, group). MayUseWords: keys and
-  // values may be words, which only the kernels of query blocks can read. If `rounds` is true, values_finite is true
-  // without a test, because `attend` tests the rounded values.
-  template <bool MayUseWords = false, class Call, class Context, class CallShare, class Attend>
-  static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
-                                                CallShare share, Attend attend, bool rounds = uses_pairs) noexcept {
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
     float *const keys = scratch.keys.data, *const values = scratch.values.data;
@@ -175,25 +157,22 @@ struct MultiHeadSteps {
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
-      const bool finite =
-          !bound.mask.hides_keys || rounds || all_finite<KeyPack, k.width(), S.value_width>(values, active);
-      const bool words = MayUseWords && to_words(keys, values, active);
-      attend(bound, KeyValueGroup<const float*>{g, keys, values, finite, words});
+      if constexpr (uses_pairs) {
+        attend_group<projected>(
+            call, bound, round_keys_and_values<decltype(bound.mask)::hides_keys>(g, keys, values, active), scratch);
+      } else {
+        const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+        const bool words = to_words(keys, values, active);
+        attend_group<projected>(call, bound, KeyValueGroup<const float*>{g, keys, values, finite, words}, scratch);
+      }
     }
   }
-  // Computes the query heads that share one head of keys and values. If uses_pairs is true, keys and values that are
-  // not in a cache are first rounded to pairs, in place.
+  // Computes the query heads that share one head of keys and values.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, const KeyValueGroup<View>& group,
                                      Scratch& scratch) noexcept {
     [[maybe_unused]] const std::size_t first = group.group * S.heads_per_group();
-    if constexpr (uses_pairs && std::is_same_v<View, const float*> &&
-                  std::is_same_v<Scratch, HeadScratch<S, Vectors>>) {
-      constexpr bool hides_keys = decltype(Queries::mask)::hides_keys;
-      const auto rounded =
-          round_keys_and_values<hides_keys>(group.group, scratch.keys.data, scratch.values.data, call.lengths.keys);
-      attend_group<Projected>(call, bound, rounded, scratch);
-    } else if constexpr (heads_together > 1) {
+    if constexpr (heads_together > 1) {
       if (call.lengths.queries == 0) return;
       for_row_tiles<S.heads_per_group(), heads_together>([&]<std::size_t Heads>(std::size_t h) LADON_INLINE_LAMBDA {
         attend_heads<Projected, Heads>(call, bound, group, first + h, scratch);
@@ -203,117 +182,6 @@ struct MultiHeadSteps {
         const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h), group.words};
         attend_head<Projected>(call, bound, head, scratch);
       }
-    }
-  }
-
-  // Computes the attention of every head to a cache. Projected: `call.heads` already holds the queries of every head,
-  // which the outputs overwrite.
-  template <bool Projected = false, class Call, class Queries, class Cache, class CallShare = WholeCall>
-  static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
-                                     CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
-    const Range groups = share.of(S.kv_heads);
-    for (std::size_t g = groups.begin; g < groups.end; ++g) {
-      attend_group<Projected>(
-          call, bound, KeyValueGroup{g, cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
-    }
-  }
-
-  // Appends the keys and values of the call's tokens to the cache, then computes the attention of every head to the
-  // cache.
-  //
-  // With several threads (threads.hpp), computes only the groups in `share`. cache.length and cache.not_finite_end then
-  // stay unchanged, because other threads read them. In a later phase, count_tokens updates both.
-  template <class Call, class Cache, class CallShare = WholeCall>
-  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Vectors>& scratch,
-                               CallShare share = {}) noexcept {
-    const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
-    LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens", call.options.caller,
-                  {{"cache.length", past}, {"tokens", tokens}, {"shape.keys", S.keys}});
-    if constexpr (joins_heads_of_single_token && CallShare::whole) {
-      append_one(call, cache);
-    } else {
-      append(call, cache, scratch, share);
-    }
-    call.lengths.keys = length < S.keys ? length : S.keys;
-    const BoundQueries bound{bind_behind<S, Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
-    if constexpr (CallShare::whole) {
-      attend_filled(call, bound, cache, scratch);
-    } else {
-      const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + S.keys;
-      const Range groups = share.of(S.kv_heads);
-      for (std::size_t g = groups.begin; g < groups.end; ++g) {
-        const bool finite = earlier_finite && new_values_finite(g, past, tokens, cache);
-        attend_group<false>(call, bound, KeyValueGroup{g, cache.keys[g].view(), cache.values[g].view(), finite},
-                            scratch);
-      }
-    }
-  }
-  // Counts `tokens` new tokens after all threads have appended them. Only one thread changes the cache.
-  template <class Cache, class CallShare>
-  static constexpr void count_tokens(std::size_t tokens, Cache& cache, CallShare share) noexcept {
-    if constexpr (CallShare::whole) return;  // `extend` has counted the tokens
-    const Range once = share.of(1);
-    if (once.begin == once.end) return;
-    const std::size_t past = cache.length;
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      if (!new_values_finite(g, past, tokens, cache)) cache.not_finite_end = past + tokens;
-    }
-    cache.length = past + tokens;
-  }
-  // If joins_heads_of_single_token is true, first projects the query for all heads in one product.
-  template <class Call, class Queries, class Cache, class CallShare = WholeCall>
-  static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
-                                      CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
-    constexpr bool projected = joins_heads_of_single_token && CallShare::whole;
-    if constexpr (projected) {
-      matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
-                                                  Epilogue<1>{call.heads, 0, {query_scale}});
-    }
-    attend_cache<projected>(call, bound, cache, scratch, share);
-  }
-
-  // Projects the keys and values of every head from a context, without a position encoding, and stores K^T and V^T in a
-  // cache. `projected` is scratch memory (KeyWorkspace::projected_panel).
-  template <class Context, class Cache>
-  static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache,
-                             float* projected) noexcept {
-    fill_keys(context, w, active, typename Position::Data{}, cache, projected);
-    fill_values(context, w, active, cache, projected);
-  }
-  // The earlier content of the cache is lost.
-  template <class Context, class Data, class Cache>
-  static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
-                                  Cache& cache, [[maybe_unused]] float* projected) noexcept {
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      if constexpr (Cache::precision == CachePrecision::float32) {
-        project_keys(w.key(g), context, active, position, cache.keys[g].data);
-      } else {
-        fill_panels<S.head_width, S.key_model>(
-            w.key(g), context, active, projected, cache.keys[g], [&]<class Pack, std::size_t Packs>(Range range) {
-              if constexpr (Position::rotates) {
-                apply_rotary<Position, Pack, Packs, k.width(), S.head_width>(
-                    position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
-              }
-            });
-      }
-    }
-    cache.length = active;
-  }
-  template <class Context, class Cache>
-  static constexpr void fill_values(Context context, const Weights& w, std::size_t active, Cache& cache,
-                                    [[maybe_unused]] float* projected) noexcept {
-    cache.not_finite_end = 0;
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      bool finite = true;
-      if constexpr (Cache::precision == CachePrecision::float32) {
-        project_context<S.value_width, S.value_model>(w.value(g), context, active, cache.values[g].data);
-        finite = all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active);
-      } else {
-        fill_panels<S.value_width, S.value_model>(w.value(g), context, active, projected, cache.values[g],
-                                                  []<class, std::size_t>(Range) {});
-        finite = new_values_finite(g, 0, active, cache);
-      }
-      if (!finite) cache.not_finite_end = active;
     }
   }
 
@@ -332,7 +200,6 @@ struct MultiHeadSteps {
     for_panels<q, last_q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, share);
   }
 
- private:
   template <PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class CallShare>
   static constexpr void rows_to_panels(const float* rows, std::size_t active, float* panels, CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
@@ -353,21 +220,6 @@ struct MultiHeadSteps {
           matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
                                               Epilogue<k.width()>{out + first * out_stride, out_stride});
         });
-  }
-  // Projects the keys or values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.
-  // `finish` may change a panel before that, for example rotate the keys.
-  template <std::size_t Rows, std::size_t Inner, class W, class Context, class Storage, class Finish>
-  static constexpr void fill_panels(const W& w, Context context, std::size_t active, float* projected, Storage& to,
-                                    Finish finish) noexcept {
-    for_panels<k, last_k, S.keys>(active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        const Range range = tokens_of<k>(p, 1, active);
-        matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(p), 1,
-                                            Epilogue<k.width()>{projected, 0});
-        finish.template operator()<typename Simd::template Pack<P.lanes>, Packs>(range);
-        scatter<S.keys, k.width()>(projected, range.end - range.begin, range.begin, to);
-      }
-    });
   }
   template <class W, class Context, class Data>
   static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position,
@@ -399,77 +251,6 @@ struct MultiHeadSteps {
     round_features<KeyPack, k.packs, k.width(), S.head_width>(keys, k.panels(active));
     round_values<KeyPack, k.width(), S.value_width>(values, active);
     return {g, {keys}, {values}, !TestsFinite || all_pairs_finite<KeyPack, k.width(), S.value_width>(values, active)};
-  }
-
-  template <class Cache>
-  static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
-                                          const Cache& cache) noexcept {
-    return stored_finite<S.keys>(cache.values[g], tokens, past);
-  }
-
-  // Projects keys and values of the heads in `share` from `call.x`, and appends them to the cache.
-  template <class Call, class Cache, class CallShare>
-  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Vectors>& scratch,
-                               CallShare share) noexcept {
-    const std::size_t tokens = call.lengths.queries;
-    const Range groups = share.of(S.kv_heads);
-    for_panels<q, last_q, S.queries>(
-        tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-          const Epilogue<P.width()> project{scratch.projected.data, 0};
-          for (std::size_t p = first; p < first + count; ++p) {
-            const Range range = tokens_of<q>(p, 1, tokens);
-            const auto x = call.x.template panels_from<S.model, q.width()>(p);
-            for (std::size_t g = groups.begin; g < groups.end; ++g) {
-              matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
-              append_keys<P, Packs>(g, project.out, range, call.options.position, cache);
-              matmul<Simd, P, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
-              append_values<P, CallShare::whole>(g, project.out, range, cache);
-            }
-          }
-        });
-    if constexpr (CallShare::whole) cache.length += tokens;
-  }
-  // Like `append`, for a single token, in one product for all heads. `call.heads` is scratch memory.
-  template <class Call, class Cache>
-  static constexpr void append_one(const Call& call, Cache& cache) noexcept {
-    constexpr std::size_t rows = S.kv_heads * S.head_width;
-    const Epilogue<1> project{call.heads, 0};
-    matmul<Simd, q, 1, rows, S.model>(call.weights.key(0), call.x, 1, project);
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      append_keys<q, 1>(g, call.heads + g * S.head_width, {0, 1}, call.options.position, cache);
-    }
-    matmul<Simd, q, 1, rows, S.model>(call.weights.value(0), call.x, 1, project);
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      append_values<q, true>(g, call.heads + g * S.value_width, {0, 1}, cache);
-    }
-    cache.length += 1;
-  }
-
-  // Both store a panel with the tokens `range` of the call in head `g` of the cache. append_keys first rotates the
-  // keys. append_values with UpdatesFinite also updates cache.not_finite_end.
-  template <PanelLayout P, std::size_t Packs, class Data, class Cache>
-  static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
-                                    Cache& cache) noexcept {
-    const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    if constexpr (Position::rotates) {
-      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
-          position, static_cast<std::ptrdiff_t>(first), tokens, projected);
-    }
-    scatter<S.keys, P.width()>(projected, tokens, first, cache.keys[g]);
-  }
-  template <PanelLayout P, bool UpdatesFinite, class Cache>
-  static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
-    const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    scatter<S.keys, P.width()>(projected, tokens, first, cache.values[g]);
-    if constexpr (UpdatesFinite) {
-      bool finite = true;
-      if constexpr (Cache::precision == CachePrecision::float32) {
-        finite = all_finite<typename Simd::template Pack<P.lanes>, P.width(), S.value_width>(projected, tokens);
-      } else {
-        finite = new_values_finite(g, first, tokens, cache);  // rounding to bfloat16 may give infinity
-      }
-      if (!finite) cache.not_finite_end = first + tokens;
-    }
   }
 
   // Computes the attention of a single query in Heads query heads, from head `first` on.

@@ -216,4 +216,43 @@ struct RunningSoftmax {
   }
 };
 
+// The softmax of a single query. `shift` is the maximum of the scores, or 0 if the maximum is -inf.
+template <class Score, class Pack>
+struct SingleQuerySoftmax {
+  float shift;
+  Pack total;
+
+  constexpr explicit SingleQuerySoftmax(const Pack& largest) noexcept : total(Pack::broadcast(0.0f)) {
+    const float maximum = reduce_max(largest);
+    shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
+  }
+  // Replaces each score s by the weight 2^(s - shift). Mark: a hidden key (score -inf) gets -1, so that later code
+  // skips it.
+  template <bool Mark, std::size_t SumBlock>
+  constexpr void exponentials(float* scores, std::size_t count) noexcept {
+    const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t end = count - i < SumBlock ? count : i + SumBlock;
+      Pack block_total = Pack::broadcast(0.0f);
+      for (; i < end; i += Pack::lanes) {
+        const Pack s = Pack::load(scores + i);
+        const Pack p = exp2_of_nonpositive(s - Pack::broadcast(shift));
+        block_total = block_total + p;
+        if constexpr (Mark) {
+          select(s == masked, Pack::broadcast(-1.0f), p).store(scores + i);
+        } else {
+          p.store(scores + i);
+        }
+      }
+      total = total + block_total;
+    }
+  }
+  // Returns 1 / sum of the weights, including the weight of the sink, or 1 if the sum is 0.
+  constexpr float reciprocal_sum(float sink) const noexcept {
+    float sum = reduce_add(total);
+    if constexpr (Score::sinks) sum += exp2_of_nonpositive(vec::ArrayPack<1>{sink - shift}).lane[0];
+    return 1.0f / (sum == 0 ? 1.0f : sum);
+  }
+};
+
 }  // namespace LADON_NAMESPACE::detail

@@ -14,12 +14,12 @@ template <class Layer, class Simd>
 struct DecoderSteps {
   using Weights = typename Layer::Weights;
   static constexpr Shape shape = Layer::shape, cross = Layer::cross;
-  using SelfAttention = MultiHeadSteps<AttentionTypes<shape, typename Layer::AttentionWeights, typename Layer::Score,
-                                                      typename Layer::Position, typename Layer::Vectors>,
-                                       Simd>;
-  using CrossAttention = MultiHeadSteps<AttentionTypes<cross, typename Layer::AttentionWeights, typename Layer::Score,
-                                                       position::None, typename Layer::Vectors>,
-                                        Simd>;
+  using SelfAttention = CachedSteps<AttentionTypes<shape, typename Layer::AttentionWeights, typename Layer::Score,
+                                                   typename Layer::Position, typename Layer::Vectors>,
+                                    Simd>;
+  using CrossAttention = CachedSteps<AttentionTypes<cross, typename Layer::AttentionWeights, typename Layer::Score,
+                                                    position::None, typename Layer::Vectors>,
+                                     Simd>;
   using Sublayers = detail::Sublayers<Layer, Simd>;
   using Shared = LayerPanels<Layer>;
 

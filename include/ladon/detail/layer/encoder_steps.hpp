@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/attention/heads.hpp>
+#include <ladon/detail/attention/cached.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -21,9 +21,9 @@ template <class Layer, class Simd>
 struct EncoderSteps {
   using Weights = typename Layer::Weights;
   using SelfAttention =
-      MultiHeadSteps<AttentionTypes<Layer::shape, typename Layer::AttentionWeights, typename Layer::Score,
-                                    typename Layer::Position, typename Layer::Vectors>,
-                     Simd>;
+      CachedSteps<AttentionTypes<Layer::shape, typename Layer::AttentionWeights, typename Layer::Score,
+                                 typename Layer::Position, typename Layer::Vectors>,
+                  Simd>;
   using Sublayers = detail::Sublayers<Layer, Simd>;
   using Shared = LayerPanels<Layer>;
 
