@@ -74,21 +74,4 @@ LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept
   for (std::size_t i = 0; i < Features; ++i) last[i * (Width / 2)] = vec::only_first(last[i * (Width / 2)]);
 }
 
-// Like all_finite (detail/attention/values.hpp), for values that round_values has rounded.
-template <class Pack, std::size_t Width, std::size_t Features>
-constexpr bool all_pairs_finite(const float* values, std::size_t keys) noexcept {
-  Pack zeros = Pack::broadcast(0.0f);
-  for (std::size_t base = 0; base < keys; base += Width) {
-    const std::size_t pairs = pairs_of(keys - base < Width ? keys - base : Width);
-    for (std::size_t row = 0; row < Features; ++row) {
-      const float* const value = values + (base * Features + row * Width) / 2;
-      for (std::size_t i = 0; i < pairs; i += Pack::lanes) {
-        const std::size_t left = pairs - i < Pack::lanes ? pairs - i : Pack::lanes;
-        vec::BFloat16Pairs<Pack>::add_products(zeros, Pack::load_partial(value + i, left), Pack::broadcast(0.0f));
-      }
-    }
-  }
-  return reduce_add(zeros) == 0.0f;
-}
-
 }  // namespace LADON_NAMESPACE::detail

@@ -92,16 +92,6 @@ LADON_INLINE constexpr const float* floats_of(const typename Form::View& view, c
     return view;
   }
 }
-template <class Form>
-LADON_INLINE constexpr const float* keys_of(const Head<typename Form::View>& head, const QueryBlock& block,
-                                            Range keys) noexcept {
-  return floats_of<Form, Form::BlockForm::head_width>(head.keys, block, keys);
-}
-template <class Form>
-LADON_INLINE constexpr const float* values_of(const Head<typename Form::View>& head, const QueryBlock& block,
-                                              Range keys) noexcept {
-  return floats_of<Form, Form::BlockForm::value_width>(head.values, block, keys);
-}
 
 // The key blocks of at most MaxKeys keys that contain the keys `visible`. The first block begins where the panel of the
 // first visible key begins. Blocks end at multiples of MaxKeys, so sums over keys are rounded in the same way for any
@@ -225,8 +215,9 @@ struct QueryBlockAttention {
     constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
     Pack before[Form::packs];
     for (std::size_t v = 0; v < Form::packs; ++v) before[v] = softmax.maximum[v];
-    scores<BlockForm, typename Form::Function, halves>(block, scored, keys_of<Form>(head, block, scored.keys),
-                                                       ranges.unmasked, mask, softmax.maximum, first_pack_end);
+    scores<BlockForm, typename Form::Function, halves>(
+        block, scored, floats_of<Form, BlockForm::head_width>(head.keys, block, scored.keys), ranges.unmasked, mask,
+        softmax.maximum, first_pack_end);
     softmax.template begin<only_block>(before);
     if constexpr (Form::uses_pairs) {
       const std::size_t keys = scored.keys.end - scored.keys.begin;
@@ -253,12 +244,13 @@ struct QueryBlockAttention {
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     if (!all_values) {
-      weighted_sum_selected<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored, rescale, mask,
-                                       block.out);
+      weighted_sum_selected<BlockForm>(floats_of<Form, BlockForm::value_width>(head.values, block, scored.keys),
+                                       block.scores, scored, rescale, mask, block.out);
     } else if constexpr (Form::uses_block_floats) {
       add_values_of_integers(scored.keys, rescale);
     } else if constexpr (!Form::interleaves_exponentials || captures_floats) {
-      weighted_sum<BlockForm>(values_of<Form>(head, block, scored.keys), block.scores, scored.keys, rescale, block.out);
+      weighted_sum<BlockForm>(floats_of<Form, BlockForm::value_width>(head.values, block, scored.keys), block.scores,
+                              scored.keys, rescale, block.out);
     }
   }
 
@@ -293,8 +285,9 @@ struct QueryBlockAttention {
   // All packs of queries get the values of `first_keys`. Only the last pack also gets the values from `first_keys.end`
   // to `end` - 1. The exponentials are computed between the steps of the first tile of the sums.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
-    weighted_sum_of_scores<BlockForm, halves>(values_of<Form>(head, block, {first_keys.begin, end}), block.scores,
-                                              first_keys, end, softmax, first_block, last, after, block.out);
+    weighted_sum_of_scores<BlockForm, halves>(
+        floats_of<Form, BlockForm::value_width>(head.values, block, {first_keys.begin, end}), block.scores, first_keys,
+        end, softmax, first_block, last, after, block.out);
   }
 };
 
@@ -311,7 +304,7 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
   for (std::size_t v = 0; v < Form::packs; ++v) unused[v] = Pack::broadcast(0.0f);
   for (std::size_t begin = 0; begin < active_keys; begin += Form::key_block) {
     const ScoreBlock scored{head.index, block.queries, Range{begin, begin + Form::key_block} & Range{0, active_keys}};
-    const float* const keys = keys_of<Form>(head, block, scored.keys);
+    const float* const keys = floats_of<Form, Form::BlockForm::head_width>(head.keys, block, scored.keys);
     if constexpr (Capture::stage == Stage::masked) {
       scores<typename Form::BlockForm, Function>(block, scored, keys, {0, 0}, mask, unused);
     } else {

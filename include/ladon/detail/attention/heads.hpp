@@ -250,7 +250,7 @@ struct MultiHeadSteps {
                                                                    std::size_t active) noexcept {
     round_features<KeyPack, k.packs, k.width(), S.head_width>(keys, k.panels(active));
     round_values<KeyPack, k.width(), S.value_width>(values, active);
-    return {g, {keys}, {values}, !TestsFinite || all_pairs_finite<KeyPack, k.width(), S.value_width>(values, active)};
+    return {g, {keys}, {values}, !TestsFinite || all_finite<KeyPack, k.width(), S.value_width, true>(values, active)};
   }
 
   // Computes the attention of a single query in Heads query heads, from head `first` on.

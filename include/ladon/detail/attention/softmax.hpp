@@ -57,25 +57,19 @@ struct RunningSoftmax {
   // inlining is faster (at 16,32,4: 69% and 61%; AVX-512, g++).
   template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
-    if constexpr (BlockFloats) {
-      if (!std::is_constant_evaluated()) return exponentials_of_integers<Width>(scores, keys);
-    }
-    to_exponentials<Width, Chains>(scores, keys);
+    to_weights<Width, Chains, BlockFloats, false>(scores, keys);
   }
   template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>
     requires(Packs == 1)
   LADON_KERNEL constexpr void exponentials(float* scores, std::size_t keys) noexcept {
-    if constexpr (BlockFloats) {
-      if (!std::is_constant_evaluated()) return exponentials_of_integers<Width>(scores, keys);
-    }
-    to_exponentials<Width, Chains>(scores, keys);
+    to_weights<Width, Chains, BlockFloats, false>(scores, keys);
   }
 
   // Like `exponentials`, but for one key, and adds to `total`. A tile calls it between its steps and needs all
   // registers, so `shift_` is read from memory for each key.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
-    exponentials_together<Width, 1>(scores, opaque(&shift_[0]), total);
+    weights_together<Width, 1, false>(scores, scores, opaque(&shift_[0]), total);
   }
 
   // Like `exponentials`, but for the last pack of queries only, and adds to `total`.
@@ -108,20 +102,7 @@ struct RunningSoftmax {
   // All weights of a key block, added to `sum`.
   template <std::size_t Width, std::size_t Chains>
   LADON_NOINLINE constexpr void weights_of_pairs(float* scores, std::size_t keys) noexcept {
-    constexpr std::size_t at_once = Chains > 2 * Packs ? Chains / (2 * Packs) : 1;
-    const std::size_t pairs = (keys + 1) / 2;
-    Pack largest[Packs], total[Packs];
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
-      largest[v] = shift_[v];
-      total[v] = Pack::broadcast(0.0f);
-    }
-    std::size_t i = 0;
-    for (; i + at_once <= pairs; i += at_once) {
-      weights_together<Width, at_once>(scores + 2 * i * Width, scores + i * Width, largest, total);
-    }
-    for (; i < pairs; ++i) weights_together<Width, 1>(scores + 2 * i * Width, scores + i * Width, largest, total);
-    for (std::size_t v = 0; v < Packs; ++v) sum[v] = sum[v] + total[v];
+    to_weights<Width, Chains, false, true>(scores, keys);
   }
 
   // 1 / sum for each query of pack `v`. A query that sees no key has the sum 0 and gets 1.
@@ -140,79 +121,78 @@ struct RunningSoftmax {
   Pack shift_[Packs];  // subtracted from each score: the maximum, or 0 for a query that has seen no key so far
 
   template <std::size_t Width>
-  void exponentials_of_integers(float* scores, std::size_t keys) noexcept {
-    for (std::size_t v = 0; v < Packs; ++v) {
-      sum[v] = sum[v] + Pack{block_floats::exponentials(scores + v, Width, keys, shift_[v].lane[0])};
-    }
-  }
-
-  template <std::size_t Width>
   static LADON_INLINE constexpr void weights_of_pair(const float* scores, float* pairs, const Pack& largest,
                                                      Pack& total) noexcept {
     Pack p[2] = {Pack::load(scores) - largest, Pack::load(scores + Width) - largest};
     exp2_of_nonpositive(p);
-    const Pack pair = vec::BFloat16Pairs<Pack>::to_pairs(p[0], p[1]);
-    vec::BFloat16Pairs<Pack>::add_products(total, pair, Pack::broadcast(vec::pair_of_ones));
-    pair.store(pairs);
+    store_pair(p[0], p[1], pairs, total);
   }
-  template <std::size_t Width, std::size_t Count>
-  static LADON_INLINE constexpr void weights_together(const float* scores, float* pairs, const Pack* largest,
-                                                      Pack (&total)[Packs]) noexcept {
-    Pack p[2 * Count * Packs];
-    vec::for_each_index<2 * Count * Packs>([&](std::size_t i) {
-      p[i] = Pack::load(scores + i / Packs * Width + i % Packs * Pack::lanes) - largest[i % Packs];
-    });
-    exp2_of_nonpositive(p);
-    vec::for_each_index<Count * Packs>([&](std::size_t i) {
-      const std::size_t pair = i / Packs, v = i % Packs;
-      const Pack weights = vec::BFloat16Pairs<Pack>::to_pairs(p[2 * pair * Packs + v], p[(2 * pair + 1) * Packs + v]);
-      vec::BFloat16Pairs<Pack>::add_products(total[v], weights, Pack::broadcast(vec::pair_of_ones));
-      weights.store(pairs + pair * Width + v * Pack::lanes);
-    });
-  }
-
-  template <std::size_t Width, std::size_t Chains>
-  LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys) noexcept {
-    constexpr std::size_t keys_at_once = Chains > Packs ? Chains / Packs : 1;
+  template <std::size_t Width, std::size_t Chains, bool BlockFloats, bool Pairs>
+  LADON_INLINE constexpr void to_weights(float* scores, std::size_t keys) noexcept {
+    if constexpr (BlockFloats) {
+      if (!std::is_constant_evaluated()) {
+        for (std::size_t v = 0; v < Packs; ++v) {
+          sum[v] = sum[v] + Pack{block_floats::exponentials(scores + v, Width, keys, shift_[v].lane[0])};
+        }
+        return;
+      }
+    }
+    constexpr std::size_t step = Pairs ? 2 : 1, at_once = Chains > step * Packs ? Chains / (step * Packs) : 1;
+    const std::size_t steps = (keys + step - 1) / step;
     Pack largest[Packs], total[Packs];
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       largest[v] = shift_[v];
       total[v] = Pack::broadcast(0.0f);
     }
-    std::size_t done = 0;
+    std::size_t i = 0;
     if constexpr (Chains > 1) {
-      for (; done + keys_at_once <= keys; done += keys_at_once) {
-        exponentials_together<Width, keys_at_once>(scores + done * Width, largest, total);
+      for (; i + at_once <= steps; i += at_once) {
+        weights_together<Width, at_once, Pairs>(scores + step * i * Width, scores + i * Width, largest, total);
       }
     }
-    for (std::size_t k = done; k < keys; ++k) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
-        exponential(scores + k * Width + v * Pack::lanes, largest[v], total[v]);
+    for (; i < steps; ++i) {
+      if constexpr (Pairs) {
+        weights_together<Width, 1, true>(scores + step * i * Width, scores + i * Width, largest, total);
+      } else {
+        LADON_UNROLL
+        for (std::size_t v = 0; v < Packs; ++v) {
+          exponential(scores + i * Width + v * Pack::lanes, largest[v], total[v]);
+        }
       }
     }
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = sum[v] + total[v];
   }
-
   static LADON_INLINE constexpr void exponential(float* score, const Pack& largest, Pack& total) noexcept {
     const Pack p = exp2_of_nonpositive(Pack::load(score) - largest);
     total = total + p;
     p.store(score);
   }
-
-  // Computes Keys * Packs packs of exponentials side by side, to hide latency.
-  template <std::size_t Width, std::size_t Keys>
-  static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack* largest,
-                                                           Pack (&total)[Packs]) noexcept {
-    Pack p[Keys * Packs];
-    const auto at = [&](std::size_t i) { return scores + i / Packs * Width + i % Packs * Pack::lanes; };
-    vec::for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - largest[i % Packs]; });
-    exp2_of_nonpositive(p);
-    vec::for_each_index<Keys * Packs>([&](std::size_t i) {
-      total[i % Packs] = total[i % Packs] + p[i];
-      p[i].store(at(i));
+  // Computes the weights of Count keys, or pairs of keys, and all packs side by side, to hide latency.
+  template <std::size_t Width, std::size_t Count, bool Pairs>
+  static LADON_INLINE constexpr void weights_together(const float* scores, float* weights, const Pack* largest,
+                                                      Pack (&total)[Packs]) noexcept {
+    constexpr std::size_t step = Pairs ? 2 : 1;
+    Pack p[step * Count * Packs];
+    vec::for_each_index<step * Count * Packs>([&](std::size_t i) {
+      p[i] = Pack::load(scores + i / Packs * Width + i % Packs * Pack::lanes) - largest[i % Packs];
     });
+    exp2_of_nonpositive(p);
+    vec::for_each_index<Count * Packs>([&](std::size_t i) {
+      const std::size_t v = i % Packs, first = step * (i - v) + v;
+      float* const to = weights + i / Packs * Width + v * Pack::lanes;
+      if constexpr (Pairs) {
+        store_pair(p[first], p[first + Packs], to, total[v]);
+      } else {
+        total[v] = total[v] + p[i];
+        p[i].store(to);
+      }
+    });
+  }
+  static LADON_INLINE constexpr void store_pair(const Pack& a, const Pack& b, float* to, Pack& total) noexcept {
+    const Pack pair = vec::BFloat16Pairs<Pack>::to_pairs(a, b);
+    vec::BFloat16Pairs<Pack>::add_products(total, pair, Pack::broadcast(vec::pair_of_ones));
+    pair.store(to);
   }
 };
 

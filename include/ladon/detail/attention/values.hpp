@@ -214,16 +214,23 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
   }
 }
 
-// Returns whether all values of the first `keys` keys are finite: the sum of x * 0 is NaN if an x is not.
-template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth>
+// Returns whether all values of the first `keys` keys are finite: the sum of x * 0 is NaN if an x is not. Pairs: the
+// values are pairs, as round_values leaves them.
+template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth, bool Pairs = false>
 constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
+  constexpr std::size_t step = Pairs ? 2 : 1;
   Pack zeros = Pack::broadcast(0.0f);
   for (std::size_t base = 0; base < keys; base += KeyWidth) {
-    const std::size_t used = keys - base < KeyWidth ? keys - base : KeyWidth;
+    const std::size_t used = ((keys - base < KeyWidth ? keys - base : KeyWidth) + step - 1) / step;
     for (std::size_t row = 0; row < ValueWidth; ++row) {
-      const float* const value = values + base * ValueWidth + row * KeyWidth;
+      const float* const value = values + (base * ValueWidth + row * KeyWidth) / step;
       for (std::size_t i = 0; i < used; i += Pack::lanes) {
-        zeros = fma(Pack::load(value + i), Pack::broadcast(0.0f), zeros);
+        if constexpr (Pairs) {
+          const std::size_t left = used - i < Pack::lanes ? used - i : Pack::lanes;
+          PairProducts::add(zeros, Pack::load_partial(value + i, left), Pack::broadcast(0.0f));
+        } else {
+          zeros = fma(Pack::load(value + i), Pack::broadcast(0.0f), zeros);
+        }
       }
     }
   }
