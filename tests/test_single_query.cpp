@@ -54,14 +54,9 @@ struct Group {
     Floats results(most_heads * (S.value_width + S.keys)), scores(Heads * slots);
     for (std::size_t h = 0; h < most_heads; h += Heads) {
       std::ranges::fill(scores, std::numeric_limits<float>::quiet_NaN());
-      SingleQueries<decltype(keys.view()), Heads> queries{keys.view(),
-                                                          values.view(),
-                                                          values_finite,
-                                                          h,
-                                                          {},
-                                                          query.data() + h * S.head_width,
-                                                          scores.data(),
-                                                          results.data() + h * S.value_width};
+      SingleQueries<decltype(keys.view()), Heads> queries{
+          {keys.view(), values.view(), values_finite}, h, {}, query.data() + h * S.head_width, scores.data(),
+          results.data() + h * S.value_width};
       CaptureRows captures[Heads]{};
       for (std::size_t i = 0; i < Heads; ++i) {
         queries.sink[i] = 0.1f * static_cast<float>(h + i);

@@ -274,7 +274,7 @@ struct QueryBlockAttention {
       for (std::size_t v = 0; v < Form::packs; ++v) {
         Pack::load(block.scores + (key - keys.begin) * width + v * Pack::lanes).store(weights + v * Pack::lanes);
       }
-      softmax.template exponentials_of_key<width>(weights, total);
+      softmax.template weights_of_step<width, false>(weights, weights, total);
       capture.template block<width>(weights, {0, 0}, {key, key + 1}, softmax.correction);
     }
     for (std::size_t v = 0; v < Form::packs; ++v) {
@@ -324,8 +324,7 @@ constexpr void attend_query_of_heads(const SingleQueries<typename Form::View, He
                                      const BoundMask& mask, const Capture (&capture)[Heads]) noexcept {
   if constexpr (Capture::scores) {
     for (std::size_t h = 0; h < Heads; ++h) {
-      const Head<typename Form::View> head{heads.keys, heads.values, heads.values_finite, heads.head + h,
-                                           heads.sink[h]};
+      const Head<typename Form::View> head{heads, heads.head + h, heads.sink[h]};
       const QueryBlock block{heads.query + h * Form::BlockForm::head_width, {0, 1}, heads.scores, nullptr, widened};
       capture_scores<Form>(head, block, active_keys, mask, capture[h]);
     }
@@ -341,8 +340,7 @@ constexpr void attend_query_block(const Head<typename Form::View>& head, const Q
   if constexpr (Form::is_single) {
     const Capture captures[]{capture};
     attend_single_query<typename Form::Single>(
-        SingleQueries<typename Form::View, 1>{
-            head.keys, head.values, head.values_finite, head.index, {head.sink}, block.query, block.scores, block.out},
+        SingleQueries<typename Form::View, 1>{head, head.index, {head.sink}, block.query, block.scores, block.out},
         mask, captures);
   } else {
     QueryBlockAttention<Form, BoundMask, Capture>(head, block, mask, capture).run();

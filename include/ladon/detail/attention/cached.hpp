@@ -69,7 +69,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     const Range groups = share.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       Base::template attend_group<Projected>(
-          call, bound, KeyValueGroup{g, cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
+          call, bound, g, KeysAndValues{cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
     }
   }
 
@@ -99,7 +99,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
       for (std::size_t g = groups.begin; g < groups.end; ++g) {
         const bool finite = earlier_finite && stored_finite<S.keys>(cache.values[g], tokens, past);
         Base::template attend_group<false>(
-            call, bound, KeyValueGroup{g, cache.keys[g].view(), cache.values[g].view(), finite}, scratch);
+            call, bound, g, KeysAndValues{cache.keys[g].view(), cache.values[g].view(), finite}, scratch);
       }
     }
   }

@@ -65,7 +65,7 @@ struct AttentionSteps {
       }
       const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
       for (std::size_t h = heads.begin; h < heads.end; ++h) {
-        attend_head(call, Head<>{keys, values, finite, h, sink_of<Score>(call.options, h)}, workspace);
+        attend_head(call, Head<>{{keys, values, finite}, h, sink_of<Score>(call.options, h)}, workspace);
       }
     }
   }

@@ -47,19 +47,24 @@ struct ProductOnly {
   }
 };
 
-// The keys and values of one query head. `View` is a view of floats, of pairs of bfloat16 numbers (PairPanels), or of
-// the elements of a cache (detail/panel/cache.hpp).
+// One head of keys and values. `View` is a view of floats, of pairs of bfloat16 numbers (PairPanels), or of the
+// elements of a cache (detail/panel/cache.hpp).
 template <class View = const float*>
-struct Head {
+struct KeysAndValues {
   View keys;           // K^T [panels][head width][key width]
   View values;         // V^T [panels][value width][key width]
   bool values_finite;  // whether no value is infinite or NaN
-  std::size_t index;   // index of the query head
-  float sink;          // the head's sink as an exponent of two; read only if the score has sinks
   bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
 };
 template <class View>
-Head(View, View, bool, std::size_t, float, bool) -> Head<View>;
+KeysAndValues(View, View, bool) -> KeysAndValues<View>;
+
+// One query head.
+template <class View = const float*>
+struct Head : KeysAndValues<View> {
+  std::size_t index;
+  float sink;  // the head's sink as an exponent of two; read only if the score has sinks
+};
 
 // The queries of one panel, and the memory for their attention in one head.
 struct QueryBlock {

@@ -22,11 +22,9 @@
 
 namespace LADON_NAMESPACE::detail {
 
+// One query in each of `Heads` consecutive query heads.
 template <class View, std::size_t Heads>
-struct SingleQueries {
-  View keys;           // K^T [panels][head width][key width]
-  View values;         // V^T [panels][value width][key width]
-  bool values_finite;  // whether no value is infinite or NaN
+struct SingleQueries : KeysAndValues<View> {
   std::size_t head;    // index of the first query head
   float sink[Heads];   // the sinks as exponents of two; read only if the score has sinks
   const float* query;  // [Heads][head width], scaled by ScoreFunction::query_scale

@@ -65,38 +65,33 @@ struct RunningSoftmax {
     to_weights<Width, Chains, BlockFloats, false>(scores, keys);
   }
 
-  // Like `exponentials`, but for one key, and adds to `total`. A tile calls it between its steps and needs all
-  // registers, so `shift_` is read from memory for each key.
-  template <std::size_t Width>
-  LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
-    weights_together<Width, 1, false>(scores, scores, opaque(&shift_[0]), total);
-  }
-
-  // Like `exponentials`, but for the last pack of queries only, and adds to `total`.
-  template <std::size_t Width>
-  LADON_INLINE constexpr void exponentials_of_last_pack(float* scores, std::size_t keys,
-                                                        Pack (&total)[Packs]) const noexcept {
-    constexpr std::size_t v = Packs - 1;
-    for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift_[v], total[v]);
-  }
-
-  // The next three functions replace scores by weights that are rounded to bfloat16, in pairs of neighbouring keys:
-  // [(keys + 1) / 2][Width] (bfloat16_attention.hpp). weights_of_pair computes two keys and all packs.
-  template <std::size_t Width>
-  LADON_INLINE constexpr void weights_of_pair(const float* scores, float* pairs, Pack (&total)[Packs]) const noexcept {
+  // The next three functions can also round weights to bfloat16, in pairs of neighbouring keys: [(keys + 1) / 2][Width]
+  // (bfloat16_attention.hpp). weights_of_step computes one key, or a pair of keys, and adds to `total`. A tile calls it
+  // between its steps and needs all registers, so `shift_` is read from memory for each key.
+  template <std::size_t Width, bool Pairs>
+  LADON_INLINE constexpr void weights_of_step(const float* scores, float* weights,
+                                              Pack (&total)[Packs]) const noexcept {
     const Pack* const shift = opaque(&shift_[0]);
-    for (std::size_t v = 0; v < Packs; ++v) {
-      weights_of_pair<Width>(scores + v * Pack::lanes, pairs + v * Pack::lanes, shift[v], total[v]);
+    if constexpr (Pairs) {
+      for (std::size_t v = 0; v < Packs; ++v) {
+        weights_of_pair<Width>(scores + v * Pack::lanes, weights + v * Pack::lanes, shift[v], total[v]);
+      }
+    } else {
+      weights_together<Width, 1, false>(scores, weights, shift, total);
     }
   }
-  // Pairs of keys from pair `first` on, for the last pack of queries only.
-  template <std::size_t Width>
-  LADON_INLINE constexpr void weights_of_last_pack(float* scores, std::size_t first, std::size_t pairs,
+  // Computes `count` steps from step `first` on, for the last pack of queries only.
+  template <std::size_t Width, bool Pairs>
+  LADON_INLINE constexpr void weights_of_last_pack(float* scores, std::size_t first, std::size_t count,
                                                    Pack (&total)[Packs]) const noexcept {
     constexpr std::size_t v = Packs - 1;
     float* const column = scores + v * Pack::lanes;
-    for (std::size_t i = first; i < first + pairs; ++i) {
-      weights_of_pair<Width>(column + 2 * i * Width, column + i * Width, shift_[v], total[v]);
+    for (std::size_t i = first; i < first + count; ++i) {
+      if constexpr (Pairs) {
+        weights_of_pair<Width>(column + 2 * i * Width, column + i * Width, shift_[v], total[v]);
+      } else {
+        exponential(column + i * Width, shift_[v], total[v]);
+      }
     }
   }
   // All weights of a key block, added to `sum`.

@@ -55,18 +55,11 @@ struct InterleavedExponentials {
     for (std::size_t v = 0; v < packs; ++v) total[v] = Pack::broadcast(0.0f);
   }
   LADON_INLINE constexpr void key(std::size_t k) noexcept {
-    if constexpr (Form::uses_pairs) {
-      softmax.template weights_of_pair<width>(scores + 2 * k * width, scores + k * width, total);
-    } else {
-      softmax.template exponentials_of_key<width>(scores + k * width, total);
-    }
+    softmax.template weights_of_step<width, Form::uses_pairs>(scores + Form::step * k * width, scores + k * width,
+                                                              total);
   }
   LADON_INLINE constexpr void last_pack(std::size_t first, std::size_t keys) noexcept {
-    if constexpr (Form::uses_pairs) {
-      softmax.template weights_of_last_pack<width>(scores, first, keys, total);
-    } else {
-      softmax.template exponentials_of_last_pack<width>(scores + first * width, keys, total);
-    }
+    softmax.template weights_of_last_pack<width, Form::uses_pairs>(scores, first, keys, total);
   }
   LADON_INLINE constexpr void end() noexcept {
     for (std::size_t v = 0; v < packs; ++v) softmax.sum[v] = softmax.sum[v] + total[v];
