@@ -28,7 +28,7 @@ struct Avx512 : X86 {
   static constexpr std::size_t inlined_product_weights = 4096;
   static constexpr std::size_t single_query_heads = 4;  // from the L3 cache, twice as fast as 1 (Zen 4)
   static constexpr std::size_t single_query_sums = 16;
-  static constexpr std::size_t softmax_chains = 8;     // 27% less time than 1 (Cascade Lake)
+  static constexpr std::size_t softmax_chains = 8;  // 27% less time than 1 (Cascade Lake)
 #if LADON_VNNI
   static constexpr std::size_t int8_tile_sums = 24;  // with panel and weights, 27 registers
 #endif
