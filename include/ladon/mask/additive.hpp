@@ -26,13 +26,12 @@ LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   return select(value == masked, masked, finite);
 }
 
-// The numbers for one block of scores, times log2(e): [keys][Width], with one query in each lane.
 template <std::size_t KeyWidth, std::size_t Width>
 struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
 };
 
-// Adds the numbers of PairScratch to a block of scores.
+// Adds the numbers of a block [keys][Width], with one query in each lane, times log2(e).
 template <class Pack, std::size_t Width>
 struct AdditiveLanes {
   const float* values;
@@ -98,8 +97,8 @@ struct BoundAdditive {
     }
   }
 
-  // Transposes one square and writes it to `out`, times log2(e). If `rows` is null, all elements are 0. Only the first
-  // `used` rows and `active` columns exist: missing rows become 0, and missing columns are not written.
+  // Writes the transpose of one square to `out`, times log2(e). If `rows` is null, all elements are 0. Rows beyond
+  // `used` count as 0, and columns beyond `active` are not written.
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
                                         float* out) const noexcept {
@@ -124,11 +123,10 @@ struct BoundAdditive {
 
 // Adds an element of `values` to each score: score = scale * q . k + value, in natural units (attention_map.hpp).
 // `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides the key, and +inf
-// counts as the largest finite float. A null pointer, which is the default, adds nothing.
+// counts as the largest float. A null pointer, which is the default, adds nothing.
 //
 // `values` has `keys` columns, by default one for each key of the shape. All further keys are hidden, even if `values`
-// is null (as in ONNX's Attention since opset 24). Precondition: `keys` is at most the shape's number of keys
-// (checks.hpp).
+// is null (as in ONNX's Attention since opset 24). Precondition: no more columns than keys (checks.hpp).
 template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>

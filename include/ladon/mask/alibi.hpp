@@ -46,9 +46,9 @@ struct BoundAlibi {
   }
 };
 
-// The slopes of the paper: head h has the slope 2^(-8 (h + 1) / Heads). If Heads is not a power of two, the slopes are
-// those of the authors' code. With the largest power of two P below Heads, the first P heads get the slopes of a model
-// with P heads, the others those of heads 0, 2, 4 and so on of a model with 2 P heads.
+// The slopes of the paper: head h has the slope 2^(-8 (h + 1) / Heads). If Heads is not a power of two, the first P
+// heads, the largest power of two below, get the slopes of P heads. The others get the slopes of heads 0, 2, 4 and so
+// on of 2 P heads, as in the authors' code.
 template <std::size_t Heads>
 inline constexpr std::array<float, Heads> default_slopes = [] {
   std::size_t power = 1;

@@ -11,7 +11,6 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// A query sees a key if both masks show the key. `add` adds the number of the first mask, then that of the second.
 template <class First, class Second>
 struct LanesOfBoth {
   First first;
@@ -54,8 +53,8 @@ template <class First, class Second>
 inline constexpr bool ends_within_panels<BoundBoth<First, Second>> =
     ends_within_panels<First> || ends_within_panels<Second>;
 
-// A query sees a key if both masks show the key. If both masks add to the scores, both numbers are added. `first` holds
-// the data of mask A, and `second` holds the data of mask B.
+// A query sees a key if both masks show it. Both numbers are added to the score, that of A first. `first` holds the
+// data of mask A, and `second` holds the data of mask B.
 template <class A, class B>
 struct Both {
   template <Shape S>

@@ -12,7 +12,6 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// The bound form of Padding.
 struct BoundPadding : BoundByPosition<BoundPadding> {
   static constexpr bool hides_keys = true;
   const std::uint8_t* bytes;  // [keys], or null
@@ -27,12 +26,11 @@ struct BoundPadding : BoundByPosition<BoundPadding> {
   }
 };
 
-// `may_see` [keys] holds one byte for each key of the shape. The byte 0 hides the key from every query. Any other byte
-// shows the key. If `may_see` is a null pointer, which is the default, no key is hidden. Bytes of inactive keys are not
-// read.
+// `may_see` [keys] holds one byte for each key of the shape. The byte 0 hides the key from every query. A null pointer,
+// which is the default, hides no key. Bytes of inactive keys are not read.
 //
-// In self-attention, each token is both a key and a query. A token that is hidden as a key is still computed as a
-// query. If all padding lies at the end of the keys, RunOptions::keys is faster than this mask.
+// In self-attention, a token that is hidden as a key is still computed as a query. If all padding lies at the end of
+// the keys, RunOptions::keys is faster than this mask.
 struct Padding {
   template <Shape S>
   struct Data {

@@ -22,8 +22,7 @@
 //     add(v, key, score)   returns a Pack: the score plus the number that the mask adds
 //
 // Scores are exponents of two, so add() must multiply its number by score::log2_e. A key is hidden only if may_see()
-// returns false, even if add() returns -inf. In every mask, true or 1 means "may see". PyTorch's padding masks have the
-// opposite meaning. The expression `a & b` combines two masks (both.hpp).
+// returns false, even if add() returns -inf. True or 1 means "may see", unlike in PyTorch's padding masks.
 #pragma once
 
 #include <concepts>
@@ -38,28 +37,26 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// The active lengths and the offset of a run: query i has the position i + `offset` among the keys.
+// Query i has the position i + `offset` among the keys.
 struct Placement {
   Lengths lengths;
   std::ptrdiff_t offset;
 };
 
 // The default of the member `offset` of a mask's data. In `extend`, it means the number of tokens in the cache before
-// the call. In every other function, it means shape.keys - shape.queries, even if fewer tokens are active. The last
-// query of the shape then has the position of the last key of the shape.
+// the call, otherwise shape.keys - shape.queries, even if fewer tokens are active.
 inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 
-// Returns `requested`, or the offset of the run if `requested` is default_offset. Clamps to -2^24 .. 2^24, so that sums
-// with the offset cannot overflow. For shapes and windows of at most 2^23 tokens, this does not change which keys are
-// hidden.
+// Returns `requested`, or the offset of the run. Clamps to -2^24 .. 2^24, so that sums with it cannot overflow. For
+// shapes and windows of at most 2^23 tokens, this does not change which keys are hidden.
 constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff_t requested) noexcept {
   constexpr std::ptrdiff_t largest = std::ptrdiff_t(1) << 24;
   const std::ptrdiff_t offset = requested == default_offset ? placement.offset : requested;
   return offset < -largest ? -largest : offset > largest ? largest : offset;
 }
 
-// Two ranges of active keys, for some queries. Keys outside `visible` are hidden from all of the queries, and the
-// kernels skip them. All of the queries see every key in `unmasked`, and the kernels do not call may_see for them.
+// Two ranges of active keys, for some queries. Keys outside `visible` are hidden from all of the queries and skipped.
+// All of the queries see every key in `unmasked`, so may_see is not called for it.
 struct KeyRanges {
   Range visible;
   Range unmasked;
@@ -68,14 +65,13 @@ struct KeyRanges {
   }
 };
 
-// A block of scores: one head, one panel of queries, and some consecutive keys.
+// A block of scores.
 struct ScoreBlock {
   std::size_t head;
   Range queries;
   Range keys;
 };
 
-// The Scratch type of a mask whose lanes() needs no memory.
 struct NoScratch {};
 
 template <class BoundMask, class Pack>
@@ -92,7 +88,7 @@ struct LanesByPosition {
 };
 
 // Base class of a bound mask that depends only on positions. Derived defines hides_keys, key_ranges and may_see(query,
-// key), which returns a Pack::Mask. Each lane of the pack `query` holds the index of a query as a float.
+// key). Each lane of the pack `query` holds the index of a query as a float.
 template <class Derived>
 struct BoundByPosition {
   static constexpr bool adds_to_scores = false;
@@ -105,8 +101,8 @@ struct BoundByPosition {
   }
 };
 
-// Whether the keys that a panel of queries sees often end within a panel of keys, as under a causal mask. A kernel may
-// then skip keys that the first half of the queries does not see.
+// Whether the keys that a panel of queries sees often end within a panel of keys. A kernel may then skip keys that the
+// first half of the queries does not see.
 template <class BoundMask>
 inline constexpr bool ends_within_panels = false;
 
@@ -133,8 +129,8 @@ concept HasLanes =
       { bound.template lanes<Pack, W>(block, scratch) } -> LaneAnswers<Pack>;
     };
 
-// A bound mask. No kernel has packs of two lanes: with the packs of a kernel, the check would instantiate lanes()
-// earlier than the kernel does, and g++ would generate other machine code.
+// No kernel has packs of two lanes: with the packs of a kernel, the check would instantiate lanes() before the kernel
+// does, and g++ would generate other machine code.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;

@@ -32,7 +32,6 @@ struct None {
   }
 };
 
-// The bound form of Window.
 template <std::size_t Left, std::size_t Right>
 struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   static constexpr bool hides_keys = Left != all || Right != all;
@@ -110,16 +109,15 @@ struct WindowAt {
   }
 };
 
-// Query i sees keys 0 to i + `offset`. By default, the last query of the shape sees all keys. PyTorch's is_causal uses
-// the offset 0 instead. Both are equal if shape.queries equals shape.keys.
+// Query i sees keys 0 to i + `offset`. PyTorch's is_causal uses the offset 0. It equals the default if shape.queries
+// equals shape.keys.
 struct Causal : Window<all, 0> {};
 
 template <std::ptrdiff_t Offset>
 struct CausalAt : WindowAt<all, 0, Offset> {};
 
-// The bound form of Window<Left> for a cache that is a ring. Token p of the text is stored in slot p % `slots`, and
-// query i is token `past` + i. Positions relative to query 0 stay small, so floats represent them exactly in a text of
-// any length.
+// The bound form of Window<Left> for a cache that is a ring: token p is stored in slot p % `slots`, and query i is
+// token `past` + i. Positions relative to query 0 stay small, so floats represent them exactly in a text of any length.
 template <std::size_t Left>
 struct BoundRing : BoundByPosition<BoundRing<Left>> {
   static constexpr bool hides_keys = true;

@@ -14,12 +14,12 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// Transposes a square of N x N bits (Warren, Hacker's Delight, 7-3): swaps the upper right and the lower left quarter,
-// then does the same within each quarter.
+// Transposes a square of bits: swaps two quarters, then does the same within each quarter (Warren, Hacker's Delight,
+// 7-3).
 template <std::size_t N>
 constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
-  // `low` consists of blocks of 2 * `half` bits: the lower half of a block is ones.
+  // In `low`, the lower half of each block of 2 * `half` bits is ones.
   std::uint32_t low = N == 32 ? 0xffffu : (1u << N / 2) - 1;
   for (std::size_t half = N / 2; half > 0; half /= 2, low ^= low << half) {
     for (std::size_t first = 0; first < N; first += 2 * half) {
@@ -32,7 +32,6 @@ constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   }
 }
 
-// `word` has one word for each key of a block, with one bit for each query of a panel.
 template <class Pack>
 struct LanesOfWords {
   const std::uint32_t* word;
@@ -49,9 +48,9 @@ constexpr std::size_t power_of_two_from(std::size_t n) noexcept {
   return power;
 }
 
-// The bound form of masks with a bit or a byte for each query and key. The caller's table has a row for each query, and
-// the kernels process one key at a time, so squares of bits are transposed. Rows::word(head, query, key) returns 32
-// bits for one query: bit i is 1 if the query may see key number `key` + i. Bits of inactive keys are 0.
+// The caller's table has a row for each query, and the kernels process one key at a time, so squares of bits are
+// transposed. Rows::word(head, query, key) returns 32 bits: bit i is 1 if the query may see key number `key` + i. Bits
+// of inactive keys are 0.
 template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
@@ -86,7 +85,6 @@ struct BoundPairs {
   }
 };
 
-// Rows of 32-bit words, for all heads.
 template <std::size_t Words>
 struct BitRows {
   const std::uint32_t* bits;  // [queries][Words], or null
@@ -138,7 +136,6 @@ struct Bits {
   }
 };
 
-// Rows of `columns` bytes, for all heads or for each head.
 template <bool PerHead>
 struct ByteRows {
   const std::uint8_t* bytes;  // [heads or 1][queries][columns], or null
@@ -174,11 +171,8 @@ struct ByteRows {
 };
 
 // `may_see` is [queries][keys], or [heads][queries][keys] if PerHead is true. The byte 0 hides the key from the query.
-// Any other byte shows the key. A null pointer, which is the default, counts as 1.
-//
-// `may_see` has `keys` columns, by default one for each key of the shape. All further keys are hidden, even if
-// `may_see` is null (as in ONNX's Attention since opset 24). Precondition: `keys` is at most the shape's number of keys
-// (checks.hpp).
+// A null pointer, which is the default, counts as 1. `may_see` has `keys` columns, as the values of Additive
+// (additive.hpp).
 template <bool PerHead>
 struct BooleanBytes {
   template <Shape S>

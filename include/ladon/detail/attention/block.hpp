@@ -332,7 +332,6 @@ constexpr void attend_query_of_heads(const SingleQueries<typename Form::View, He
   attend_single_query<typename Form::Single>(heads, mask, capture);
 }
 
-// Computes the transposed output O^T of one query block.
 template <class Form, class BoundMask, class Capture>
 constexpr void attend_query_block(const Head<typename Form::View>& head, const QueryBlock& block,
                                   std::size_t active_keys, const BoundMask& mask, const Capture& capture) noexcept {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multi-head attention with a cache of keys and values. `extend` appends tokens to a cache of keys and values
-// (cache.hpp).
+// Multi-head attention with a cache of keys and values (key_value_cache.hpp).
 #pragma once
 
 #include <cstddef>
@@ -44,7 +43,6 @@ constexpr bool stored_finite(const Storage& from, std::size_t tokens, std::size_
   return finite;
 }
 
-// Multi-head attention with a cache.
 template <class D, class Simd>
 struct CachedSteps : MultiHeadSteps<D, Simd> {
   using Base = MultiHeadSteps<D, Simd>;
@@ -73,11 +71,10 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     }
   }
 
-  // Appends the keys and values of the call's tokens to the cache, then computes the attention of every head to the
-  // cache.
+  // Appends the call's tokens to the cache, then attends to the cache.
   //
-  // With several threads (threads.hpp), computes only the groups in `share`. cache.length and cache.not_finite_end then
-  // stay unchanged, because other threads read them. In a later phase, count_tokens updates both.
+  // With several threads, computes only the groups in `share`. cache.length and cache.not_finite_end then stay
+  // unchanged, because other threads read them. In a later phase, count_tokens updates both.
   template <class Call, class Cache, class CallShare = WholeCall>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Vectors>& scratch,
                                CallShare share = {}) noexcept {
@@ -103,7 +100,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
       }
     }
   }
-  // Counts `tokens` new tokens after all threads have appended them. Only one thread changes the cache.
+  // Only one thread changes the cache.
   template <class Cache, class CallShare>
   static constexpr void count_tokens(std::size_t tokens, Cache& cache, CallShare share) noexcept {
     if constexpr (CallShare::whole) return;  // `extend` has counted the tokens
@@ -127,8 +124,8 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     attend_cache<projected>(call, bound, cache, scratch, share);
   }
 
-  // Projects the keys and values of every head from a context, without a position encoding, and stores K^T and V^T in a
-  // cache. `projected` is scratch memory (KeyWorkspace::projected_panel).
+  // Projects keys and values from a context, without a position encoding. `projected` is scratch memory
+  // (KeyWorkspace::projected_panel).
   template <class Context, class Cache>
   static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache,
                              float* projected) noexcept {

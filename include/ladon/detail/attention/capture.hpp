@@ -127,7 +127,6 @@ struct CaptureWanted {
     }
   }
 };
-// Converts the caller's argument for one layer.
 template <Shape S>
 constexpr CaptureWanted<S> wanted(float* map) noexcept {
   return {map};

@@ -126,8 +126,8 @@ struct MultiHeadSteps {
     for_panels<q, last_q, S.queries>(active, run, share);
   }
 
-  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. `share` holds
-  // whole groups of query heads, so no two threads project the same keys and values.
+  // Keys and values are projected from `context`, a view of panels. `share` holds whole groups of query heads, so no
+  // two threads project the same keys and values.
   template <class Call, class Context, class CallShare = WholeCall>
   static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
                                          CallShare share = {}) noexcept {

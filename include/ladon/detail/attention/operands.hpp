@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of the attention kernels: one head and one query block. Keys are processed in key blocks, so the
-// workspace never holds the scores of all queries and all keys.
+// The operands of the attention kernels. Keys are processed in key blocks, so the workspace never holds the scores of
+// all queries and all keys.
 #pragma once
 
 #include <cstddef>
@@ -74,6 +74,16 @@ struct QueryBlock {
   float* out;          // O^T [value width][query width]: the output
   float* widened;      // scratch: keys, then values, of a key block as floats; only for a bfloat16 or int8 cache
   bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
+};
+
+// One query in each of `Heads` consecutive query heads.
+template <class View, std::size_t Heads>
+struct SingleQueries : KeysAndValues<View> {
+  std::size_t head;    // index of the first query head
+  float sink[Heads];   // the sinks as exponents of two; read only if the score has sinks
+  const float* query;  // [Heads][head width], scaled by ScoreFunction::query_scale
+  float* scores;       // scratch [Heads][keys of all panels]: first the scores, then the weights
+  float* out;          // [Heads][value width]: the output
 };
 
 // What attention is compiled for. Attention without projections has the weights `void`.

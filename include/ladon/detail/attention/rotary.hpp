@@ -48,7 +48,8 @@ constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t 
   }
 }
 
-// Rotates the first `active` keys of K^T [panels][head width][T.width()]. Key j has the position `data.offset` + j.
+// Rotates the first `active` keys K^T [panels][head width][T.width()] of a head. Key j has the position `data.offset` +
+// j.
 template <class Position, class Pack, PanelLayout T, std::size_t Keys, std::size_t HeadWidth>
 constexpr void apply_rotary_to_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
   for_panels<T, T, Keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {

@@ -22,16 +22,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// One query in each of `Heads` consecutive query heads.
-template <class View, std::size_t Heads>
-struct SingleQueries : KeysAndValues<View> {
-  std::size_t head;    // index of the first query head
-  float sink[Heads];   // the sinks as exponents of two; read only if the score has sinks
-  const float* query;  // [Heads][head width], scaled by ScoreFunction::query_scale
-  float* scores;       // scratch [Heads][keys of all panels]: first the scores, then the weights
-  float* out;          // [Heads][value width]: the output
-};
-
 // What the kernels for a single query are compiled for.
 template <Shape S, class ScoreType, class Vectors, class Simd, class ViewType>
 struct SingleForm {

@@ -191,7 +191,7 @@ struct RunningSoftmax {
   }
 };
 
-// The softmax of a single query. `shift` is the maximum of the scores, or 0 if the maximum is -inf.
+// For a single query. `shift` is the maximum of the scores, or 0 if the maximum is -inf.
 template <class Score, class Pack>
 struct SingleQuerySoftmax {
   float shift;
