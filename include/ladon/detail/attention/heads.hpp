@@ -138,16 +138,6 @@ struct MultiHeadSteps {
                                          project_queries<P, Packs, S.query_rows()>(call, 0, first, count);
                                        });
     }
-    const auto attend = [&](const auto& bound, std::size_t group, const auto& shared) {
-      attend_group<projected>(call, bound, group, shared, scratch);
-    };
-    for_groups(call, context, scratch, share, attend);
-  }
-  // Projects keys and values of each group, and calls attend(bound, group, keys and values). Inlined here,
-  // the loop takes 4.8% more code (64,128,4 on AVX-512, g++ 12).
-  template <class Call, class Context, class CallShare, class Attend>
-  static LADON_INLINE constexpr void for_groups(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
-                                                CallShare share, Attend attend) noexcept {
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
     float *const keys = scratch.keys.data, *const values = scratch.values.data;
@@ -155,24 +145,22 @@ struct MultiHeadSteps {
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
       project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
-      const bool finite =
-          !bound.mask.hides_keys || uses_pairs || all_finite<KeyPack, k.width(), S.value_width>(values, active);
-      const bool words = to_words(keys, values, active);
-      attend(bound, g, KeysAndValues<>{keys, values, finite, words});
+      if constexpr (uses_pairs) {
+        const auto rounded = round_keys_and_values<decltype(bound.mask)::hides_keys>(keys, values, active);
+        attend_group<projected>(call, bound, g, rounded, scratch);
+      } else {
+        const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+        const bool words = to_words(keys, values, active);
+        attend_group<projected>(call, bound, g, KeysAndValues<>{keys, values, finite, words}, scratch);
+      }
     }
   }
-  // Computes the query heads that share one head of keys and values. If uses_pairs is true, keys and values that are
-  // not in a cache are first rounded to pairs, in place.
+  // Computes the query heads that share one head of keys and values.
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, std::size_t group,
                                      const KeysAndValues<View>& shared, Scratch& scratch) noexcept {
     [[maybe_unused]] const std::size_t first = group * S.heads_per_group();
-    if constexpr (uses_pairs && std::is_same_v<View, const float*> &&
-                  std::is_same_v<Scratch, HeadScratch<S, Vectors>>) {
-      constexpr bool hides_keys = decltype(Queries::mask)::hides_keys;
-      const auto rounded = round_keys_and_values<hides_keys>(scratch.keys.data, scratch.values.data, call.lengths.keys);
-      attend_group<Projected>(call, bound, group, rounded, scratch);
-    } else if constexpr (heads_together > 1) {
+    if constexpr (heads_together > 1) {
       if (call.lengths.queries == 0) return;
       for_row_tiles<S.heads_per_group(), heads_together>([&]<std::size_t Heads>(std::size_t h) LADON_INLINE_LAMBDA {
         attend_heads<Projected, Heads>(call, bound, shared, first + h, scratch);
