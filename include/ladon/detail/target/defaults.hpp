@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All constants that depend on the machine, with the values for an unknown machine. Measurements: docs/tuning-log.md,
-// "Constants of the targets". Constants of tiles and precisions are read through Vectors (detail/vec/choose.hpp).
+// The constants of an unknown machine. Each target replaces what was measured on it. docs/tuning-log.md, "Constants of
+// the targets", explains each constant. Kernels read some through Vectors (detail/vec/choose.hpp), which tests vary.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,13 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The width of a panel (detail/panel/panels.hpp). A product computes a tile at a time, with all sums in registers: the
-// outputs of tile_rows rows for some packs of tokens.
+// A panel holds width() tokens (detail/panel/panels.hpp). A tile holds the sums of tile_rows rows in registers.
 struct PanelLayout {
   std::size_t lanes;
   std::size_t packs;
   std::size_t tile_rows;
   std::size_t tile_rows_of_one_pack = tile_rows;  // more sums hide latency
-  std::size_t used_lanes = lanes;                 // int8 products can skip the other lanes of a single pack
+  std::size_t used_lanes = lanes;                 // int8 products skip others
 
   constexpr std::size_t width() const noexcept { return lanes * packs; }
   constexpr std::size_t panels(std::size_t tokens) const noexcept { return (tokens + width() - 1) / width(); }
@@ -36,72 +35,71 @@ inline constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
 struct Defaults {
   static constexpr std::size_t registers = 16;  // for benchmarks
 
-  // --- Tiles ---------------------------------------------------------------------------------------------------------
+  // Tiles.
   static constexpr std::size_t single_token_rows = 4;
   // From this width on, one and a half registers of tokens are three packs.
   static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
   static constexpr std::size_t rows_of_half_packs = 8;
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
   static constexpr bool advances_pointers = false;          // instead of an index
-  static constexpr bool joins_queries = false;              // one product projects the queries of all heads
+  static constexpr bool joins_queries = false;              // one product for all heads
   static constexpr std::size_t resident_packs = unlimited;  // each row loads further packs again
-  // The most weights of a product that is inlined, if its tiles have one pack (detail/product/product.hpp).
+  // The most weights of an inlined product, if its tiles have one pack.
   static constexpr std::size_t inlined_product_weights = 0;
-  static constexpr std::size_t shortest_folded_sum = 16;  // shorter sums were not measured
+  static constexpr std::size_t shortest_folded_sum = 16;  // none shorter was measured
 
-  // --- Attention -----------------------------------------------------------------------------------------------------
+  // Attention.
   static constexpr bool loads_constants = false;  // where they are used
-  // exp2 computes p (f s) + s, which takes less time than (p f + 1) s. f s may be subnormal, so the value must be false
-  // in deterministic builds and where subnormals are flushed.
+  // exp2 is p (f s) + s instead of (p f + 1) s. Must be false where f s must not be subnormal.
   static constexpr bool scales_fraction = false;
   static constexpr std::size_t softmax_chains = 1;  // packs of exponentials side by side
   // The first tile of the weighted sum computes exponentials in advance.
   static constexpr bool exponentials_beside_values = false;
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // Maxima of each pack of a tile. Several need not wait for each other.
+  // Several maxima of a pack need not wait for each other.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
   static constexpr bool uses_block_floats = false;  // detail/cortex_m/m0_attention.hpp
   static constexpr bool attends_in_pairs = false;   // detail/attention/bfloat16_attention.hpp
-  // Packs of GELU side by side after a product. With 1, the epilogue computes GELU.
+  // With 1, the epilogue of the product computes GELU.
   static constexpr std::size_t gelu_packs_together = 1;
 
-  // --- Caches --------------------------------------------------------------------------------------------------------
+  // Caches.
   static constexpr std::size_t cache_line_floats = 16;
-  // Weights are prefetched, or read ahead, if rows are at least this long.
+  // Weights of longer rows are prefetched or read ahead.
   static constexpr std::size_t prefetched_row_floats = unlimited;
   static constexpr std::size_t read_ahead_floats = unlimited, read_ahead_int8 = unlimited;
-  // Narrow tiles prefetch their rows twice: into the L2 cache and, nearer, into the L1 cache.
+  // Narrow tiles prefetch far ahead into the L2 cache, and nearer into the L1 cache.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
   static constexpr std::size_t near_prefetch_distance_floats = 4 * cache_line_floats;
-  // The limit of a tile whose rows, a multiple of aliasing_bytes apart, share sets of the L1 cache.
+  // Rows that are a multiple of aliasing_bytes apart share sets of the L1 cache.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
   static constexpr std::size_t second_cache_bytes = 512 * 1024;  // half of an L2 cache of 1 MB
-  // The part of the input at a time if the input exceeds second_cache_bytes: 69 -> 74% of peak.
+  // The part of a larger input at a time: 69 -> 74% of peak.
   static constexpr std::size_t panel_bytes_at_a_time = 256 * 1024;
   static constexpr std::size_t fewest_panels_at_a_time = 4;
-  // Panels that share each read of weights that exceed second_cache_bytes: 67 -> 77% of peak.
+  // Panels that share each read of larger weights: 67 -> 77% of peak.
   static constexpr std::size_t feed_forward_panels = 4;
 
-  // --- Precisions ----------------------------------------------------------------------------------------------------
-  // Weights of each row that a tile converts to floats at a time, on the stack.
+  // Precisions.
+  // The weights of a row that a tile converts to floats at a time, on the stack.
   static constexpr std::size_t widened_features = 2048;
   static constexpr std::size_t widened_features_on_small_stack = 64;
   static constexpr bool multiplies_bfloat16 = false;  // detail/vec/dot_bfloat16.hpp
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
-  // A quantised feature: q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/quantise.hpp).
+  // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/quantise.hpp).
   using Int8Element = std::int16_t;
   static constexpr std::size_t int8_block = 1;
-  static constexpr bool widens_int8 = false;  // to 16 bits, on the stack, before the first panel
+  static constexpr bool widens_int8 = false;  // to 16 bits, on the stack
   static constexpr std::size_t int8_tile_sums = 24;
-  // Hidden features overwrite the keys, which saves memory. As many panels as fit share each read of int8 weights.
+  // Hidden features overwrite the keys. Several panels may then share each read of int8 weights.
   static constexpr bool hidden_in_keys = false;
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
-  // --- A single token ------------------------------------------------------------------------------------------------
-  // Contiguous parts of a large matrix that are read at the same time. Four are 1.2 times as fast as one.
+  // A single token.
+  // Parts of a matrix that are read at the same time. Four are 1.2 times as fast as one.
   static constexpr std::size_t streams = 1;
   // Smaller matrices are read in one stream.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
@@ -111,16 +109,16 @@ struct Defaults {
   static constexpr bool prefetches_page_starts = false;
   static constexpr std::size_t single_query_heads = 1;  // with the same keys and values
   static constexpr std::size_t single_query_sums = 8;
-  // Eight dot products at the same time hide the latency of an FMA.
+  // Eight dot products hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
   static constexpr std::size_t column_packs = 8;
 };
 
-// Constants for packs that are arrays. Only tests have several lanes.
+// For packs that are arrays. Only tests have several lanes.
 template <std::size_t Lanes>
 struct PlainArrays : Defaults {
   static constexpr std::size_t registers = Lanes == 1 ? 32 : 8;
-  // 16 sums and 8 operands fit into 32 registers. Small tiles compile quickly.
+  // 16 sums and 8 operands fit into 32 registers.
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
     if (Lanes == 1) return {1, 4, 4};
     return tokens <= lanes ? PanelLayout{lanes, 1, 4} : PanelLayout{lanes, 2, 3};

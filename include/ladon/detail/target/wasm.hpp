@@ -10,9 +10,9 @@
 #define LADON_KERNEL LADON_NOINLINE
 // Unrolled, LLVM would compute one pack after another.
 #define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
-// As a separate function, the body of a tile would load its operands again after each store.
+// As a function of its own, a tile would load operands again after each store.
 #define LADON_INT8_TILE_LAMBDA LADON_INLINE_LAMBDA
-// A copy of a struct is a load of 64 bits after stores of 32 bits, and waits for the stores.
+// A copied struct is loaded in 64 bits, and waits for stores of 32 bits.
 #define LADON_ARGUMENT const&
 
 namespace LADON_NAMESPACE::detail::target {
