@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <ladon/detail/build/compiler.hpp>
 #include <ladon/detail/panel/range.hpp>
@@ -124,10 +125,15 @@ concept LaneAnswers = requires(const Lanes& lanes, std::size_t v, std::size_t ke
 };
 
 template <class BoundMask, class Pack, std::size_t K, std::size_t W>
+using LanesOf = decltype(std::declval<const BoundMask&>().template lanes<Pack, W>(
+    std::declval<const ScoreBlock&>(), std::declval<typename BoundMask::template Scratch<K, W>&>()));
+
+// `&&` instead of a type constraint: g++ 12 then names the member that is missing.
+template <class BoundMask, class Pack, std::size_t K, std::size_t W>
 concept HasLanes =
     requires(const BoundMask& bound, const ScoreBlock& block, typename BoundMask::template Scratch<K, W>& scratch) {
-      { bound.template lanes<Pack, W>(block, scratch) } -> LaneAnswers<Pack>;
-    };
+      bound.template lanes<Pack, W>(block, scratch);
+    } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
 // No kernel has packs of two lanes: with the packs of a kernel, the check would instantiate lanes() before the kernel
 // does, and g++ would generate other machine code.
@@ -140,11 +146,15 @@ concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys
   { bound.may_see_any(queries, keys) } -> std::same_as<bool>;
 } && HasLanes<BoundMask, detail::vec::ArrayPack<2>, 4, 2>;
 
+template <class Mask>
+using BoundOf = decltype(Mask::template bind<checked_shape>(
+    std::declval<const Placement&>(), std::declval<const typename Mask::template Data<checked_shape>&>()));
+
 // A type that an attention or a layer accepts as its mask.
 template <class Mask>
 concept Policy = requires(const Placement& placement, const typename Mask::template Data<checked_shape>& data) {
   requires std::default_initializable<typename Mask::template Data<checked_shape>>;
-  { Mask::template bind<checked_shape>(placement, data) } -> BoundPolicy;
-};
+  Mask::template bind<checked_shape>(placement, data);
+} && BoundPolicy<BoundOf<Mask>>;
 
 }  // namespace LADON_NAMESPACE::mask
