@@ -75,8 +75,7 @@ struct BoundAdditive {
 
  private:
   // Writes the elements of `values` for a block to `out` [KeyWidth][Width], times log2(e). `values` has one query in
-  // each row and `out` in each lane, so squares of Pack::lanes x Pack::lanes elements are transposed. Inactive keys get
-  // -inf.
+  // each row and `out` in each lane, so squares of Pack::lanes elements are transposed. Inactive keys get -inf.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;

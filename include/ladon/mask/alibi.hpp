@@ -47,8 +47,7 @@ struct BoundAlibi {
 };
 
 // The slopes of the paper: head h has the slope 2^(-8 (h + 1) / Heads). If Heads is not a power of two, the first P
-// heads, the largest power of two below, get the slopes of P heads. The others get the slopes of heads 0, 2, 4 and so
-// on of 2 P heads, as in the authors' code.
+// heads, the largest power of two below, get the slopes of P heads, and the others every second slope of 2 P heads.
 template <std::size_t Heads>
 inline constexpr std::array<float, Heads> default_slopes = [] {
   std::size_t power = 1;
@@ -67,9 +66,8 @@ inline constexpr std::array<float, Heads> default_slopes = [] {
   return slopes;
 }();
 
-// Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (attention_map.hpp). i +
-// `offset` is the position of query i among the keys. ALiBi hides no key. `slopes` [heads] holds one slope for each
-// head. A null pointer, which is the default, means default_slopes.
+// Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (attention_map.hpp). ALiBi
+// hides no key. `slopes` [heads] has one slope for each head. A null pointer, the default, means default_slopes.
 struct Alibi {
   template <Shape S>
   struct Data {

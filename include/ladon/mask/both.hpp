@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The combination of two masks. More than two masks are combined by nesting, for example Both<Both<A, B>, C>.
+// The combination of two masks. Nesting combines more: Both<Both<A, B>, C>.
 #pragma once
 
 #include <cstddef>

@@ -27,10 +27,10 @@ struct BoundPadding : BoundByPosition<BoundPadding> {
 };
 
 // `may_see` [keys] holds one byte for each key of the shape. The byte 0 hides the key from every query. A null pointer,
-// which is the default, hides no key. Bytes of inactive keys are not read.
+// the default, hides no key. Bytes of inactive keys are not read.
 //
 // In self-attention, a token that is hidden as a key is still computed as a query. If all padding lies at the end of
-// the keys, RunOptions::keys is faster than this mask.
+// the keys, RunOptions::keys is faster.
 struct Padding {
   template <Shape S>
   struct Data {

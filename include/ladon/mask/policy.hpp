@@ -107,7 +107,7 @@ struct BoundByPosition {
 template <class BoundMask>
 inline constexpr bool ends_within_panels = false;
 
-// The shape for which Policy checks a mask: the most keys, because a wide window does not compile for fewer.
+// A wide window does not compile for fewer keys.
 inline constexpr Shape checked_shape{.queries = 1,
                                      .keys = (1u << 24) - 1,
                                      .model = 1,
@@ -117,7 +117,6 @@ inline constexpr Shape checked_shape{.queries = 1,
                                      .key_model = 1,
                                      .value_model = 1};
 
-// The object that lanes() returns, for packs (detail/vec/array.hpp) of type Pack.
 template <class Lanes, class Pack>
 concept LaneAnswers = requires(const Lanes& lanes, std::size_t v, std::size_t key, const Pack& score) {
   { lanes.may_see(v, key) } -> std::same_as<typename Pack::Mask>;
@@ -128,15 +127,15 @@ template <class BoundMask, class Pack, std::size_t K, std::size_t W>
 using LanesOf = decltype(std::declval<const BoundMask&>().template lanes<Pack, W>(
     std::declval<const ScoreBlock&>(), std::declval<typename BoundMask::template Scratch<K, W>&>()));
 
-// `&&` instead of a type constraint: g++ 12 then names the member that is missing.
+// `&&` instead of a type constraint: g++ 12 then names the missing member.
 template <class BoundMask, class Pack, std::size_t K, std::size_t W>
 concept HasLanes =
     requires(const BoundMask& bound, const ScoreBlock& block, typename BoundMask::template Scratch<K, W>& scratch) {
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
-// No kernel has packs of two lanes: with the packs of a kernel, the check would instantiate lanes() before the kernel
-// does, and g++ would generate other machine code.
+// No kernel has packs of two lanes: with a kernel's packs, the check would instantiate lanes() before the kernel does,
+// and g++ would generate other machine code.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;

@@ -110,8 +110,7 @@ struct BitRows {
     }
     return false;
   }
-  // Returns the smallest range of whole words, up to the last active key, that contains every key that one of the
-  // queries may see.
+  // Returns the smallest range of whole words with every key that one of the queries may see.
   constexpr Range visible(Range queries) const noexcept {
     std::size_t first = 0, end = keys;
     while (first < end && !may_see_any(queries, {first, first + 1})) first = (first / 32 + 1) * 32;
@@ -120,9 +119,9 @@ struct BitRows {
   }
 };
 
-// `bits` [queries][ceil(keys / 32)] holds 32-bit words, one row for each query, for all heads. Bit k % 32 of word k /
-// 32 in the row is 1 if the query may see key k. A null pointer, which is the default, hides no key. The kernels skip
-// blocks of keys that are hidden from all queries of a panel (detail/panel/panels.hpp).
+// `bits` [queries][ceil(keys / 32)] holds 32-bit words, for all heads. Bit k % 32 of word k / 32 in a row is 1 if the
+// query may see key k. A null pointer, the default, hides no key. The kernels skip blocks of keys that are hidden from
+// all queries of a panel (detail/panel/panels.hpp).
 struct Bits {
   template <Shape S>
   struct Data {
@@ -157,8 +156,8 @@ struct ByteRows {
     }
     return word;
   }
-  // Returns a byte whose bit i is 1 if from[i] is not 0. In `set`, the top bit of byte i is 1 if from[i] is not 0, and
-  // all other bits are 0. One multiplication collects the eight top bits.
+  // Returns a byte whose bit i is 1 if from[i] is not 0. In `set`, the top bit of byte i says so. One multiplication
+  // collects the eight top bits.
   static constexpr std::uint32_t bits_of_eight(const std::uint8_t* from) noexcept {
     std::uint64_t packed = 0;
     for (std::size_t i = 0; i < 8; ++i) packed |= std::uint64_t(from[i]) << 8 * i;
