@@ -35,8 +35,9 @@ TEST_CASE("layer: several passes over the weights, post-LN") {
 // the last 5 tokens.
 #if defined(__SSE2__)
 template <std::size_t RowStride>
-constexpr std::size_t tile_rows = ladon::detail::tile_rows<ladon::detail::PanelLayout{16, 2, 12}, 2,
-                                                           ladon::detail::WeightMatrix<float, RowStride, 1>>;
+constexpr std::size_t tile_rows = ladon::detail::tile_rows<
+    ladon::detail::ProductForm<ladon::detail::vec::ArrayVectors<16>, ladon::detail::PanelLayout{16, 2, 12}, 2, 64, 64>,
+    ladon::detail::WeightMatrix<float, RowStride, 1>, ladon::detail::PanelsView>;
 static_assert(tile_rows<1024> == 8);
 static_assert(tile_rows<1040> == 12);
 #endif

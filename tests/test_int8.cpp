@@ -105,7 +105,7 @@ TEST_CASE("int8: encoder layer of a single token, with biases and with one bias 
 }
 
 // Some targets convert a row of int8 weights to 16 bits in a buffer on the stack (TuplesIn16Bits in
-// detail/product/product_int8.hpp). The buffer must have room for the 517 features of a row of linear2.
+// detail/product/product.hpp). The buffer must have room for the 517 features of a row of linear2.
 TEST_CASE("int8: encoder layer with long rows") {
   check_layer<S{.queries = 5, .model = 4, .heads = 1}, Model{.feed_forward = 517}, None>();
 }

@@ -14,6 +14,7 @@ namespace LADON_NAMESPACE::bench {
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t Inner>
 class CachedTile {
  public:
+  using Dot = detail::EachPack<detail::vec::FloatDot<Pack>, Pack::lanes>;
   static constexpr std::size_t width = Packs * Pack::lanes;
   static constexpr double flops = 2.0 * Rows * width * Inner;
 
@@ -26,7 +27,7 @@ class CachedTile {
   }
 
   LADON_INLINE void multiply() {
-    detail::MicroKernel<Pack, Rows, Packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
+    detail::MicroKernel<Dot, Rows, Packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
     tile.template accumulate<width>(Inner, detail::WeightMatrix<float, Inner, 1>{rows_}, panel_);
     tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { sum.store(out_ + r * width + v * Pack::lanes); });
     asm volatile("" : : "r"(out_) : "memory");

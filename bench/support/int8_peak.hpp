@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <benchmark/benchmark.h>
-#include <ladon/detail/vec/int8_kernels.hpp>
+#include <ladon/detail/vec/all_dots.hpp>
 
 #include "fma_peak.hpp"
 
@@ -28,16 +28,16 @@ LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   // opaque() hides from the compiler that all panels are equal. Otherwise, the compiler would compute one sum instead
   // of all sums.
   const auto* const panel = detail::opaque(&panels[0]);
-  volatile std::int32_t seed = 1;  // unknown to the compiler
   Sums sum[sums];
   LADON_UNROLL  // keeps the sums in registers
   for (std::size_t i = 0; i < sums; ++i) sum[i] = Sums::zero();
-  const std::int32_t weights = seed;
+  const std::int8_t weight[Dot::tuple_size] = {1, 1};
+  const auto weights = Dot::weights(detail::opaque(&weight[0]));
   const double start = now();
   for (std::size_t k = 0; k < rounds; ++k) {
     benchmark::ClobberMemory();  // otherwise, the compiler computes the products once for all rounds
     LADON_UNROLL
-    for (std::size_t i = 0; i < sums; ++i) Dot::add(sum[i], panel[i], weights);
+    for (std::size_t i = 0; i < sums; ++i) Dot::add(sum[i], Dot::load(panel[i]), weights);
   }
   const double seconds = now() - start;
   std::int32_t total = 0;

@@ -324,7 +324,7 @@ using BFloat16 = typename Layout::template With<precision::BFloat16>;
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. 8 bits give more precise
 // results. 7 bits are for WebAssembly: its relaxed dot product adds two products in 16 bits on some x86 processors
 // (vpmaddubsw of AVX2). With 8 bits, this sum may saturate and would be wrong. On such processors, the program that
-// loads a module therefore reduces 8 bits to 7 (detail/vec/quantisation_levels.hpp).
+// loads a module therefore reduces 8 bits to 7 (detail/vec/token_scale.hpp).
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

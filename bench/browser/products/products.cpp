@@ -13,7 +13,7 @@
 #include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/product.hpp>
-#include <ladon/detail/vec/quantisation_levels.hpp>
+#include <ladon/detail/vec/token_scale.hpp>
 
 namespace {
 

@@ -126,9 +126,9 @@ struct QueryBlockForm {
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
   static constexpr std::size_t head_steps = (head_width + step - 1) / step;  // steps of a score
   static constexpr std::size_t panel_steps = key_width / step;               // steps of a panel of values
-  using Operation = std::conditional_t<uses_pairs, PairProducts, MultiplyAdd>;
+  using Dot = EachPack<std::conditional_t<uses_pairs, vec::PairDot<Pack>, vec::FloatDot<Pack>>, Pack::lanes>;
   template <std::size_t Rows, std::size_t TilePacks>
-  using Kernel = MicroKernel<Pack, Rows, TilePacks, Operation>;
+  using Kernel = MicroKernel<Dot, Rows, TilePacks>;
 
   // `keys` begins at a multiple of `step`.
   static constexpr Range steps_of(Range keys) noexcept {

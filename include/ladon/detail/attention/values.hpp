@@ -100,8 +100,8 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
     std::size_t done = 0;
     if constexpr (Work::keys_ahead > 0) {
       done = keys < all_keys - weights_ready ? keys : all_keys - weights_ready;
-      tile.template accumulate_interleaved<query_width>(done, panel, weights,
-                                                        [&](std::size_t k) { work.key(weights_ready + k); });
+      const auto next_key = [&](std::size_t k) { work.key(weights_ready + k); };
+      tile.template accumulate<query_width>(done, panel, weights, BeforeEachStep{next_key});
       weights_ready += done;
     }
     tile.template accumulate<query_width>(keys - done, panel.columns_from(done), weights + done * query_width);
@@ -195,7 +195,7 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
           const Pack seen =
               select(sees_first, select(sees_second, Pack::broadcast(x), Pack::broadcast(vec::only_first(x))),
                      select(sees_second, Pack::broadcast(vec::only_second(x)), Pack::broadcast(0.0f)));
-          PairProducts::add(sum, seen, weight);
+          vec::PairDot<Pack>::add(sum, weight, seen);
         } else {
           sum = select(lanes.may_see(v, key), fma(Pack::broadcast(x), weight, sum), sum);
         }
@@ -220,7 +220,7 @@ constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
       for (std::size_t i = 0; i < used; i += Pack::lanes) {
         if constexpr (Pairs) {
           const std::size_t left = used - i < Pack::lanes ? used - i : Pack::lanes;
-          PairProducts::add(zeros, Pack::load_partial(value + i, left), Pack::broadcast(0.0f));
+          vec::PairDot<Pack>::add(zeros, Pack::broadcast(0.0f), Pack::load_partial(value + i, left));
         } else {
           zeros = fma(Pack::load(value + i), Pack::broadcast(0.0f), zeros);
         }

@@ -18,7 +18,7 @@
 #define LADON_AVX512 0
 #endif
 
-// vpdpbusd of int8 products (detail/vec/dot_vnni.hpp). Ladon does not mix AVX-512 and AVX-VNNI.
+// vpdpbusd of int8 products (detail/vec/dot_x86.hpp). Ladon does not mix AVX-512 and AVX-VNNI.
 #if (LADON_AVX512 && defined(__AVX512VNNI__)) || (defined(__AVXVNNI__) && defined(__AVX2__) && !defined(__AVX512F__))
 #define LADON_VNNI 1
 #else

@@ -15,6 +15,7 @@ namespace LADON_NAMESPACE::detail {
 
 // Each panel begins `stride` numbers after the previous one.
 struct BFloat16PanelsView {
+  using Element = BFloat16;
   const BFloat16* data;
   std::size_t stride;
 

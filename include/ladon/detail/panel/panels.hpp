@@ -34,6 +34,7 @@ namespace detail {
 
 // A view of panels [panels][features][width].
 struct PanelsView {
+  using Element = float;
   const float* data;
 
   template <std::size_t Features, std::size_t Width>

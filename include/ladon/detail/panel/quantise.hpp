@@ -27,7 +27,7 @@
 #include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/rotate_int8.hpp>
-#include <ladon/detail/vec/int8_kernels.hpp>
+#include <ladon/detail/vec/all_dots.hpp>
 #include <ladon/detail/vec/token_scale.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -36,8 +36,9 @@ template <class Element>
 inline constexpr std::size_t parameters_per_token = vec::holds_zero_point<Element> ? 2 : 1;
 
 // Each panel begins `stride` integers after the previous one.
-template <class Element>
+template <class ElementType>
 struct Int8PanelsView {
+  using Element = ElementType;
   const Element* data;
   const float* parameters;
   std::size_t stride;

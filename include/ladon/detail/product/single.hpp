@@ -10,11 +10,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include <ladon/detail/cortex_m/engine.hpp>
+#include <ladon/detail/panel/quantise.hpp>
+#include <ladon/detail/panel/range.hpp>
 #include <ladon/detail/panel/rows.hpp>
-#include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/vec/all_dots.hpp>
 #include <ladon/detail/vec/choose.hpp>
-#include <ladon/detail/vec/dot_bfloat16.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>
 
 namespace LADON_NAMESPACE::detail {
@@ -237,6 +240,105 @@ LADON_KERNEL constexpr void matrix_vector(WeightRows<Matrix, Biases> w, const Fe
     streamed_rows<typename Simd::template Pack<lanes>, streamed, Inner>(w.weight, in, store);
   }
   if constexpr (streamed < Rows) consecutive_rows<Simd, lanes, packs, Rows, Inner, streamed>(w.weight, in, store);
+}
+
+// Computes the integer sums of Rows rows, Distance weights apart, for a single token.
+template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t Distance, class Element>
+LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Element* x, std::int32_t* sums) noexcept {
+  using Dot = vec::TupleDot<Element, Wide>;
+  constexpr std::size_t step = Dot::tuple_size * Wide::lanes;
+  typename Dot::Sums sum[Rows];
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();
+  // Two steps of a row before the next row: this order reads memory faster (docs/tuning-log.md).
+  constexpr std::size_t steps = 2;
+  std::size_t i = 0;
+  for (; i + steps * step <= Inner; i += steps * step) {
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const std::int8_t* const row = rows + r * Distance + i;
+      LADON_UNROLL
+      for (std::size_t s = 0; s < steps; ++s) Dot::add_products(sum[r], x + i + s * step, row + s * step);
+    }
+  }
+  if (i + step <= Inner) {
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) Dot::add_products(sum[r], x + i, rows + r * Distance + i);
+    i += step;
+  }
+  for (std::size_t r = 0; r < Rows; ++r) {
+    sums[r] = reduce_add(sum[r]);
+    for (std::size_t k = i; k < Inner; ++k) sums[r] += vec::feature_value(x[k]) * rows[r * Distance + k];
+  }
+}
+
+// Returns the zero point of a single token, or 0 if panels hold q.
+template <class Element>
+LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) noexcept {
+  if constexpr (vec::holds_zero_point<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);
+  return 0;
+}
+
+// How many streams a single token's product reads at the same time (detail/product/single.hpp).
+template <std::size_t Lanes, std::size_t Rows, std::size_t Inner>
+inline constexpr std::size_t int8_streams =
+    Rows * Inner > target::Current::single_stream_bytes&& Rows >= target::Current::streams* Lanes
+        ? target::Current::streams
+        : 1;
+
+// Computes the product for a single token. In a dot product, lanes are features. In the result, lanes are rows.
+template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
+          class Epilogue>
+LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
+                                                 Epilogue epilogue) noexcept {
+  using Engine = cortex_m::Engine<Element, Simd>;
+  if constexpr (Engine::has_matrix_vector) return Engine::template matrix_vector<Rows, Inner>(w, in, epilogue);
+  using Wide = typename Simd::template Pack<Simd::lanes>;
+  constexpr std::size_t lanes = Wide::lanes, together = lanes % 4 == 0 ? 4 : 1;
+  const float token_scale = in.template scale<1>(0)[0];
+  const std::int32_t zero = zero_of_token(in);
+  const auto finish = [&](std::size_t row, std::int32_t* sums) {
+    if constexpr (vec::holds_zero_point<Element>) {
+      for (std::size_t r = 0; r < lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
+    }
+    const Wide scale = Wide::broadcast(token_scale) * Wide::load(w.scale + row);
+    epilogue(0, row, 0, fma(vec::IntegerSums<Wide>::load(sums).to_float(), scale, w.bias.template load<Wide>(row)));
+  };
+  constexpr std::size_t streams = int8_streams<lanes, Rows, Inner>, run = Rows / (streams * lanes) * lanes;
+  if constexpr (streams > 1) {
+    // This loop reads only weights: scales and row sums between them would slow the memory down (docs/tuning-log.md).
+    constexpr std::size_t most = run < 1024 ? run : 1024;
+    std::int32_t sums[streams][most];
+    for (std::size_t first = 0; first < run; first += most) {
+      const std::size_t count = run - first < most ? run - first : most;
+      for (std::size_t r = 0; r < count; ++r) {
+        const std::int8_t* const row = w.weight.rows_from(first + r).data;
+        prefetch_page_starts_of_streams<streams>(row, run * RowStride, prefetched_page_bytes, RowStride);
+        std::int32_t sum[streams];
+        int8_dot_products<Wide, streams, Inner, run * RowStride>(row, in.data, sum);
+        for (std::size_t s = 0; s < streams; ++s) sums[s][r] = sum[s];
+      }
+      for (std::size_t s = 0; s < streams; ++s) {
+        for (std::size_t r = 0; r < count; r += lanes) finish(s * run + first + r, sums[s] + r);
+      }
+    }
+  }
+  constexpr std::size_t begin = streams > 1 ? streams * run : 0, whole = Rows / lanes * lanes;
+  for (std::size_t row = begin; row < whole; row += lanes) {
+    std::int32_t sums[lanes];
+    for (std::size_t r = 0; r < lanes; r += together) {
+      int8_dot_products<Wide, together, Inner, RowStride>(w.weight.rows_from(row + r).data, in.data, sums + r);
+    }
+    finish(row, sums);
+  }
+  using One = typename Simd::template Pack<1>;
+  for (std::size_t row = whole; row < Rows; ++row) {
+    std::int32_t sum[1];
+    int8_dot_products<Wide, 1, Inner, RowStride>(w.weight.rows_from(row).data, in.data, sum);
+    if constexpr (vec::holds_zero_point<Element>) sum[0] -= zero * w.row_sum[row];
+    const One scale = One::broadcast(token_scale) * One::load(w.scale + row);
+    epilogue(0, row, 0, fma(vec::IntegerSums<One>::load(sum).to_float(), scale, w.bias.template load<One>(row)));
+  }
 }
 
 }  // namespace LADON_NAMESPACE::detail

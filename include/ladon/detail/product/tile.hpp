@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The micro-kernel computes one tile of a product: Rows rows of Packs packs of accumulators, which stay in registers. A
-// step is the work for one value of the inner index k:
-//     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
-//     a         a WeightMatrix, read in place
-//     panel     [inner][Width] floats
+// The micro-kernel computes one tile of a product: Rows rows of Packs packs of sums, which stay in registers. Its only
+// loop runs over the inner index, in steps of a dot (detail/vec/dot.hpp, detail/product/dots.hpp):
+//     sum[r][v] += products of the weights of row r and the features of pack v
 //
-// With the operation PairProducts, a(r, k) and the panel hold pairs of bfloat16 numbers: a step has two values of k.
+// The arguments of the loop:
+//     w         a WeightMatrix, read in place
+//     panel     [inner][Width] floats, or [tuples][Width][tuple_size]
+//     ahead     what happens between the steps: NothingAhead, BeforeEachStep or PrefetchAhead
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 #include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/range.hpp>
 #include <ladon/detail/panel/rows.hpp>
-#include <ladon/detail/vec/bfloat16_pairs.hpp>
+#include <ladon/detail/product/dots.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
 // On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled. One call for each
@@ -29,105 +30,123 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A word is a float or a tuple (detail/vec/dot.hpp).
+// A cache line has this many floats or tuples.
 inline constexpr std::size_t cache_line_words = target::Current::cache_line_floats;
 
-// Returns the address `Floats` floats after element k of `row`, or in `next_row` if the row ends earlier. Any address
-// may be prefetched, so the next row need not exist.
-template <std::size_t Floats, class Element>
-LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std::size_t inner,
-                                         const Element* next_row) noexcept {
-  const std::size_t ahead = k + Floats * sizeof(float) / sizeof(Element);
-  return ahead < inner ? row + ahead : next_row + (ahead - inner);
-}
-
-// The addresses that a tile prefetches at step k of its first row: into the L2 cache, and nearer, into the L1 cache.
-template <class Element>
-struct OwnRowsAhead {
-  const Element* for_second_cache;
-  const Element* for_nearest_cache;
-
-  LADON_INLINE OwnRowsAhead(const Element* row, std::size_t k, std::size_t inner, const Element* next_row) noexcept
-      : for_second_cache(ahead_in_row<target::Current::prefetch_distance_floats>(row, k, inner, next_row)),
-        for_nearest_cache(ahead_in_row<target::Current::near_prefetch_distance_floats>(row, k, inner, next_row)) {}
-  // Prefetches `offset` elements later: r row strides lead to row r.
-  LADON_INLINE void prefetch(std::size_t offset) const noexcept {
-    prefetch_to_second_cache(for_second_cache + offset);
-    prefetch_to_nearest_cache(for_nearest_cache + offset);
-  }
+struct NothingAhead {
+  static constexpr bool by_lines = false;
+  constexpr void before(std::size_t) const noexcept {}
 };
 
-struct MultiplyAdd {
-  template <class Pack, class Broadcast>
-  static LADON_INLINE constexpr void add(Pack& sum, const Broadcast& a, const Pack& b) noexcept {
-    sum = fma(a, b, sum);
-  }
+// Calls f(k) before the step of feature k. `f` may still write this row of the panel and later rows.
+template <class F>
+struct BeforeEachStep {
+  static constexpr bool by_lines = false;
+  F f;
+  LADON_INLINE constexpr void before(std::size_t k) const noexcept { f(k); }
 };
-struct PairProducts {
-  template <class Pack>
-  static LADON_INLINE constexpr void add(Pack& sum, const Pack& a, const Pack& b) noexcept {
-    vec::BFloat16Pairs<Pack>::add_products(sum, b, a);
+template <class F>
+BeforeEachStep(F) -> BeforeEachStep<F>;
+
+// What a tile prefetches. own_rows: its own rows, into the L2 cache, and nearer, into the L1 cache. own_rows_near: its
+// own rows, into the L1 cache. next_rows: the rows of the next tile.
+enum class Prefetch { own_rows, own_rows_near, next_rows };
+
+// Prefetches weights while the tile reads one cache line of each row. The prefetches are spread over the steps, because
+// a burst would stop the processor until the first lines have arrived. Any address may be prefetched, so the next tile
+// need not exist.
+template <Prefetch Kind, std::size_t Rows, class Matrix>
+struct PrefetchAhead {
+  using Element = typename Matrix::Element;
+  static constexpr bool by_lines = true;
+  static constexpr std::size_t line = cache_line_words * sizeof(float) / sizeof(Element);
+  static constexpr bool own = Kind != Prefetch::next_rows && Matrix::rows_contiguous;
+  Matrix rows;
+  std::size_t inner;
+
+  // What to prefetch for the line of feature k.
+  struct Line {
+    const Element *far, *near;
+    Matrix next;
+
+    // Prefetches before the step `i` features after the beginning of the line. A step has Step features.
+    template <std::size_t Step>
+    LADON_INLINE void prefetch(std::size_t i) noexcept {
+      constexpr std::size_t steps = line / Step, each = (Rows + steps - 1) / steps, stride = Matrix::row_stride;
+      if constexpr (!Matrix::rows_contiguous) {
+        LADON_UNROLL
+        for (std::size_t j = 0; j < Step; ++j) prefetch_to_second_cache(next.columns_from(i + j).data);
+      } else if constexpr (!own) {
+        LADON_UNROLL
+        for (std::size_t r = 0; r < each; ++r) prefetch_to_second_cache(next.rows_from(r).data);
+        next = next.rows_from(each);
+      } else {
+        if (i < (Rows + each - 1) / each * Step) {
+          LADON_UNROLL
+          for (std::size_t r = 0; r < each; ++r) {
+            if constexpr (Kind == Prefetch::own_rows) prefetch_to_second_cache(far + r * stride);
+            prefetch_to_nearest_cache(near + r * stride);
+          }
+        }
+        if constexpr (Kind == Prefetch::own_rows) far += each * stride;
+        near += each * stride;
+      }
+    }
+  };
+  LADON_INLINE Line at(std::size_t k) const noexcept {
+    using target::Current;
+    const Matrix next = rows.rows_from(Rows);
+    if constexpr (!own) return {nullptr, nullptr, next.columns_from(k)};
+    // Returns the address `floats` floats after feature k of row 0, or in the next tile if the row ends earlier.
+    const auto later = [&](std::size_t floats) LADON_INLINE_LAMBDA {
+      const std::size_t i = k + floats * sizeof(float) / sizeof(Element);
+      return i < inner ? rows.data + i : next.data + (i - inner);
+    };
+    if constexpr (Kind == Prefetch::own_rows_near) return {nullptr, later(Current::prefetch_distance_floats), next};
+    return {later(Current::prefetch_distance_floats), later(Current::near_prefetch_distance_floats), next};
   }
+  LADON_INLINE constexpr void before(std::size_t) const noexcept {}
 };
 
-template <class Pack, std::size_t Rows, std::size_t Packs, class Operation = MultiplyAdd>
+template <class DotType, std::size_t Rows, std::size_t Packs>
 struct MicroKernel {
-  Pack sum[Rows][Packs];
+  using Dot = DotType;
+  using Sums = typename Dot::Sums;
+  static constexpr std::size_t rows = Rows;
+  Sums sum[Rows][Packs];
 
   // Sets each sum to start(row, pack).
   template <class Start>
   LADON_INLINE constexpr explicit MicroKernel(Start start) noexcept {
-#if defined(LADON_SUMS_WITHOUT_LOOPS)
     for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { sum[r][v] = start(r, v); });
-#else
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = start(r, v);
+  }
+
+  // Adds the products of `inner` features to the sums.
+  template <std::size_t Width, class Matrix, class Element, class Ahead = NothingAhead>
+  LADON_INLINE constexpr void accumulate(std::size_t inner, Matrix w, const Element* panel, Ahead ahead = {}) noexcept {
+    std::size_t done = 0;
+#if defined(LADON_TILE_ASSEMBLY)
+    if constexpr (assembly::has_loop<Sums, Rows, Packs, Matrix::row_stride, Matrix::inner_stride, Width>) {
+      if (std::is_same_v<Ahead, NothingAhead> && !std::is_constant_evaluated()) {
+        const std::size_t times = inner / assembly::steps;
+        done = times * assembly::steps;
+        if (times > 0) assembly::accumulate<Matrix::row_stride, Matrix::inner_stride>(sum, times, w.data, panel);
+      }
     }
 #endif
+    add_steps<Dot, Width, 0>(done, inner, w, panel, ahead);
   }
 
+  // Like `accumulate`, but only for the last pack of the tile.
   template <std::size_t Width, class Matrix>
-  LADON_INLINE constexpr void accumulate(std::size_t inner, Matrix a, const float* panel) noexcept {
-    accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
-  }
-
-  // Like `accumulate`, but prefetches weights: a tile of one pack and contiguous rows its own rows, one row per step.
-  // Other tiles prefetch the next tile, one cache line per step.
-  template <std::size_t Width, class Matrix>
-  LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
-    accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
-  }
-
-  // Like `accumulate`, but reads ahead in the contiguous weights of the next tile.
-  template <std::size_t Width, class Matrix>
-  LADON_INLINE void accumulate_and_read_ahead(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
-    for (std::size_t k = 0; k < inner; ++k, ++a.data, panel += Width, next.data += Rows) {
-      read_ahead(next.data);
-      add<Matrix::row_stride, Matrix::inner_stride, Width>(0, a.data, panel);
-    }
-  }
-
-  // Like `accumulate`, but calls before_step(k) before step k, which may still write row k of the panel and later rows.
-  template <std::size_t Width, class Matrix, class BeforeStep>
-  LADON_INLINE constexpr void accumulate_interleaved(std::size_t inner, Matrix a, const float* panel,
-                                                     BeforeStep before_step) noexcept {
-    for (std::size_t k = 0; k < inner; ++k) {
-      before_step(k);
-      add<Matrix::row_stride, Matrix::inner_stride, Width>(k, a.data, panel);
-    }
-  }
-
-  template <std::size_t Width, class Matrix>
-  LADON_INLINE constexpr void accumulate_last_pack(std::size_t inner, Matrix a, const float* panel) noexcept {
-    accumulate_last_pack_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
+  LADON_INLINE constexpr void accumulate_last_pack(std::size_t inner, Matrix w, const float* panel) noexcept {
+    add_steps<Dot, Width, Packs - 1>(0, inner, w, panel, NothingAhead{});
   }
 
   template <std::size_t KeyWidth, std::size_t Width>
   static constexpr bool has_panels_loop =
 #if defined(LADON_TILE_PANELS)
-      KeyWidth == 4 && assembly::has_loop<Pack, Rows, Packs, KeyWidth, 1, Width>;
+      KeyWidth == 4 && assembly::has_loop<Sums, Rows, Packs, KeyWidth, 1, Width>;
 #else
       false;
 #endif
@@ -144,128 +163,129 @@ struct MicroKernel {
 #endif
   }
 
+  // Calls finish(row, pack, sum) for each sum.
   template <class Finish>
   LADON_INLINE constexpr void finish(Finish finish) const noexcept {
-#if defined(LADON_SUMS_WITHOUT_LOOPS)
     for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { finish(r, v, sum[r][v]); });
-#else
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) finish(r, v, sum[r][v]);
-    }
-#endif
   }
 
  private:
-#if defined(LADON_SUMS_WITHOUT_LOOPS)
   template <class F>
   static LADON_INLINE constexpr void for_each_sum(F f) noexcept {
+#if defined(LADON_SUMS_WITHOUT_LOOPS)
     [&]<std::size_t... I>(std::index_sequence<I...>)
         LADON_INLINE_LAMBDA { (f(I / Packs, I % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
+#else
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) f(r, v);
+    }
+#endif
   }
-#endif
 
-  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
-  LADON_INLINE constexpr void accumulate_steps(std::size_t inner, const float* LADON_RESTRICT a,
-                                               const float* LADON_RESTRICT panel) noexcept {
-    if constexpr (target::Current::advances_pointers) {
-      if (!std::is_constant_evaluated()) {
-        for (std::size_t k = 0; k < inner; ++k, a += InnerStride, panel += Width)
-          add<RowStride, InnerStride, Width>(0, a, panel);
-        return;
+  // Adds the features from `k` to `inner` - 1 to the sums of the packs from number First on, in steps of the dot D.
+  template <class D, std::size_t Width, std::size_t First, class Matrix, class Element, class Ahead>
+  LADON_INLINE constexpr void add_steps(std::size_t k, std::size_t inner, Matrix w, const Element* panel,
+                                        Ahead ahead) noexcept {
+    constexpr std::size_t features = D::features;
+    if constexpr (Ahead::by_lines) {
+      for (; k + Ahead::line <= inner; k += Ahead::line) {
+        auto line = ahead.at(k);
+        // g++ 12 would keep sums of three packs in memory if this loop were unrolled.
+        for (std::size_t i = 0; i < Ahead::line; i += features) {
+          line.template prefetch<features>(i);
+          step<D, Width, First>(w.columns_from(k + i), panel + (k + i) * Width);
+        }
       }
     }
-#if defined(LADON_TILE_ASSEMBLY)
-    if constexpr (assembly::has_loop<Pack, Rows, Packs, RowStride, InnerStride, Width>) {
-      if (!std::is_constant_evaluated()) {
-        const std::size_t times = inner / assembly::steps;
-        if (times > 0) assembly::accumulate<RowStride, InnerStride>(sum, times, a, panel);
-        for (std::size_t k = times * assembly::steps; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
-        return;
-      }
-    }
-#endif
     // A known number of steps makes g++ 12 copy and spill accumulators of vdpbf16ps.
-    if constexpr (std::is_same_v<Operation, PairProducts>) inner = opaque(inner);
-    if constexpr (target::Current::steps_per_iteration(Pack::lanes, Packs) == 2) {
+    if constexpr (D::hides_count) inner = opaque(inner);
+    if constexpr (std::is_same_v<Ahead, NothingAhead> && steps_together<D, Packs> == 2) {
 #if defined(__GNUC__)
 #pragma GCC unroll 2
 #endif
-      for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
+      for (; k < inner; ++k) step<D, Width, First>(w.columns_from(k), panel + k * Width);
     } else {
-      for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
-    }
-  }
-
-  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
-  LADON_INLINE void accumulate_and_prefetch(std::size_t inner, const float* LADON_RESTRICT a,
-                                            const float* LADON_RESTRICT panel, const float* next) noexcept {
-    constexpr bool prefetches_own_rows = Packs == 1 && InnerStride == 1;
-    std::size_t k = 0;
-    for (; k + cache_line_words <= inner; k += cache_line_words) {
-      const OwnRowsAhead<float> ahead(a, k, inner, next);
-      for (std::size_t i = 0; i < cache_line_words; ++i) {
-        if constexpr (prefetches_own_rows) {
-          if (i < Rows) ahead.prefetch(i * RowStride);
+      exchange_halves<D>();
+      const std::size_t end = inner - (inner - k) % features;
+      [[maybe_unused]] Matrix next_weights = w.columns_from(k);
+      [[maybe_unused]] const Element* next_panel = panel + k * Width;
+      for (; k < end; k += features) {
+        ahead.before(k);
+        if (target::Current::advances_pointers && !std::is_constant_evaluated()) {
+          step<D, Width, First>(next_weights, next_panel);
+          next_weights = next_weights.columns_from(features);
+          next_panel += features * Width;
         } else {
-          prefetch_to_second_cache(InnerStride == 1 ? next + i * RowStride + k : next + (k + i) * InnerStride);
+          step<D, Width, First>(w.columns_from(k), panel + k * Width);
         }
-        add<RowStride, InnerStride, Width>(k + i, a, panel);
+      }
+      exchange_halves<D>();
+      if constexpr (features > 1) {
+        if (k < inner) add_rest<D, Width>(k, inner, w, panel);
       }
     }
-    for (; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
   }
 
-  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
-  LADON_INLINE constexpr void accumulate_last_pack_steps(std::size_t inner, const float* LADON_RESTRICT a,
-                                                         const float* LADON_RESTRICT panel) noexcept {
-    for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width, Packs - 1>(k, a, panel);
-  }
-
-  // Adds step k to the sums of the packs from number First on.
-  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width, std::size_t First = 0>
-  LADON_INLINE constexpr void add(std::size_t k, const float* a, const float* panel) noexcept {
-    if constexpr (reloads_packs && First == 0) {
-      add_reloading<RowStride>(a + k * InnerStride, panel + k * Width);
-      return;
-    }
-    Pack b[Packs];
+  template <class D, std::size_t Width, std::size_t First, class Matrix, class Element>
+  LADON_INLINE constexpr void step(Matrix w, const Element* panel) noexcept {
+    typename D::Features x[Packs];
+    D::template load<Width, First>(panel, x);
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
     for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA {
-      if (v < First) return;
-      if (r == 0) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
-      sum[r][v] = fma(Pack::broadcast(a[r * RowStride + k * InnerStride]), b[v], sum[r][v]);
+      if (v >= First) D::add(sum[r][v], x[v], D::weights(w.rows_from(r)));
     });
 #else
     LADON_UNROLL
-    for (std::size_t v = First; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const auto broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
-      LADON_UNROLL
-      for (std::size_t v = First; v < Packs; ++v) Operation::add(sum[r][v], broadcast, b[v]);
+    for (std::size_t r = 0; r < Rows; r += D::rows) {
+      const auto weights = D::weights(w.rows_from(r));
+      if constexpr (D::rows == 2) {
+        LADON_UNROLL
+        for (std::size_t i = 0; i < 2 * Packs; ++i) {
+          D::add(sum[r][i % Packs], sum[r + 1][i % Packs], x[i % Packs], weights, i / Packs);
+        }
+      } else {
+        LADON_UNROLL
+        for (std::size_t v = First; v < Packs; ++v) D::add(sum[r][v], x[v], weights);
+      }
     }
 #endif
   }
 
-  // Registers have no room for a whole row of the panel. Only `resident` packs stay in registers.
-  static constexpr std::size_t resident = target::Current::resident_packs;
-  static constexpr bool reloads_packs = Packs > resident&& requires(const float* from) { Pack::load_aligned(from); };
+  // Adds fewer features than a step of the dot D has. Full loads would read beyond the rows of `w` and beyond the
+  // panel, so the rest is copied and padded with zeros.
+  template <class D, std::size_t Width, class Matrix, class Element>
+  LADON_INLINE constexpr void add_rest(std::size_t k, std::size_t inner, Matrix w, const Element* panel) noexcept {
+    if constexpr (requires { typename D::Rest; }) {
+      add_steps<typename D::Rest, Width, 0>(k, inner, w, panel, NothingAhead{});
+    } else {
+      using Weight = typename Matrix::Element;
+      constexpr std::size_t features = D::features, tuple = D::tuple_size;
+      alignas(64) Weight rest[Rows * features] = {};
+      for (std::size_t r = 0; r < Rows; ++r) {
+        for (std::size_t j = 0; j < inner - k; ++j) rest[r * features + j] = *w.rows_from(r).columns_from(k + j).data;
+      }
+      const WeightMatrix<Weight, features, 1> weights{rest};
+      if constexpr (features == tuple) {  // the panel has zeros for the features that are missing from the last tuple
+        step<D, Width, 0>(weights, panel + k * Width);
+      } else {
+        alignas(64) Element rest_of_panel[features * Width] = {};
+        const std::size_t count = (inner - k + tuple - 1) / tuple * tuple * Width;
+        for (std::size_t i = 0; i < count; ++i) rest_of_panel[i] = panel[k * Width + i];
+        step<D, Width, 0>(weights, rest_of_panel);
+      }
+    }
+  }
 
-  template <std::size_t RowStride>
-  LADON_INLINE void add_reloading(const float* a, const float* panel) noexcept {
-    Pack kept[reloads_packs ? resident : 1];
-    LADON_UNROLL
-    for (std::size_t v = 0; v < resident; ++v) kept[v] = Pack::load_aligned(panel + v * Pack::lanes);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const auto broadcast = Pack::broadcast(a[r * RowStride]);
-      const float* const panel_again = opaque(panel);
+  // Exchanges the upper half of the sums of each even row and the lower half of the sums of the next row, if the dot
+  // needs this order.
+  template <class D>
+  LADON_INLINE constexpr void exchange_halves() noexcept {
+    if constexpr (D::rows == 2) {
       LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
-        const Pack b = v < resident ? kept[v] : Pack::load_aligned(panel_again + v * Pack::lanes);
-        Operation::add(sum[r][v], broadcast, b);
+      for (std::size_t i = 0; i < Rows / 2 * Packs; ++i) {
+        D::exchange_halves(sum[i / Packs * 2][i % Packs], sum[i / Packs * 2 + 1][i % Packs]);
       }
     }
   }

@@ -41,9 +41,8 @@ struct Defaults {
   static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
   static constexpr std::size_t rows_of_half_packs = 8;
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
-  static constexpr bool advances_pointers = false;          // instead of an index
-  static constexpr bool joins_queries = false;              // one product for all heads
-  static constexpr std::size_t resident_packs = unlimited;  // each row loads further packs again
+  static constexpr bool advances_pointers = false;  // instead of an index
+  static constexpr bool joins_queries = false;      // one product for all heads
   // The most weights of an inlined product, if its tiles have one pack.
   static constexpr std::size_t inlined_product_weights = 0;
   static constexpr std::size_t shortest_folded_sum = 16;  // none shorter was measured

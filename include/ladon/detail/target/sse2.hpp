@@ -16,7 +16,6 @@ struct Sse2 : X86 {
     if (tokens > 2 * lanes) return {lanes, 4, 3, 10};
     return tokens <= lanes ? PanelLayout{lanes, 1, 10} : PanelLayout{lanes, 2, 5, 10};
   }
-  static constexpr std::size_t resident_packs = 2;  // with none, 84.5% of peak instead of 89.6% (Xeon)
   static constexpr std::size_t softmax_chains = 4;  // 14% less time than one (Cascade Lake)
 };
 using Current = Sse2;

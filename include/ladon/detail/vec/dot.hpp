@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// TupleDot computes one step of a product whose panels hold tuples. A tuple is a 32-bit lane with tuple_size features
-// of a token:
-//     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][tuple_size - 1] * weight[tuple_size - 1]
+// A dot adds one step of a product to the sums of one row and one pack of tokens. Dots have these members:
+//     features           how many features of each token a step has
+//     Sums               the sums, one token in each lane
+//     Features           the features of a step, for one pack
+//     load(panel)        loads the features of a step
+//     weights(w)         loads the weights of a step; w(i) is a pointer or WeightMatrix at the first weight
+//     add(sum, x, w)     adds the products
 //
-// This file has int8 weights and integer sums, dot_bfloat16.hpp has bfloat16 weights and float sums. A feature is q, or
-// q + zero (detail/panel/quantise.hpp). The target chooses its type, Int8Element:
+// FloatDot has one float feature. TupleDot has tuple_size features of 8 or 16 bits, which share a 32-bit lane. A panel
+// of tuples is [tuples][width][tuple_size]. This file has int8 weights, dot_bfloat16.hpp has bfloat16 weights.
+//
+// A feature of an int8 product is q, or q + zero (detail/panel/quantise.hpp). The target chooses its type, Int8Element:
 //     Element        tuple_size   a feature is   instructions
 //     std::int16_t   2            q              vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s
-//     std::uint8_t   4            q + zero       vpdpbusd (dot_vnni.hpp), relaxed_dot_i8x16_i7x16_add_s (dot_wasm.hpp)
+//     std::uint8_t   4            q + zero       vpdpbusd (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s (dot_wasm.hpp)
 //     std::int8_t    4            q + zero       SDOT and SMMLA (dot_arm64.hpp)
 //
 // A sum of features q + zero starts at -zero times the sum of the row's weights. Microcontrollers have loops of their
@@ -21,16 +27,73 @@
 #include <type_traits>
 
 #include <ladon/bfloat16.hpp>
+#include <ladon/detail/vec/choose.hpp>
 #include <ladon/detail/vec/elementary.hpp>
-#include <ladon/detail/vec/integer_sums.hpp>
-#include <ladon/detail/vec/quantisation_levels.hpp>
+#include <ladon/detail/vec/token_scale.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
 
+// A step of floats: one feature of each token, and one weight.
+template <class Pack>
+struct FloatDot {
+  static constexpr std::size_t features = 1;
+  using Sums = Pack;
+  using Features = Pack;
+  static LADON_INLINE constexpr Features load(const float* panel) noexcept { return Pack::load(panel); }
+  static LADON_INLINE constexpr auto weights(const float* weight) noexcept { return Pack::broadcast(*weight); }
+  template <class Broadcast>
+  static LADON_INLINE constexpr void add(Sums& sum, const Features& x, const Broadcast& weight) noexcept {
+    sum = fma(weight, x, sum);
+  }
+};
+
+// The sums of an int8 product: a pack of 32-bit integers. They do not overflow, because most_int8_features limits the
+// number of features.
+template <class Pack>
+struct IntegerSums {
+  std::int32_t lane[Pack::lanes];
+
+  static LADON_INLINE constexpr IntegerSums zero() noexcept {
+    return apply([](std::size_t) { return 0; });
+  }
+  static LADON_INLINE constexpr IntegerSums load(const std::int32_t* sums) noexcept {
+    return apply([&](std::size_t i) { return sums[i]; });
+  }
+  // Returns -factors[i] * factor. `factors` holds integers. Precondition: the results fit into 32 bits.
+  static LADON_INLINE constexpr IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    float values[Pack::lanes];
+    factors.store(values);
+    return apply([&](std::size_t i) { return static_cast<std::int32_t>(values[i]) * -factor; });
+  }
+  friend LADON_INLINE constexpr std::int32_t reduce_add(const IntegerSums& a) noexcept {
+    std::int32_t total = 0;
+    for (std::size_t i = 0; i < Pack::lanes; ++i) total += a.lane[i];
+    return total;
+  }
+  // Rounds to nearest.
+  LADON_INLINE constexpr Pack to_float() const noexcept {
+    float values[Pack::lanes];
+    for (std::size_t i = 0; i < Pack::lanes; ++i) values[i] = static_cast<float>(lane[i]);
+    return Pack::load(values);
+  }
+
+ private:
+  template <class F>
+  static LADON_INLINE constexpr IntegerSums apply(F value) noexcept {
+    IntegerSums result;
+    for (std::size_t i = 0; i < Pack::lanes; ++i) result.lane[i] = value(i);
+    return result;
+  }
+};
+
+// How many features share a 32-bit lane.
 template <class Element>
 inline constexpr std::size_t tuple_features = sizeof(std::int32_t) / sizeof(Element);
 
 LADON_INLINE constexpr std::uint32_t weight_bits(std::int8_t weight) noexcept {
+  return static_cast<std::uint32_t>(std::int32_t{weight});
+}
+LADON_INLINE constexpr std::uint32_t weight_bits(std::int16_t weight) noexcept {
   return static_cast<std::uint32_t>(std::int32_t{weight});
 }
 LADON_INLINE constexpr std::uint32_t weight_bits(BFloat16 weight) noexcept { return weight.bits; }
@@ -59,29 +122,21 @@ LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   }
   return tuple_of<TupleSize>(weight);
 }
-
-// Returns `first` in the lower half, and `second` in the upper half.
-LADON_INLINE constexpr std::int64_t two_tuples(std::int32_t first, std::int32_t second) noexcept {
-  return static_cast<std::int64_t>(static_cast<std::uint32_t>(first) |
-                                   static_cast<std::uint64_t>(static_cast<std::uint32_t>(second)) << 32);
-}
-
 // Returns the tuples of `weight` and of `weight` + TupleSize in the two halves.
-template <std::size_t TupleSize>
-LADON_INLINE std::int64_t load_two_tuples(const std::int8_t* weight) noexcept {
-  if constexpr (TupleSize == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
+template <std::size_t TupleSize, class Weight>
+LADON_INLINE std::int64_t load_two_tuples(const Weight* weight) noexcept {
+  if constexpr (TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
     std::int64_t result;
     std::memcpy(&result, weight, sizeof result);
     return result;
   }
-  return two_tuples(load_tuple<TupleSize>(weight), load_tuple<TupleSize>(weight + TupleSize));
+  return static_cast<std::int64_t>(
+      static_cast<std::uint32_t>(tuple_of<TupleSize>(weight)) |
+      static_cast<std::uint64_t>(static_cast<std::uint32_t>(tuple_of<TupleSize>(weight + TupleSize))) << 32);
 }
 
-template <class Dot>
-inline constexpr bool adds_folded = requires { &Dot::add_folded; };
-
-// The implementation for plain arrays. The others give equal results, but may store a tuple in another order. They may
-// have more members:
+// A step of int8 weights, for plain arrays. The others give equal results, but may store a tuple in another order. They
+// may have more members:
 //     add_folded(sum, x, weights)               two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1 hold token i
 //     add_by_lane<Step>(sum, features, weights) a step whose weights are lane `Step` of a register of `steps` tuples
 //     add_matrix(sum, features, weights)        two steps of two tokens and two rows
@@ -91,11 +146,16 @@ inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 // as the operands of the first two and the last two steps.
 template <class Element, class Pack>
 struct TupleDot {
-  static constexpr std::size_t tuple_size = tuple_features<Element>;
+  static constexpr std::size_t tuple_size = tuple_features<Element>, features = tuple_size;
   using Sums = IntegerSums<Pack>;
+  using Features = const Element*;
 
-  // `panel` is [lanes][tuple_size]. `weights` is a result of load_tuple.
-  static LADON_INLINE constexpr void add(Sums& sum, const Element* panel, std::int32_t weights) noexcept {
+  static LADON_INLINE constexpr Features load(const Element* panel) noexcept { return panel; }
+  template <class Weight>
+  static LADON_INLINE constexpr std::int32_t weights(const Weight* weight) noexcept {
+    return load_tuple<tuple_size>(weight);
+  }
+  static LADON_INLINE constexpr void add(Sums& sum, Features panel, std::int32_t weights) noexcept {
     constexpr std::size_t bits = 32 / tuple_size;
     std::int32_t weight[tuple_size];
     LADON_UNROLL
@@ -118,11 +178,11 @@ struct TupleDot {
   }
   // Rounds the features to q, and writes q or q + zero to `panel` [lanes][tuple_size]. Precondition: q fits into 16
   // bits, and q + zero into Element.
-  static LADON_INLINE constexpr void store_tuple(const Pack (&features)[tuple_size], [[maybe_unused]] const Pack& zero,
+  static LADON_INLINE constexpr void store_tuple(const Pack (&x)[tuple_size], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
     float rounded[tuple_size][Pack::lanes], zero_points[Pack::lanes];
     for (std::size_t j = 0; j < tuple_size; ++j) {
-      (features[j] + Pack::broadcast(round_to_low_bits)).store(rounded[j]);
+      (x[j] + Pack::broadcast(round_to_low_bits)).store(rounded[j]);
     }
     zero.store(zero_points);
     for (std::size_t i = 0; i < Pack::lanes; ++i) {

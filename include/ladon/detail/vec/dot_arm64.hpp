@@ -10,20 +10,35 @@
 #include <ladon/detail/vec/dot.hpp>
 
 #if LADON_HAS_XSIMD && defined(__aarch64__)
+#include <arm_neon.h>
 
 namespace LADON_NAMESPACE::detail::vec {
+
+template <>
+struct IntegerSums<XsimdPack<4>> {
+  using Pack = XsimdPack<4>;
+  int32x4_t sum;
+
+  static LADON_INLINE IntegerSums zero() noexcept { return {vdupq_n_s32(0)}; }
+  static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept { return {vld1q_s32(sums)}; }
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {vmulq_n_s32(vnegq_s32(vcvtq_s32_f32(factors.batch)), factor)};
+  }
+  friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept { return vaddvq_s32(a.sum); }
+  LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(vcvtq_f32_s32(sum)); }
+};
 
 #if LADON_ARM_DOT
 // SDOT multiplies four signed features by four signed weights. USDOT differs only in its unsigned features.
 template <>
 struct TupleDot<std::int8_t, XsimdPack<4>> {
-  static constexpr std::size_t tuple_size = 4, steps = 4;
+  static constexpr std::size_t tuple_size = 4, features = 4, steps = 4;
   using Pack = XsimdPack<4>;
   using Sums = IntegerSums<Pack>;
   using Features = int8x16_t;
   using Weights = int8x16_t;
 
-  static LADON_INLINE Features load_features(const std::int8_t* panel) noexcept { return vld1q_s8(panel); }
+  static LADON_INLINE Features load(const std::int8_t* panel) noexcept { return vld1q_s8(panel); }
   static LADON_INLINE Weights load_weights(const std::int8_t* weight) noexcept { return vld1q_s8(weight); }
   template <std::size_t Step>
   static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
@@ -52,21 +67,24 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
     asm volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum.sum) : "w"(weights), "w"(x));
   }
 #endif
-  static LADON_INLINE void add(Sums& sum, const std::int8_t* panel, std::int32_t weights) noexcept {
-    sum.sum = vdotq_s32(sum.sum, vld1q_s8(panel), vreinterpretq_s8_s32(vdupq_n_s32(weights)));
+  static LADON_INLINE Weights weights(const std::int8_t* weight) noexcept {
+    return vreinterpretq_s8_s32(vdupq_n_s32(load_tuple<tuple_size>(weight)));
+  }
+  static LADON_INLINE void add(Sums& sum, Features x, Weights weights) noexcept {
+    sum.sum = vdotq_s32(sum.sum, x, weights);
   }
   static LADON_INLINE void add_products(Sums& sum, const std::int8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = vdotq_s32(sum.sum, vld1q_s8(x), vld1q_s8(weight));
   }
   // SLI inserts each feature above the bytes of the previous ones.
-  static LADON_INLINE void store_tuple(const Pack (&features)[4], const Pack& zero, std::int8_t* panel) noexcept {
-    const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
-      return vreinterpretq_s32_f32((x + Pack::broadcast(round_to_low_bits)).batch);
+  static LADON_INLINE void store_tuple(const Pack (&x)[4], const Pack& zero, std::int8_t* panel) noexcept {
+    const auto rounded = [](const Pack& pack) LADON_INLINE_LAMBDA {
+      return vreinterpretq_s32_f32((pack + Pack::broadcast(round_to_low_bits)).batch);
     };
-    int32x4_t bytes = rounded(features[0]);
-    bytes = vsliq_n_s32(bytes, rounded(features[1]), 8);
-    bytes = vsliq_n_s32(bytes, rounded(features[2]), 16);
-    bytes = vsliq_n_s32(bytes, rounded(features[3]), 24);
+    int32x4_t bytes = rounded(x[0]);
+    bytes = vsliq_n_s32(bytes, rounded(x[1]), 8);
+    bytes = vsliq_n_s32(bytes, rounded(x[2]), 16);
+    bytes = vsliq_n_s32(bytes, rounded(x[3]), 24);
     const int32x4_t zero_points = vmulq_n_s32(vandq_s32(vcvtq_s32_f32(zero.batch), vdupq_n_s32(0xff)), 0x01010101);
     vst1q_s8(panel, vaddq_s8(vreinterpretq_s8_s32(bytes), vreinterpretq_s8_s32(zero_points)));
   }
@@ -76,31 +94,32 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
 // SMLAL multiplies one feature of four tokens by a weight, so a tuple is stored as [tuple_size][lanes].
 template <>
 struct TupleDot<std::int16_t, XsimdPack<4>> {
-  static constexpr std::size_t tuple_size = 2, steps = 4;
+  static constexpr std::size_t tuple_size = 2, features = 2, steps = 4;
   using Pack = XsimdPack<4>;
   using Sums = IntegerSums<Pack>;
   using Features = int16x8_t;
   using Weights = int16x8_t;
 
-  static LADON_INLINE Features load_features(const std::int16_t* panel) noexcept { return vld1q_s16(panel); }
+  static LADON_INLINE Features load(const std::int16_t* panel) noexcept { return vld1q_s16(panel); }
   static LADON_INLINE Weights load_weights(const std::int8_t* weight) noexcept { return vmovl_s8(vld1_s8(weight)); }
   template <std::size_t Step>
   static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
     sum.sum = vmlal_laneq_s16(sum.sum, vget_low_s16(x), weights, 2 * Step);
     sum.sum = vmlal_high_laneq_s16(sum.sum, x, weights, 2 * Step + 1);
   }
-  static LADON_INLINE void add(Sums& sum, const std::int16_t* panel, std::int32_t weights) noexcept {
-    add_by_lane<0>(sum, vld1q_s16(panel), vreinterpretq_s16_s32(vdupq_n_s32(weights)));
+  static LADON_INLINE Weights weights(const std::int8_t* weight) noexcept {
+    return vreinterpretq_s16_s32(vdupq_n_s32(load_tuple<tuple_size>(weight)));
   }
+  static LADON_INLINE void add(Sums& sum, Features x, Weights weights) noexcept { add_by_lane<0>(sum, x, weights); }
   static LADON_INLINE void add_products(Sums& sum, const std::int16_t* x, const std::int8_t* weight) noexcept {
     const int16x8_t integers = vld1q_s16(x), weights = load_weights(weight);
     sum.sum = vmlal_s16(sum.sum, vget_low_s16(integers), vget_low_s16(weights));
     sum.sum = vmlal_high_s16(sum.sum, integers, weights);
   }
-  static LADON_INLINE void store_tuple(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&x)[2], const Pack&, std::int16_t* panel) noexcept {
     const Pack offset = Pack::broadcast(round_to_low_bits);
-    const int16x8_t first = vreinterpretq_s16_f32((features[0] + offset).batch),
-                    second = vreinterpretq_s16_f32((features[1] + offset).batch);
+    const int16x8_t first = vreinterpretq_s16_f32((x[0] + offset).batch),
+                    second = vreinterpretq_s16_f32((x[1] + offset).batch);
     vst1q_s16(panel, vuzp1q_s16(first, second));
   }
 };
