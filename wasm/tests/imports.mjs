@@ -34,3 +34,10 @@ export const findCycle = (imports) => {
   }
   return undefined;
 };
+
+/** Returns the set of all files that an entry imports, directly or through other files. */
+export const reachedFrom = (imports, entry) => {
+  const reached = new Set([entry]);
+  for (const file of reached) for (const imported of imports.get(file) ?? []) reached.add(imported);
+  return reached;
+};

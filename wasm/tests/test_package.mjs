@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readCheckpointNames } from "../tools/checkpoint-names.mjs";
-import { findCycle, importsOfSource } from "./imports.mjs";
+import { findCycle, importsOfSource, reachedFrom } from "./imports.mjs";
 import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
 // The largest allowed size of index.js after gzip -9. A page needs only index.js and a module to run attention on
@@ -32,6 +32,18 @@ test("the source has no import cycle", () => {
   assert.equal(findCycle(imports), undefined);
   imports.get("errors").push("load");
   assert.ok(findCycle(imports).includes("load"), "a cycle is found");
+});
+
+test("each model is an entry of its own, and index.js reaches no code of a model", () => {
+  const imports = importsOfSource();
+  const core = reachedFrom(imports, "index");
+  const ofModels = [...imports.keys()].filter((name) => /^(attention-rows|date-|keyword|microphone|minilm|word-)/.test(name));
+  assert.ok(core.has("load") && core.has("relaxed-dot"), "static imports and imports on demand are followed");
+  assert.deepEqual(ofModels.filter((name) => core.has(name)), []);
+  for (const model of ["date-reader", "keywords", "minilm"]) {
+    assert.ok(ofModels.includes(model) && reachedFrom(imports, model).has("index"), model);
+    assert.deepEqual(manifest.exports[`./${model}`], { types: `./dist/${model}.d.ts`, default: `./dist/${model}.js` });
+  }
 });
 
 test("the version equals the version of the headers", () => {
