@@ -82,8 +82,7 @@ function(ladon_kernel_needs needed reason)
 endfunction()
 
 # ladon_kernel_limit(<argument> <list> <cause> <condition of if()>...): if the condition holds, refuses every value of
-# <argument> that <list> does not contain. <list> is the name of a variable with the allowed values. The message gives
-# <cause> as the reason. <cause> names another argument and its value, such as "PRECISION int8".
+# <argument> that the variable <list> does not contain. <cause> is the reason, such as "PRECISION int8".
 function(ladon_kernel_limit argument values with)
   list(JOIN ${values} ", " allowed)
   ladon_kernel_refuse("${argument} is ${arg_${argument}}; with ${with} allowed: ${allowed}"
@@ -95,10 +94,8 @@ function(ladon_kernel_check_one argument value)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${allowed}" NOT value IN_LIST ladon_kernel_${argument})
 endfunction()
 
-# ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses <value> if it is not a number of <kind>. <kind>
-# is integer, size (an integer above 0), number or positive (a number above 0). Some arguments also allow words, such as
-# `run_time`. The caller checks for these words before the call, and names them in <text>. The message of the refusal
-# ends with <text>.
+# ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses <value> if it is not a number of <kind>. If the
+# argument also allows words, such as `run_time`, the caller checks for them, and names them in <text>, the message's end.
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
@@ -141,10 +138,8 @@ function(ladon_kernel_assembler_string out path)
 endfunction()
 
 # ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
-# arg_<ARGUMENT> for every given argument. The arguments in the list ladon_kernel_choices have defaults: if the caller
-# does not give such an argument, sets arg_<ARGUMENT> to the default. Sets S_<size>, such as S_QUERIES, for the sizes of
-# the shape. ladon_kernel_read_arguments is a macro without parameters, because CMake would evaluate the values of
-# parameters a second time.
+# arg_<ARGUMENT> for every given argument and for every choice, S_<size> for the sizes of the shape, and
+# <ARGUMENT>_given. A macro without parameters, because CMake would evaluate the values of parameters a second time.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()
@@ -278,8 +273,7 @@ function(ladon_kernel_check_mask_list argument)
     list(APPEND kinds ${kind})
   endforeach()
   list(LENGTH kinds count)
-  list(FIND kinds none at)
-  ladon_kernel_refuse("${argument} none stands alone" at GREATER -1 AND count GREATER 1)
+  ladon_kernel_refuse("${argument} none stands alone" none IN_LIST kinds AND count GREATER 1)
 endfunction()
 
 function(ladon_kernel_check_mask)
@@ -287,35 +281,30 @@ function(ladon_kernel_check_mask)
   ladon_kernel_check_mask_list(MEMORY_MASK)
   set(still ${ladon_kernel_MASK})
   list(REMOVE_ITEM still ${ladon_kernel_moved_masks})
-  list(JOIN still ", " still)
+  list(JOIN still ", " allowed)
   foreach(mask IN LISTS arg_MEMORY_MASK)
     ladon_kernel_refuse("MEMORY_MASK is ${mask}, which compares positions, but tokens of the memory are not tokens of \
-the text; allowed: ${still}" mask IN_LIST ladon_kernel_moved_masks)
-  endforeach()
-  foreach(mask causal window)
-    list(FIND arg_MASK ${mask} at)
-    ladon_kernel_truth(has_${mask} at GREATER -1)
+the text; allowed: ${allowed}" mask IN_LIST ladon_kernel_moved_masks)
   endforeach()
   ladon_kernel_refuse("MASK names causal and window; a window that ends at the query is causal: WINDOW <left> 0"
-    has_causal AND has_window)
-  ladon_kernel_refuse("WINDOW is given; allowed with MASK window only" DEFINED arg_WINDOW AND NOT has_window)
+    causal IN_LIST arg_MASK AND window IN_LIST arg_MASK)
+  ladon_kernel_refuse("WINDOW is given; allowed with MASK window only"
+    DEFINED arg_WINDOW AND NOT window IN_LIST arg_MASK)
   string(REGEX MATCH "^(all|0|[1-9][0-9]*);(all|0|[1-9][0-9]*)$" sides "${arg_WINDOW}")
   ladon_kernel_refuse("WINDOW is '${arg_WINDOW}'; MASK window needs WINDOW <left> <right>; allowed for each side: a number \
-of keys, or all" has_window AND NOT sides)
+of keys, or all" window IN_LIST arg_MASK AND NOT sides)
   if(DEFINED arg_OFFSET)
     if(NOT arg_OFFSET STREQUAL "run_time")
       ladon_kernel_check_number(OFFSET "${arg_OFFSET}" integer ", or run_time")
     endif()
-    set(uses_offset OFF)
-    foreach(mask IN LISTS arg_MASK)
-      if(mask IN_LIST ladon_kernel_moved_masks)
-        set(uses_offset ON)
-        ladon_kernel_refuse("OFFSET is ${arg_OFFSET}; with MASK ${mask} allowed: run_time"
-          NOT arg_OFFSET MATCHES "^run_time$" AND NOT mask IN_LIST ladon_kernel_placed_masks)
-      endif()
+    set(moved ${arg_MASK})
+    list(REMOVE_ITEM moved ${still})
+    foreach(mask IN LISTS moved)
+      ladon_kernel_refuse("OFFSET is ${arg_OFFSET}; with MASK ${mask} allowed: run_time"
+        NOT arg_OFFSET MATCHES "^run_time$" AND NOT mask IN_LIST ladon_kernel_placed_masks)
     endforeach()
     list(JOIN ladon_kernel_moved_masks ", " masks)
-    ladon_kernel_refuse("OFFSET is given; allowed with the masks ${masks} only" NOT uses_offset)
+    ladon_kernel_refuse("OFFSET is given; allowed with the masks ${masks} only" NOT moved)
     ladon_kernel_refuse("OFFSET is given; with CACHE, a new token follows the tokens in the cache, and no other offset is \
 allowed" arg_CACHE AND NOT arg_CONTEXT)
   endif()
