@@ -37,30 +37,27 @@ struct Defaults {
 
   // Tiles.
   static constexpr std::size_t single_token_rows = 4;
-  // From this width on, one and a half registers of tokens are three packs.
   static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
   static constexpr std::size_t rows_of_half_packs = 8;
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
-  static constexpr bool advances_pointers = false;  // instead of an index
-  static constexpr bool joins_queries = false;      // one product for all heads
-  // The most weights of an inlined product, if its tiles have one pack.
+  static constexpr bool advances_pointers = false;
+  static constexpr bool joins_queries = false;
   static constexpr std::size_t inlined_product_weights = 0;
-  static constexpr std::size_t shortest_folded_sum = 16;  // none shorter was measured
+  static constexpr std::size_t shortest_folded_sum = 16;
 
   // Attention.
-  static constexpr bool loads_constants = false;  // where they are used
-  // exp2 is p (f s) + s instead of (p f + 1) s. Must be false where f s must not be subnormal.
+  static constexpr bool loads_constants = false;
+  // Must be false where f s must not be subnormal.
   static constexpr bool scales_fraction = false;
-  static constexpr std::size_t softmax_chains = 1;  // packs of exponentials side by side
-  // The first tile of the weighted sum computes exponentials in advance.
+  static constexpr std::size_t softmax_chains = 1;
   static constexpr bool exponentials_beside_values = false;
   static constexpr std::size_t exponential_packs_ahead = 8;
   // Several maxima of a pack need not wait for each other.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
-  static constexpr bool uses_block_floats = false;  // detail/cortex_m/m0_attention.hpp
-  static constexpr bool attends_in_pairs = false;   // detail/attention/bfloat16_attention.hpp
+  static constexpr bool uses_block_floats = false;
+  static constexpr bool attends_in_pairs = false;
   // With 1, the epilogue of the product computes GELU.
   static constexpr std::size_t gelu_packs_together = 1;
 
@@ -69,13 +66,12 @@ struct Defaults {
   // Weights of longer rows are prefetched or read ahead.
   static constexpr std::size_t prefetched_row_floats = unlimited;
   static constexpr std::size_t read_ahead_floats = unlimited, read_ahead_int8 = unlimited;
-  // Narrow tiles prefetch far ahead into the L2 cache, and nearer into the L1 cache.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
   static constexpr std::size_t near_prefetch_distance_floats = 4 * cache_line_floats;
   // Rows that are a multiple of aliasing_bytes apart share sets of the L1 cache.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  static constexpr std::size_t second_cache_bytes = 512 * 1024;  // half of an L2 cache of 1 MB
+  static constexpr std::size_t second_cache_bytes = 512 * 1024;  // half of 1 MB
   // The part of a larger input at a time: 69 -> 74% of peak.
   static constexpr std::size_t panel_bytes_at_a_time = 256 * 1024;
   static constexpr std::size_t fewest_panels_at_a_time = 4;
@@ -86,27 +82,26 @@ struct Defaults {
   // The weights of a row that a tile converts to floats at a time, on the stack.
   static constexpr std::size_t widened_features = 2048;
   static constexpr std::size_t widened_features_on_small_stack = 64;
-  static constexpr bool multiplies_bfloat16 = false;  // detail/vec/dot_bfloat16.hpp
+  static constexpr bool multiplies_bfloat16 = false;
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
   // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/quantise.hpp).
   using Int8Element = std::int16_t;
   static constexpr std::size_t int8_block = 1;
-  static constexpr bool widens_int8 = false;  // to 16 bits, on the stack
+  static constexpr bool widens_int8 = false;
   static constexpr std::size_t int8_tile_sums = 24;
-  // Hidden features overwrite the keys. Several panels may then share each read of int8 weights.
+  // Hidden features overwrite the keys.
   static constexpr bool hidden_in_keys = false;
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
   // A single token.
-  // Parts of a matrix that are read at the same time. Four are 1.2 times as fast as one.
+  // Four are 1.2 times as fast as one.
   static constexpr std::size_t streams = 1;
-  // Smaller matrices are read in one stream.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
   static constexpr std::size_t fewest_streamed_row_packs = 4;
   static constexpr std::size_t streamed_columns = 1024;  // 4 KB of sums stay in the L1 cache
   static constexpr bool prefetches_page_starts = false;
-  static constexpr std::size_t single_query_heads = 1;  // with the same keys and values
+  static constexpr std::size_t single_query_heads = 1;
   static constexpr std::size_t single_query_sums = 8;
   // Eight dot products hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for SSE2 to SSE4.2: 16 registers of 4 floats, no fused multiply-add.
+// Constants for SSE2 to SSE4.2: 16 registers of 4 floats, no FMA.
 #pragma once
 
 #include <cstddef>

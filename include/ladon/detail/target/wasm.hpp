@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for WebAssembly with relaxed SIMD, with SIMD and without SIMD, measured in V8 on x86.
+// Constants for WebAssembly, measured in V8 on x86.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct Wasm : Defaults {
     return tokens <= lanes ? PanelLayout{lanes, 1, 8} : PanelLayout{lanes, 2, 4, 8};
   }
 #endif
-  static constexpr bool joins_queries = true;  // a product with more rows has larger tiles
+  static constexpr bool joins_queries = true;
 #if defined(__wasm_relaxed_simd__)
   using Int8Element = std::uint8_t;
 #elif defined(__wasm_simd128__)
