@@ -40,7 +40,7 @@ enum class Order { out_in, in_out };
 // precision of caches.
 //     Float32        weights are floats
 //     BFloat16       weights are bfloat16 (bfloat16.hpp). On targets with AVX512_BF16 or FEAT_BF16 of Arm, products
-//                    round their inputs to bfloat16 (detail/panel/bfloat16.hpp). On other targets, products
+//                    round their inputs to bfloat16 (detail/panel/input.hpp). On other targets, products
 //                    convert the weights to floats, exactly
 //     Int8<bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to integers of `bits` bits when a call runs (detail/panel/quantise.hpp)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/detail/panel/panels.hpp>
@@ -50,31 +51,23 @@ LADON_INLINE constexpr std::size_t slot_offset(std::size_t slot) noexcept {
 //     store    rounds a token and puts it into `slot`; its features are `distance` floats apart
 //     finite   returns whether all features of the token in `slot` are finite
 template <std::size_t Tokens, std::size_t Features, PanelLayout T, CachePrecision P>
-struct CachePanels : Panels<Tokens, Features, T> {
-  static_assert(P == CachePrecision::float32);
-  constexpr const float* view() const noexcept { return this->data; }
-  constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
-    float* const column = this->data + slot_offset<T, Features>(slot);
-    for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = features[i * distance];
-  }
-  constexpr bool finite(std::size_t slot) const noexcept {
-    const float* const column = this->data + slot_offset<T, Features>(slot);
-    bool all = true;
-    for (std::size_t i = 0; i < Features; ++i) all = all && column[i * T.width()] * 0.0f == 0.0f;
-    return all;
-  }
-};
-template <std::size_t Tokens, std::size_t Features, PanelLayout T>
-struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::bfloat16> {
-  BFloat16 data[T.panels(Tokens) * Features * T.width()];
+struct alignas(64) CachePanels {
+  using Element = std::conditional_t<P == CachePrecision::bfloat16, BFloat16, float>;
+  Element data[T.panels(Tokens) * Features * T.width()];
 
-  constexpr const BFloat16* view() const noexcept { return data; }
+  constexpr const Element* view() const noexcept { return data; }
   constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
-    BFloat16* const column = data + slot_offset<T, Features>(slot);
-    for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = to_bfloat16(features[i * distance]);
+    Element* const column = data + slot_offset<T, Features>(slot);
+    for (std::size_t i = 0; i < Features; ++i) {
+      if constexpr (P == CachePrecision::bfloat16) {
+        column[i * T.width()] = to_bfloat16(features[i * distance]);
+      } else {
+        column[i * T.width()] = features[i * distance];
+      }
+    }
   }
   constexpr bool finite(std::size_t slot) const noexcept {
-    const BFloat16* const column = data + slot_offset<T, Features>(slot);
+    const Element* const column = data + slot_offset<T, Features>(slot);
     bool all = true;
     for (std::size_t i = 0; i < Features; ++i) all = all && to_float(column[i * T.width()]) * 0.0f == 0.0f;
     return all;

@@ -215,10 +215,10 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
 }
 
 // Quantises `panels` [count][Features][width]. The tokens of each panel fill Packs packs.
-template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, int FeatureBits, bool Rotated,
-          class Element>
-LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, Element* data, float* parameters,
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, int FeatureBits, bool Rotated>
+LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, auto* data, float* parameters,
                                             std::size_t stride) noexcept {
+  using Element = std::remove_pointer_t<decltype(data)>;
   using Pack = typename Simd::template Pack<T.lanes>;
   constexpr std::size_t width = T.width(), tuple_size = vec::tuple_features<Element>;
   if constexpr (cortex_m::has_engine<Element, Simd>) {

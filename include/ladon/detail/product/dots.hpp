@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <ladon/detail/panel/bfloat16.hpp>
+#include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/quantise.hpp>
 #include <ladon/detail/panel/rows.hpp>

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/quantise.hpp>
@@ -66,10 +67,9 @@ struct DotStep<Pack, BFloat16> {
 
 // Computes the dot products of `in` and Rows rows at the same time. Each row begins Distance elements after the
 // previous one. The caller adds the lanes. Each row has Sums independent packs, to hide the latency of a multiply-add.
-template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element,
-          class Feature>
-LADON_INLINE constexpr void dot_products(const Element* first, const Feature* in, Pack (&product)[Rows]) noexcept {
-  using Step = DotStep<Pack, Feature>;
+template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner>
+LADON_INLINE constexpr void dot_products(const auto* first, const auto* in, Pack (&product)[Rows]) noexcept {
+  using Step = DotStep<Pack, std::remove_cvref_t<decltype(*in)>>;
   constexpr std::size_t step = Step::features, rest = Inner % (Sums * step);
   Pack sum[Rows][Sums];
   LADON_UNROLL
@@ -110,9 +110,9 @@ LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) 
 // Computes Pack::lanes rows in each of Streams streams, which begin StreamRows rows apart. RowsTogether rows of each
 // stream are computed at the same time. Calls store(row, pack) for each stream.
 template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
-          std::size_t Inner, class Matrix, class Feature, class Store>
-LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store store) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, row_stride = Matrix::row_stride;
+          std::size_t Inner>
+LADON_INLINE constexpr void pack_of_rows(auto w, const auto* in, auto store) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, row_stride = decltype(w)::row_stride;
   Pack products[Streams][lanes];
   if constexpr (RowsTogether == lanes) {
     static_assert(StreamRows == lanes, "streams that lie one behind the other are read as consecutive rows");
@@ -175,9 +175,9 @@ LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store st
 
 // Computes the rows from number First on, Packs packs of Lanes rows at a time, and the rest with narrower packs. First
 // is a template argument, so only the needed sizes are compiled.
-template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
-          class Matrix, class Feature, class Store>
-LADON_INLINE constexpr void consecutive_rows(Matrix w, const Feature* in, Store store) noexcept {
+template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First>
+LADON_INLINE constexpr void consecutive_rows(auto w, const auto* in, auto store) noexcept {
+  using Matrix = decltype(w);
   using Pack = typename Simd::template Pack<Lanes>;
   constexpr std::size_t end = First + (Rows - First) / (Lanes * Packs) * (Lanes * Packs);
   for (std::size_t row = First; row < end; row += Lanes * Packs) {
@@ -229,8 +229,9 @@ LADON_INLINE constexpr void streamed_rows(Matrix w, const Feature* in, Store sto
   }
 }
 
-template <class Simd, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Feature, class Epilogue>
-LADON_KERNEL constexpr void matrix_vector(WeightRows<Matrix, Biases> w, const Feature* in, Epilogue epilogue) noexcept {
+template <class Simd, std::size_t Rows, std::size_t Inner>
+LADON_KERNEL constexpr void matrix_vector(auto w, const auto* in, auto epilogue) noexcept {
+  using Matrix = decltype(w.weight);
   constexpr std::size_t lanes = Simd::lanes;
   constexpr std::size_t streamed = streamed_row_count<lanes, Rows, Inner, Matrix>();
   constexpr std::size_t packs =
@@ -287,10 +288,10 @@ inline constexpr std::size_t int8_streams =
         : 1;
 
 // Computes the product for a single token. In a dot product, lanes are features. In the result, lanes are rows.
-template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
-          class Epilogue>
-LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
-                                                 Epilogue epilogue) noexcept {
+template <class Simd, std::size_t Rows, std::size_t Inner>
+LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue) noexcept {
+  using Element = typename decltype(in)::Element;
+  constexpr std::size_t row_stride = decltype(w.weight)::row_stride;
   using Engine = cortex_m::Engine<Element, Simd>;
   if constexpr (Engine::has_matrix_vector) return Engine::template matrix_vector<Rows, Inner>(w, in, epilogue);
   using Wide = typename Simd::template Pack<Simd::lanes>;
@@ -313,9 +314,9 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
       const std::size_t count = run - first < most ? run - first : most;
       for (std::size_t r = 0; r < count; ++r) {
         const std::int8_t* const row = w.weight.rows_from(first + r).data;
-        prefetch_page_starts_of_streams<streams>(row, run * RowStride, prefetched_page_bytes, RowStride);
+        prefetch_page_starts_of_streams<streams>(row, run * row_stride, prefetched_page_bytes, row_stride);
         std::int32_t sum[streams];
-        int8_dot_products<Wide, streams, Inner, run * RowStride>(row, in.data, sum);
+        int8_dot_products<Wide, streams, Inner, run * row_stride>(row, in.data, sum);
         for (std::size_t s = 0; s < streams; ++s) sums[s][r] = sum[s];
       }
       for (std::size_t s = 0; s < streams; ++s) {
@@ -327,14 +328,14 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
   for (std::size_t row = begin; row < whole; row += lanes) {
     std::int32_t sums[lanes];
     for (std::size_t r = 0; r < lanes; r += together) {
-      int8_dot_products<Wide, together, Inner, RowStride>(w.weight.rows_from(row + r).data, in.data, sums + r);
+      int8_dot_products<Wide, together, Inner, row_stride>(w.weight.rows_from(row + r).data, in.data, sums + r);
     }
     finish(row, sums);
   }
   using One = typename Simd::template Pack<1>;
   for (std::size_t row = whole; row < Rows; ++row) {
     std::int32_t sum[1];
-    int8_dot_products<Wide, 1, Inner, RowStride>(w.weight.rows_from(row).data, in.data, sum);
+    int8_dot_products<Wide, 1, Inner, row_stride>(w.weight.rows_from(row).data, in.data, sum);
     if constexpr (vec::holds_zero_point<Element>) sum[0] -= zero * w.row_sum[row];
     const One scale = One::broadcast(token_scale) * One::load(w.scale + row);
     epilogue(0, row, 0, fma(vec::IntegerSums<One>::load(sum).to_float(), scale, w.bias.template load<One>(row)));

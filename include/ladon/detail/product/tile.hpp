@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The micro-kernel computes one tile of a product: Rows rows of Packs packs of sums, which stay in registers. Its only
-// loop runs over the inner index, in steps of a dot (detail/vec/dot.hpp, detail/product/dots.hpp):
+// The micro-kernel computes one tile of a product: Rows rows of Packs packs of sums, which stay in registers. Its
+// loops run over the inner index, in steps of a dot (detail/vec/dot.hpp, detail/product/dots.hpp):
 //     sum[r][v] += products of the weights of row r and the features of pack v
 //
 // The arguments of the loop:
