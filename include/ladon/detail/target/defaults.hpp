@@ -47,7 +47,7 @@ struct Defaults {
 
   // Attention.
   static constexpr bool loads_constants = false;
-  // Must be false where f s must not be subnormal.
+  // exp2 as p (f s) + s, where f s may be subnormal: false if subnormals are flushed.
   static constexpr bool scales_fraction = false;
   static constexpr std::size_t softmax_chains = 1;
   static constexpr bool exponentials_beside_values = false;
@@ -58,7 +58,7 @@ struct Defaults {
   }
   static constexpr bool uses_block_floats = false;
   static constexpr bool attends_in_pairs = false;
-  // With 1, the epilogue of the product computes GELU.
+  // With 1, the epilogue computes GELU.
   static constexpr std::size_t gelu_packs_together = 1;
 
   // Caches.
@@ -79,7 +79,7 @@ struct Defaults {
   static constexpr std::size_t feed_forward_panels = 4;
 
   // Precisions.
-  // The weights of a row that a tile converts to floats at a time, on the stack.
+  // Weights of a row that become floats at a time, on the stack.
   static constexpr std::size_t widened_features = 2048;
   static constexpr std::size_t widened_features_on_small_stack = 64;
   static constexpr bool multiplies_bfloat16 = false;
