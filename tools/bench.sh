@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements `./dev bench`, and its subcommands `threads`, `decode`, `memory`, `ceilings`, `firmware`, `charts` and
-# `all`. bench_peers.sh, bench_browser.sh and bench_compare.sh implement the other subcommands.
+# Implements `./dev bench`, and its subcommands `threads`, `decode`, `memory`, `ceilings`, `surroundings`, `firmware`,
+# `charts` and `all`. bench_peers.sh, bench_browser.sh and bench_compare.sh implement the other subcommands.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench() {
   case ${1:-} in
     all | compare | firmware | browser | peers | minilm | keywords | charts | start) "bench_$1" "${@:2}" ;;
-    threads | decode | memory | ceilings) bench_program "ladon_bench_$1" "${@:2}" ;;
+    threads | decode | memory | ceilings | surroundings) bench_program "ladon_bench_$1" "${@:2}" ;;
     *) bench_share_of_peak "$@" ;;
   esac
 }

@@ -38,6 +38,7 @@ usage() {
                                --json FILE, --only TEXT, --rounds N
 ./dev bench memory, ceilings   memory: workspace of shapes, and the size of full score matrices. ceilings: peak rates of
                                a core and its caches. --json FILE
+./dev bench surroundings       attention in four surroundings: the speed of the slowest beside the fastest
 ./dev bench start [ARGS...]    time from the start of a process to its first result, beside other libraries; --rounds N,
                                --json FILE
 ./dev bench peers [ARGS...]    Ladon beside oneDNN, ONNX Runtime, OpenVINO, LiteRT, JAX and IREE (1.6 GB from pip), all
