@@ -3,15 +3,9 @@
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays
 //
-// A panel holds `width` tokens. Kernels compute lanes without a token like all others, and from_panels does not store
-// them. The last panel has a layout of its own: on AVX-512, 99 tokens are three panels of 32, and one of 3 in 4 lanes.
-//
-// Terms of the kernels:
-//     pack          a vector of floats, usually one vector register; an element is a lane
-//     tile          the part of a product that a kernel computes at a time, in registers
-//     step          the work for one value of the inner index of a product
-//     query block   the queries of one panel
-//     key block     consecutive keys that attention processes at a time
+// Kernels compute lanes without a token like all others. The last panel has a layout of its own: on AVX-512, 99 tokens
+// are three panels of 32, and one of 3 in 4 lanes. A pack is a vector of floats, usually one register. A tile is the
+// part of a product that a kernel computes at a time, in registers. A key block is `key_block` consecutive keys.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +37,8 @@ struct PanelsView {
   }
 };
 
-// How many keys the attention kernels process at a time. The size has little influence on the speed: from 64 to 1024
-// keys, (1024,512,8) varies by one percentage point of peak (Zen 5). A smaller block makes the workspace smaller.
+// From 64 to 1024 keys, (1024,512,8) varies by one percentage point of peak (Zen 5). A smaller block makes the
+// workspace smaller.
 inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
@@ -53,19 +47,17 @@ template <Shape S, class Vectors>
 struct ShapeLayout {
   static constexpr PanelLayout queries = panel_layout<Vectors>(S.queries, S.model);
   static constexpr PanelLayout keys = panel_layout<Vectors>(S.keys, S.model);
-  // The tokens from which keys and values are projected have the layout last_keys in the last panel. The projected keys
-  // and values have the layout `keys` there, too.
+  // Keys and values are projected from tokens with the layout last_keys, but have the layout `keys` in the last panel,
+  // too.
   static constexpr PanelLayout last_queries = last_panel_layout<Vectors>(S.queries, S.model);
   static constexpr PanelLayout last_keys = last_panel_layout<Vectors>(S.keys, S.model);
-  // The number of keys in a key block of this shape. With a single query, one key block holds all keys, except in
-  // deterministic builds and with keys of one lane.
+  // With a single query, a key block holds all keys, except in deterministic builds and with keys of one lane.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
-  // A single query computes several query heads of a group at a time. At most 256 sums per lane keep the stack below 40
-  // KB.
+  // At most 256 sums per lane keep the stack below 40 KB.
   static constexpr std::size_t allowed_heads = 256 / S.value_width;
   static constexpr std::size_t most_heads_together = !all_at_once || allowed_heads == 0 ? 1
                                                      : allowed_heads < target::Current::single_query_heads
@@ -73,13 +65,13 @@ struct ShapeLayout {
                                                          : target::Current::single_query_heads;
   static constexpr std::size_t heads_together =
       S.heads_per_group() < most_heads_together ? S.heads_per_group() : most_heads_together;
-  // The number of keys of a bfloat16 or int8 cache that are converted to floats at a time. A single query converts in
-  // registers; only captures of scores and constant evaluation need the panel.
+  // How many keys of a bfloat16 or int8 cache are converted at a time. A single query converts in registers, except for
+  // captures and in constant evaluation.
   static constexpr std::size_t widened_block = all_at_once ? keys.width() : block;
 };
 
-// Returns how many parts a phase has (threads.hpp). The parts of odd phases are heads of keys and values, because they
-// compute attention. The parts of even phases are panels: in phase 0, of queries or of keys, whichever are more.
+// The parts of odd phases (threads.hpp) are heads of keys and values. The parts of even phases are panels: in phase 0,
+// of queries or of keys, whichever are more.
 template <Shape S, class Vectors>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = ShapeLayout<S, Vectors>;
@@ -88,7 +80,6 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   return phase == 0 && keys > queries ? keys : queries;
 }
 
-// Returns the active tokens of `count` panels from panel `first` on.
 template <PanelLayout T>
 LADON_INLINE constexpr Range tokens_of(std::size_t first, std::size_t count, std::size_t active) noexcept {
   return Range{first * T.width(), (first + count) * T.width()} & Range{0, active};
@@ -96,9 +87,9 @@ LADON_INLINE constexpr Range tokens_of(std::size_t first, std::size_t count, std
 
 }  // namespace detail
 
-// Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels: first the full panels, with P = T,
-// then the last panel, with P = Last, if its layout or its number of packs differs. T also sets the distance from panel
-// to panel. Panels without one of the first `active` tokens are skipped, and so are panels outside `share`.
+// Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels: the full panels, with P = T, and then
+// the last panel, with P = Last, if its layout or its number of packs differs. T sets the distance of panels. Panels
+// without one of the first `active` tokens, or outside `share`, are skipped.
 template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens, std::size_t Most = all, class F,
           class CallShare = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, CallShare share = {}) noexcept {
@@ -114,8 +105,7 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, CallShare share 
         f.template operator()<T, T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // Without a test for the whole call: with a test, g++ would inline other functions into `f` (64,128,4: 1% of peak
-      // less).
+      // With a test for the whole call, too, g++ would inline other functions into `f` (64,128,4: 1% of peak less).
       if (CallShare::whole || first.begin < first.end) {
         f.template operator()<T, T.packs>(first.begin, first.end - first.begin);
       }
@@ -128,7 +118,6 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, CallShare share 
   }
 }
 
-// Converts `rows` [tokens][Features] into panels, in squares of lanes x lanes floats that are transposed in registers.
 template <class Pack, detail::PanelLayout T, std::size_t Features>
 constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
@@ -155,7 +144,6 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
   }
 }
 
-// Converts panels into `rows` [tokens][Features].
 template <class Pack, detail::PanelLayout T, std::size_t Features>
 constexpr void from_panels(const float* panels, std::size_t tokens, float* rows) noexcept {
   constexpr std::size_t lanes = Pack::lanes;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotates vectors in blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 of entries 1 and -1
-// (Sylvester's order) in each block. The rotation spreads the few large numbers of a block, so int8 numbers represent
-// the vector more accurately. Products do not change: W x = (W H) (H x) / 8. docs/tuning-log.md compares sizes of
-// blocks.
+// Rotates blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 (entries 1 and -1, Sylvester's order) in
+// each block. This spreads large numbers, which int8 represents better. W x = (W H) (H x) / 8. docs/tuning-log.md
+// compares sizes.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,7 @@ namespace LADON_NAMESPACE::detail {
 
 inline constexpr std::size_t rotated_block = 8;
 
-// Multiplies a block by H8, in place. `Number` is float or a pack. The order of the additions is fixed, so all targets
-// compute the same bits.
+// In place. The order of the additions is fixed, so all targets compute the same bits.
 template <class Number>
 LADON_INLINE constexpr void rotate_block(Number* block) noexcept {
   LADON_UNROLL
@@ -29,7 +27,7 @@ LADON_INLINE constexpr void rotate_block(Number* block) noexcept {
   }
 }
 
-// Computes H x. The numbers are `stride` floats apart, and `size` is a multiple of rotated_block. `to` may equal `x`.
+// The numbers are `stride` floats apart. `to` may equal `x`.
 constexpr void rotate_blocks(const float* x, std::size_t size, std::size_t stride, float* to) noexcept {
   for (std::size_t i = 0; i < size; i += rotated_block) {
     float block[rotated_block]{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of workspaces (threads.hpp). All threads of a call use the type whose name ends in Shared. Each thread
-// has a separate object of the type whose name ends in Scratch. No call reads what an earlier call has written.
+// The members of workspaces (threads.hpp). All threads use an object whose type ends in Shared. Each thread has an
+// object whose type ends in Scratch. No call reads what an earlier call has written.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,7 @@
 
 namespace LADON_NAMESPACE {
 
-// The scratch memory of one thread for one head at a time. A single query computes HeadsTogether heads at the same
-// time, so `query` and `scores` have room for them.
+// One head at a time. A single query computes HeadsTogether heads at the same time, in `query` and `scores`.
 template <Shape S, class Vectors, std::size_t HeadsTogether>
 struct ScratchOfHeads {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -26,8 +25,8 @@ struct ScratchOfHeads {
 template <Shape S, class Vectors>
 using HeadScratch = ScratchOfHeads<S, Vectors, detail::ShapeLayout<S, Vectors>::heads_together>;
 
-// The scratch memory of attention to a cache, which holds the keys and values. Kernels for several queries convert one
-// key block of a bfloat16 or int8 cache to floats: first the keys, and later the values, in `widened`.
+// For attention to a cache. Kernels for several queries convert one key block of a bfloat16 or int8 cache: first its
+// keys, and later its values, in `widened`.
 template <Shape S, class Vectors>
 struct CachedScratch {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -41,7 +40,7 @@ struct CachedScratch {
   [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Widened> widened;
 };
 
-// Without projections: the scratch memory of a head, and the output of one panel of queries.
+// For attention without projections. `out` has one panel of queries.
 template <Shape S, class Vectors>
 struct AttentionWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -55,7 +54,6 @@ using QueryInput =
     detail::LinearInput<Precision, Vectors, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
                         detail::ShapeLayout<S, Vectors>::queries>;
 
-// The memory that all threads share in self-attention.
 template <Shape S, class Vectors, class Precision = precision::Float32>
 struct SelfShared {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -64,7 +62,6 @@ struct SelfShared {
   [[no_unique_address]] QueryInput<S, Vectors, Precision> input;
 };
 
-// The memory that all threads share in attention to a context.
 template <Shape S, class Vectors, class Precision = precision::Float32>
 struct CrossShared {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -75,8 +72,8 @@ struct CrossShared {
   [[no_unique_address]] detail::LinearInput<Precision, Vectors, S.keys, S.key_model, L::keys> context_input;
 };
 
-// The workspace of project_keys. If keys and values have separate contexts, `context` holds them one after the other.
-// With a bfloat16 or int8 cache, `projected` holds one panel before scatter() writes it into the cache.
+// For project_keys. With separate contexts, `context` holds them one after the other. With a bfloat16 or int8 cache,
+// `projected` holds one panel before scatter() writes it into the cache.
 template <Shape S, class Vectors, class Precision = precision::Float32>
 struct KeyWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;

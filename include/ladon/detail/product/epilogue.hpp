@@ -9,15 +9,13 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The transform that leaves a sum unchanged.
 struct Unchanged {
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& sum) const noexcept {
     return sum;
   }
 };
-// For queries, `factor` is the scale of the scores. For keys and values, it is 1: the three projections then share one
-// function.
+// For keys and values, `factor` is 1: the three projections then share one function.
 struct ScaledBy {
   float factor = 1.0f;
   template <class Pack>
@@ -36,15 +34,14 @@ struct Epilogue {
   std::size_t panel_stride;
   Transform transform{};
 
-  // Returns the epilogue of the tile that begins at row `row` of panel `panel`.
+  // The epilogue of the tile that begins at row `row` of panel `panel`.
   LADON_INLINE constexpr Epilogue of_tile(std::size_t panel, std::size_t row) const noexcept {
     return {out + panel * panel_stride + row * Width, 0, transform};
   }
   // Whether a tile stores its sums before it transforms them (transform_rows).
   static constexpr bool transforms_later = requires { Transform::long_code; };
   LADON_INLINE constexpr Epilogue<Width, Unchanged> without_transform() const noexcept { return {out, panel_stride}; }
-  // Stores the sums of row `row` for pack `pack` of panel `panel`. For a single token, Width is 1, and lane i belongs
-  // to row `row` + i.
+  // For a single token, Width is 1, and lane i belongs to row `row` + i.
   template <class Pack>
   LADON_INLINE constexpr void operator()(std::size_t panel, std::size_t row, std::size_t pack,
                                          const Pack& sum) const noexcept {
@@ -60,7 +57,6 @@ struct Epilogue {
   }
 };
 
-// Whether the epilogue stores the sums unchanged.
 template <class Epilogue>
 inline constexpr bool only_stores = false;
 template <std::size_t Width>

@@ -274,7 +274,6 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 }
 #endif
 
-// Computes the product of int8 weights for several tokens.
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE constexpr void product_int8(Weights LADON_ARGUMENT w, In LADON_ARGUMENT in, std::size_t panels,
                                            Epilogue LADON_ARGUMENT epilogue) noexcept {

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dot adds one step of a product to the sums of one row and one pack of tokens. Dots have these members:
+// A dot adds one step of a product to the sums of one row and one pack of tokens:
 //     features           how many features of each token a step has
-//     Sums               the sums, one token in each lane
-//     Features           the features of a step, for one pack
-//     load(panel)        loads the features of a step
-//     weights(w)         loads the weights of a step; w(i) is a pointer or WeightMatrix at the first weight
+//     Sums, Features     the sums, and the features of a step: one token in each lane
+//     load(panel)        loads the features
+//     weights(w)         loads the weights
 //     add(sum, x, w)     adds the products
 //
-// FloatDot has one float feature. TupleDot has tuple_size features of 8 or 16 bits, which share a 32-bit lane. A panel
-// of tuples is [tuples][width][tuple_size]. This file has int8 weights, dot_bfloat16.hpp has bfloat16 weights.
+// TupleDot has tuple_size features of 8 or 16 bits in a 32-bit lane. Panels of tuples are [tuples][width][tuple_size].
+// An int8 feature is q, or q + zero (detail/panel/quantise.hpp). The target chooses its type, Int8Element:
+//     std::int16_t   2   q          vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s (dot_wasm.hpp)
+//     std::uint8_t   4   q + zero   vpdpbusd (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s (dot_wasm.hpp)
+//     std::int8_t    4   q + zero   SDOT and SMMLA (dot_arm64.hpp)
 //
-// A feature of an int8 product is q, or q + zero (detail/panel/quantise.hpp). The target chooses its type, Int8Element:
-//     Element        tuple_size   a feature is   instructions
-//     std::int16_t   2            q              vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s
-//     std::uint8_t   4            q + zero       vpdpbusd (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s (dot_wasm.hpp)
-//     std::int8_t    4            q + zero       SDOT and SMMLA (dot_arm64.hpp)
-//
-// A sum of features q + zero starts at -zero times the sum of the row's weights. Microcontrollers have loops of their
-// own (detail/cortex_m).
+// Microcontrollers have loops of their own (detail/cortex_m).
 #pragma once
 
 #include <bit>
@@ -33,7 +28,7 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// A step of floats: one feature of each token, and one weight.
+// One feature of each token.
 template <class Pack>
 struct FloatDot {
   static constexpr std::size_t features = 1;
@@ -47,8 +42,7 @@ struct FloatDot {
   }
 };
 
-// The sums of an int8 product: a pack of 32-bit integers. They do not overflow, because most_int8_features limits the
-// number of features.
+// 32-bit integers, which do not overflow (most_int8_features).
 template <class Pack>
 struct IntegerSums {
   std::int32_t lane[Pack::lanes];
@@ -59,7 +53,7 @@ struct IntegerSums {
   static LADON_INLINE constexpr IntegerSums load(const std::int32_t* sums) noexcept {
     return apply([&](std::size_t i) { return sums[i]; });
   }
-  // Returns -factors[i] * factor. `factors` holds integers. Precondition: the results fit into 32 bits.
+  // Precondition: the results fit into 32 bits.
   static LADON_INLINE constexpr IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
     float values[Pack::lanes];
     factors.store(values);
@@ -86,7 +80,6 @@ struct IntegerSums {
   }
 };
 
-// How many features share a 32-bit lane.
 template <class Element>
 inline constexpr std::size_t tuple_features = sizeof(std::int32_t) / sizeof(Element);
 
@@ -135,15 +128,13 @@ LADON_INLINE std::int64_t load_two_tuples(const Weight* weight) noexcept {
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(tuple_of<TupleSize>(weight + TupleSize))) << 32);
 }
 
-// A step of int8 weights, for plain arrays. The others give equal results, but may store a tuple in another order. They
-// may have more members:
+// int8 weights, for plain arrays. The others give equal results, but may store a tuple in another order, and have more:
 //     add_folded(sum, x, weights)               two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1 hold token i
 //     add_by_lane<Step>(sum, features, weights) a step whose weights are lane `Step` of a register of `steps` tuples
 //     add_matrix(sum, features, weights)        two steps of two tokens and two rows
 //
 // For add_matrix, exchange_halves makes the sums of two rows the sums of tokens 0 and 1, and of tokens 2 and 3.
-// load_matrices loads two steps as the operands for tokens 0 and 1, and 2 and 3. load_rows loads four steps of two rows
-// as the operands of the first two and the last two steps.
+// load_matrices and load_rows load its operands.
 template <class Element, class Pack>
 struct TupleDot {
   static constexpr std::size_t tuple_size = tuple_features<Element>, features = tuple_size;

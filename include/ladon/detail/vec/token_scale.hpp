@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the inputs of int8 products are quantised (detail/panel/quantise.hpp): the number of levels, the least integer of
-// a feature, and the scale and the zero point of a token. The first two are constants, except in WebAssembly: the
-// relaxed dot product differs between engines, so the program that loads the module tests the engine and calls
-// `set_activations` (src/c_kernel/module_int8.cpp.in).
+// How the inputs of int8 products are quantised (detail/panel/quantise.hpp). In WebAssembly, levels and least feature
+// depend on the engine's relaxed dot product: the program tests it and calls `set_activations`
+// (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
 #include <cstddef>
@@ -35,7 +34,6 @@ inline RunTimeLevels run_time_levels{255, 0};
 #endif
 #endif
 
-// 255 with 8 bits, and 127 with 7 bits.
 template <int FeatureBits>
 LADON_INLINE constexpr float feature_levels() noexcept {
 #if defined(__wasm__)
@@ -50,7 +48,7 @@ LADON_INLINE constexpr float feature_levels() noexcept {
 template <class Element>
 inline constexpr bool holds_zero_point = sizeof(Element) == 1;
 
-// Returns the least q + zero: -128 for signed bytes, 0 for unsigned bytes.
+// Returns the least q + zero.
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)
@@ -70,27 +68,26 @@ LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
   return x;
 }
 
-// One token in each lane. Its integers q lie in `least` .. `most`. `reciprocal` is 1 / scale, or 0 if all its q are 0.
+// One token in each lane. Its q lie in `least` .. `most`. `reciprocal` is 1 / scale, or 0 if all its q are 0.
 template <class Pack>
 struct TokenScale {
   Pack scale, reciprocal, least, most;
 };
 
-// The features of each token lie between `low` <= 0 and `high` >= 0.
+// Precondition: `low` <= 0 <= `high`.
 template <int FeatureBits, class Pack>
 LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
                                                        const typename Pack::Mask& finite) noexcept {
   const Pack levels = Pack::broadcast(feature_levels<FeatureBits>());
   const Pack zeros = Pack::broadcast(0.0f);
-  // Divided before the subtraction, because high - low may overflow.
+  // high - low may overflow.
   const Pack scale = high / levels - low / levels;
   const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
   const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   Pack scaled = select(usable, zeros - low, zeros) * reciprocal;
-  // Without -ffp-contract=off, min() prevents g++ from fusing the product and the next sum into an fma, which would not
-  // round the product. quantise_pack rounds it, so the least q could be token.least - 1, and q + zero would wrap around
-  // to 255.
+  // Without -ffp-contract=off, min() prevents g++ from fusing the product and the next sum. Unlike quantise_pack, an
+  // fma would not round the product, and q + zero could wrap around to 255.
   if constexpr (Pack::lanes > 1) scaled = min(scaled, levels);
   const Pack zero = (scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
@@ -105,9 +102,8 @@ LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   return word;
 }
 
-// The features of the token are `stride` floats apart. Floats are compared as integers, because a Cortex-M4 has no
-// maximum of floats, and a Cortex-M0+ no FPU: signed for positive floats, unsigned for negative ones. An infinity or a
-// NaN ends up in `high` or `low`.
+// Floats are compared as integers, because a Cortex-M4 has no maximum of floats, and a Cortex-M0+ no FPU. An infinity
+// or a NaN ends up in `high` or `low`.
 template <std::size_t Features, int FeatureBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
@@ -123,14 +119,14 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                      ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Rounds x * reciprocal, limited to `most`. No lower limit: scale_of_range rounds the lowest feature in the same way.
+// No lower limit: scale_of_range rounds the lowest feature in the same way.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
   return static_cast<std::int16_t>(q < most ? q : most);
 }
 
-// Returns a + b modulo 2^32: the integers of a token with a NaN feature are arbitrary, so a sum may overflow.
+// Modulo 2^32: the integers of a token with a NaN feature are arbitrary.
 LADON_INLINE std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
