@@ -1,8 +1,9 @@
-// Makes the weights of the encoder: views of the arrays in weights.hpp. An array of a wrong size does not compile.
+// Makes the weights of the encoder: views of the arrays in date_reader_weights.hpp. An array of a wrong
+// size does not compile.
 #pragma once
 
+#include "date_reader_weights.hpp"
 #include "reader.hpp"
-#include "weights.hpp"
 
 namespace date_reader {
 

@@ -1,13 +1,13 @@
-// Makes int8 weights from the matrices and the embeddings in weights.hpp. The compiler quantises the weights, so a
-// program that uses only the int8 weights does not contain the float32 matrices.
+// Makes int8 weights from the matrices and the embeddings in date_reader_weights.hpp. The compiler quantises the
+// weights, so a program that uses only the int8 weights does not contain the float32 matrices.
 #pragma once
 
 #include <array>
 #include <iterator>
 #include <ladon/quantise.hpp>
 
+#include "date_reader_weights.hpp"
 #include "reader.hpp"
-#include "weights.hpp"
 
 namespace date_reader {
 

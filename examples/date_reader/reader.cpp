@@ -13,7 +13,7 @@ namespace w = weights;
 
 constexpr std::size_t model = shape.model;
 
-// Checks the sizes of the embedding tables and of the classifier in weights.hpp. The views in encoder_weights check the
+// Checks the sizes of the embedding tables and of the classifier. The views in encoder_weights check the
 // sizes of all other arrays.
 static_assert(std::size(w::slot) == slots * model && std::size(w::position) == longest_text * model);
 static_assert(std::size(w::character) == std::size(w::alphabet) * model, "one more than letters, as is the final NUL");

@@ -1,6 +1,6 @@
-# Defines date_reader_weights: an interface library with the header weights.hpp, which the build makes from
+# Defines date_reader_weights: an interface library with the header date_reader_weights.hpp, which the build makes from
 # weights.safetensors.
-set(date_reader_header ${CMAKE_CURRENT_BINARY_DIR}/date_reader_weights/weights.hpp)
+set(date_reader_header ${CMAKE_CURRENT_BINARY_DIR}/date_reader_weights/date_reader_weights.hpp)
 add_custom_command(OUTPUT ${date_reader_header}
   COMMAND ${CMAKE_COMMAND} -DWEIGHTS=${CMAKE_CURRENT_LIST_DIR}/weights.safetensors -DHEADER=${date_reader_header}
     -P ${CMAKE_CURRENT_LIST_DIR}/weights_header.cmake

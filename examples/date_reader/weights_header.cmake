@@ -1,4 +1,4 @@
-# cmake -DWEIGHTS=<weights.safetensors> -DHEADER=<weights.hpp> -P weights_header.cmake
+# cmake -DWEIGHTS=<weights.safetensors> -DHEADER=<file.hpp> -P weights_header.cmake
 #
 # Writes the tensors of WEIGHTS as constexpr arrays into the C++ header HEADER. The weights are then part of a program
 # that has no files. The name encoder.layers.0.self_attn.in_proj_weight becomes layer0_in_proj_weight.

@@ -4,6 +4,7 @@
 // oracle, which computes the model in float64 and also computes the error that float32 may have
 // (tests/support/bound.hpp).
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -27,17 +28,17 @@ namespace w = weights;
 using ladon_test::Real;
 
 template <std::size_t N>
-std::vector<float> vector_of(const float (&values)[N]) {
-  return {values, values + N};
+std::vector<float> vector_of(const std::array<float, N>& values) {
+  return {values.begin(), values.end()};
 }
 
 template <std::size_t N, std::size_t M>
-oracle::Linear oracle_of(const float (&weight)[N], const float (&bias)[M]) {
+oracle::Linear oracle_of(const std::array<float, N>& weight, const std::array<float, M>& bias) {
   return {.out = M, .in = N / M, .weight = vector_of(weight), .bias = vector_of(bias)};
 }
 
 template <std::size_t Out, std::size_t In>
-oracle::Linear oracle_of(const Int8Matrix<Out, In>& matrix, const float (&bias)[Out]) {
+oracle::Linear oracle_of(const Int8Matrix<Out, In>& matrix, const std::array<float, Out>& bias) {
   return {.out = Out,
           .in = In,
           .weight = {matrix.weight.begin(), matrix.weight.end()},
@@ -87,7 +88,7 @@ std::vector<oracle::LayerWeights> layer_weights(bool is_int8) {
 
 // Returns element (row, i) of a table of embeddings.
 template <std::size_t Rows, std::size_t Size, std::size_t N>
-Real element(bool is_int8, const Int8Table<Rows, Size>& table, const float (&values)[N], std::size_t row,
+Real element(bool is_int8, const Int8Table<Rows, Size>& table, const std::array<float, N>& values, std::size_t row,
              std::size_t i) {
   const std::size_t at = row * Size + i;
   if (!is_int8) return Real(static_cast<double>(values[at]));

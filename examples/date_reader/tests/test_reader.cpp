@@ -178,13 +178,13 @@ TEST_CASE("a reading has the probability of each digit") {
   CHECK(again.certainty == reading.certainty);
 }
 
-TEST_CASE("the logits agree with numpy's float64 logits of weights.hpp") {
+TEST_CASE("the logits agree with numpy's float64 logits") {
   struct Row {
     const char* text;
     std::size_t slot;
     double logits[classes];
   };
-  // These logits were computed with numpy. After a new training changes weights.hpp, compute them again.
+  // These logits were computed with numpy. After a new training, compute them again.
   constexpr Row rows[] = {
       {"3rd of Feb, 2024",
        0,
