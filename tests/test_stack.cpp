@@ -21,11 +21,10 @@ struct Doubling : Usual {
   template <class Packs>
   struct Steps : Usual::Steps<Packs> {
     using Base = Usual::Steps<Packs>;
-    static constexpr void run(const auto& w, const auto& lengths, const auto& options, auto& shared, auto& scratch,
-                              const auto& captures, auto share, std::size_t first) noexcept {
-      Base::run(w, lengths, options, shared, scratch, captures, share, first);
-      if (!share.has(first + 1)) return;
-      const ladon::Range panels = share.of(Base::Sublayers::t.panels(lengths.self.queries));
+    static constexpr void run(const auto& w, const auto& call, auto& shared, auto& scratch) noexcept {
+      Base::run(w, call, shared, scratch);
+      if (!call.share.has(call.first + 1)) return;
+      const ladon::Range panels = call.share.of(Base::Sublayers::t.panels(call.lengths.self.queries));
       constexpr std::size_t stride = Base::Sublayers::stride;
       for (std::size_t i = panels.begin * stride; i < panels.end * stride; ++i) shared.x.data[i] *= 2;
     }

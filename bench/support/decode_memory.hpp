@@ -54,14 +54,13 @@ class DecodeMemory {
     if constexpr (requires { norm.bias; }) norm.bias = make(Size, 1);
   }
   // Fills the cache except for its last token, which the step adds.
-  template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
-            Keep K, class Vectors, CachePrecision P>
-  void make(KeyValueCache<Keys, Model, KvHeads, HeadWidth, ValueWidth, K, Vectors, P>& cache) {
-    for (std::size_t head = 0; head < KvHeads; ++head) {
-      fill<Keys, HeadWidth>(cache.keys[head]);
-      fill<Keys, ValueWidth>(cache.values[head]);
+  template <Shape S, Keep K, class Vectors>
+  void make(KeyValueCache<S, K, Vectors>& cache) {
+    for (std::size_t head = 0; head < S.kv_heads; ++head) {
+      fill<S.keys, S.head_width>(cache.keys[head]);
+      fill<S.keys, S.value_width>(cache.values[head]);
     }
-    cache.length = Keys - 1;
+    cache.length = S.keys - 1;
   }
 
   template <class Attention, class Cache>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention without projections: the caller provides queries, keys and values ("Attention Is All You Need", arXiv
-// 1706.03762, section 3.2.1). The output of each head is softmax(mask(scale * Q K^T)) V. All arrays have the layout
+// Attention without projections ("Attention Is All You Need", arXiv 1706.03762, section 3.2.1): the caller provides
+// queries, keys and values. The output of each head is softmax(mask(scale * Q K^T)) V. Arrays have the layout
 // [heads][tokens][width], like one batch element of PyTorch's scaled_dot_product_attention.
 //
 // Implementation: detail/attention/given.hpp.
@@ -21,7 +21,7 @@
 
 namespace LADON_NAMESPACE {
 
-// Attention without projections. M.model is used only for the default of head_width (shape.hpp).
+// M.model is used only for the default of head_width.
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Score = typename ScoreOf<M>::Type,
           position::Policy Position = typename PositionOf<M>::Type, class Vectors = detail::vec::NativeVectors>
 struct Attention {
@@ -47,20 +47,10 @@ struct Attention {
   static constexpr std::size_t phases = 1;
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
-  // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query in a head, the query's row of `out`
-  // in this head is 0.
-  //     q      [heads][queries][head_width]
-  //     k      [kv_heads][keys][head_width]
-  //     v      [kv_heads][keys][value_width]
-  //     out    [heads][queries][value_width]
-  //
-  // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). `run` neither reads
-  //   inactive tokens nor writes the rows of `out` for inactive queries.
-  // - Aliasing: if value_width equals head_width, `out` may be `q`. No other arguments may overlap.
-  // - Memory: `memory` is a Workspace, or a part of a TeamWorkspace (threads.hpp). Each thread converts the keys and
-  //   values of its query heads into the layout of the kernels, even if other threads use the same keys and values.
-  // - Errors: a length above the length in the shape breaks a precondition (checks.hpp).
-  // - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (attention_map.hpp).
+  // Computes `out` [heads][queries][value_width] from `q`, `k` and `v`. MultiHeadAttention describes the other
+  // arguments. If value_width equals head_width, `out` may be `q`. If the mask hides every key from a query, its row of
+  // `out` is 0. Each thread converts the keys and values of its query heads, even if other threads use the same keys
+  // and values.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {
@@ -84,8 +74,7 @@ struct Attention {
                         Output, const detail::MemoryOf<Shared, Scratch> auto&);
 
  private:
-  // Returns the elements of `array` that a call with `count` active tokens may use: element 0 up to the last element of
-  // token `count` - 1 of the last head.
+  // Returns the elements from element 0 to the last active token of the last head.
   template <class T, std::size_t Heads, std::size_t Tokens, std::size_t Width>
   static constexpr detail::Floats active(TensorView<T, Heads, Tokens, Width> array, std::size_t count) noexcept {
     return {array.data, count == 0 ? 0 : ((Heads - 1) * Tokens + count) * Width};

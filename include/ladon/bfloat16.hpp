@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number format bfloat16: a float32 without the low 16 bits of its significand. A bfloat16 has the range of
-// float32, and eight significant bits.
+// The number format bfloat16: the upper 16 bits of a float32.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace LADON_NAMESPACE {
 
-// The bits of a bfloat16: the upper 16 bits of a float32. The elements of a BF16 tensor in a checkpoint are these bits.
+// The elements of a BF16 tensor in a checkpoint are these bits.
 struct BFloat16 {
   std::uint16_t bits;
 };
@@ -19,12 +18,10 @@ LADON_INLINE constexpr float to_float(BFloat16 x) noexcept {
   return ladon::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
 }
 
-// Returns x. Code that calls to_float therefore works with float weights and with bfloat16 weights.
+// Returns x, for code that works with both element types.
 LADON_INLINE constexpr float to_float(float x) noexcept { return x; }
 
-// Returns the bfloat16 that is nearest to x. If two bfloat16 numbers are equally near, returns the number whose last
-// bit is 0. The result is infinite if x exceeds the range of finite bfloat16 numbers by half a unit in the last place
-// or more. NaN stays NaN.
+// Rounds to the nearest bfloat16, ties to even. Large numbers become infinite, and NaN stays NaN.
 constexpr BFloat16 to_bfloat16(float x) noexcept {
   const std::uint32_t bits = ladon::bit_cast<std::uint32_t>(x);
   if (x != x) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};  // a signalling NaN becomes quiet

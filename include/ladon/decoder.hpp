@@ -53,21 +53,19 @@ struct DecoderLayerWeights<M, Layout> {
   typename NormOf<M>::Type norm3;
 };
 
-// The options of self-attention and of the attention to the memory (options.hpp). Both have the same queries:
-// self.queries sets their number, and memory.queries is ignored. The memory has no position encoding.
+// The options of self-attention, which also set the number of queries, and of the attention to the memory.
 template <class Self, class Memory>
 struct DecoderOptions {
   Self self{};
   Memory memory{};
 };
 
-// The arrays that receive a layer's attention weights: `self` [heads][queries][keys], and `memory`
-// [heads][queries][Model::memory]. Nothing is written for a null pointer.
+// Receive a layer's attention weights, [heads][queries][keys] and [heads][queries][Model::memory], or with
+// DecoderCaptures the results of stage G. Nothing is written for a null pointer.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
 };
-// Like DecoderMaps, for the results of stage G (attention_map.hpp).
 template <Stage G>
 struct DecoderCaptures {
   Capture<G> self{};
@@ -79,9 +77,6 @@ struct DecoderCaptures {
   "take the options {.tokens, .queries, .keys, .mask, .sinks, .position}"
 
 // A single decoder layer. `Masks` is DecoderMasks (model.hpp), or the mask of self-attention alone.
-//     run(x, memory, ...)            all tokens of a text at once
-//     project_memory(memory, ...)    stores the keys and values of the memory in a cache, for many calls of extend
-//     extend(x, cache, memory, ...)  the next tokens of a text, with a memory that project_memory has stored
 template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class ScoreGiven = typename ScoreOf<M>::Type, position::Policy PositionGiven = typename PositionOf<M>::Type,
           class VectorsGiven = detail::vec::NativeVectors>
@@ -103,7 +98,9 @@ struct DecoderLayer {
   using Precision = typename Layout::Precision;
 
   using Weights = DecoderLayerWeights<M.weights_only(), Layout>;
-  using AttentionWeights = decltype(Weights::self_attention);
+  using SelfAttention = detail::AttentionTypes<shape, decltype(Weights::self_attention), Score, Position, Vectors>;
+  using CrossAttention =
+      detail::AttentionTypes<cross, decltype(Weights::cross_attention), Score, position::None, Vectors>;
   using Shared = DecoderShared<DecoderLayer>;
   using Scratch = DecoderScratch<DecoderLayer, HeadScratch<shape, Vectors>, HeadScratch<cross, Vectors>>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
@@ -130,23 +127,16 @@ struct DecoderLayer {
   using MemoryInput = MatrixView<const float, M.memory, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The number of phases, and of parts of a phase, which is the largest useful number of threads (threads.hpp):
-  //     phase 0   converts `x` and `memory` into panels
-  //     phase 1   attention of all heads to the decoder's tokens
-  //     phase 2   the steps between the two attentions
-  //     phase 3   attention of all heads to the memory
-  //     phase 4   the remaining steps; writes `y`
+  // The number of phases, and of parts of a phase (threads.hpp). `layer_phases` are the attention to the own tokens,
+  // the steps between the attentions, the attention to the memory, and the steps after it.
   static constexpr std::size_t layer_phases = 4, phases = 1 + layer_phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Vectors>(phase);
   }
 
-  // Computes `y` [queries][model] from `x` [queries][model] and `memory`.
-  // - Lengths: options.self sets how many tokens of `x` are active, and options.memory.keys how many of `memory`.
-  // - Aliasing: `y` may be the same array as `x`. No other arguments may overlap.
-  // - Memory: `scratch` is a Workspace, or a part of a TeamWorkspace (threads.hpp).
-  // - Errors: a length above the length in the model breaks a precondition (checks.hpp).
-  // - Maps: `maps` is DecoderMaps, or DecoderCaptures<G> for the results of stage G.
+  // Computes `y` [queries][model] from `x` [queries][model] and `memory`. MultiHeadAttention describes the other
+  // arguments. options.memory.keys sets how many tokens of `memory` are active. `maps` is DecoderMaps or
+  // DecoderCaptures.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapsType = detail::NoCapture>
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
                             const Options& options = {}, const MapsType& maps = {}) noexcept {
@@ -154,21 +144,15 @@ struct DecoderLayer {
                                              scratch, [&](std::size_t) { return captures(maps); });
   }
 
-  // Projects the keys and values of the first options.memory.keys tokens of `memory`, and stores them in `cache`, whose
-  // earlier content is lost.
+  // Stores the keys and values of the first options.memory.keys tokens of `memory` in `cache`, and loses its content.
   static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCache& cache,
                                        MemoryWorkspace& workspace, const Options& options = {}) noexcept {
     project(memory, &weights, &cache, 1, workspace, options);
   }
 
-  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, and appends their keys and values
-  // to `cache`. `memory` holds what project_memory has stored.
-  // - Lengths: options.self.tokens sets how many tokens `x` has. The cache has room for shape.keys tokens. The tokens
-  //   attend to the first options.memory.keys tokens of the memory, or to all of them.
-  // - Positions: as in MultiHeadAttention::extend. For the mask of the memory, token number t of the text has the
-  //   position t + Model::memory - shape.keys, unless options.memory.mask sets an offset.
-  // - Maps: a row of DecoderMaps::self has shape.keys elements.
-  // - Errors: a full cache, or more memory tokens than are stored, break a precondition (checks.hpp).
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, like MultiHeadAttention::extend.
+  // `memory` holds what project_memory has stored. For the mask of the memory, token number t of the text has the
+  // position t + Model::memory - shape.keys, unless options.memory.mask sets an offset.
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapsType = detail::NoCapture>
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                Memory&& scratch, const Options& options = {}, const MapsType& maps = {}) noexcept {
@@ -187,7 +171,6 @@ struct DecoderLayer {
   // The members from here on are for stacks (stack.hpp).
   template <class Packs>
   using Steps = detail::DecoderSteps<DecoderLayer, Packs>;
-  static constexpr bool takes_memory = true;
   static constexpr const auto& own(const Options& options) noexcept { return options.self; }
   static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
     static_assert(
@@ -211,12 +194,12 @@ struct DecoderLayer {
     detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, *caches,
                           workspace);
     detail::vec::with_packs<Vectors>([&]<class Packs>(Packs) {
-      using CrossAttention = typename Steps<Packs>::CrossAttention;
+      using Cross = typename Steps<Packs>::CrossAttention;
       float* const panels = workspace.context.data;
-      CrossAttention::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
+      Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
       const auto context = workspace.context_input.view(panels);
       for (std::size_t i = 0; i < count; ++i) {
-        CrossAttention::fill(context, layers[i].cross_attention, active, caches[i], workspace.projected_panel());
+        Cross::fill(context, layers[i].cross_attention, active, caches[i], workspace.projected_panel());
       }
     });
   }
@@ -231,8 +214,7 @@ struct DecoderLayer {
   }
 };
 
-// A stack of M.layers decoder layers. The functions take the arguments of DecoderLayer, with the weights and the caches
-// of all layers.
+// A stack of M.layers decoder layers, with the functions of DecoderLayer.
 template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::vec::NativeVectors>

@@ -63,7 +63,7 @@ struct EncoderLayer {
   using Precision = typename Layout::Precision;
 
   using Weights = EncoderLayerWeights<M.weights_only(), Layout>;
-  using AttentionWeights = decltype(Weights::attention);
+  using SelfAttention = detail::AttentionTypes<shape, decltype(Weights::attention), Score, Position, Vectors>;
   using Shared = LayerPanels<EncoderLayer>;
   using Scratch = EncoderScratch<EncoderLayer, HeadScratch<shape, Vectors>>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
@@ -84,21 +84,14 @@ struct EncoderLayer {
   using Input = MatrixView<const float, shape.queries, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The number of phases, and of parts of a phase, which is the largest useful number of threads (threads.hpp). Phase 0
-  // computes the input of attention. The layer has two more phases: the attention of all heads, and the other steps.
+  // The number of phases, and of parts of a phase (threads.hpp). `layer_phases` are the attention of all heads, and the
+  // steps after it.
   static constexpr std::size_t layer_phases = 2, phases = 1 + layer_phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
-  // Computes `y` [queries][model] from `x` [queries][model].
-  // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). The call neither reads
-  //   inactive tokens nor writes the rows of `y` for inactive queries.
-  // - Aliasing: `y` may be the same array as `x`. Otherwise, an array that the call writes must not overlap with any
-  //   other argument.
-  // - Memory: `memory` is a Workspace, or a part of a TeamWorkspace (threads.hpp).
-  // - Errors: a length above the length in the shape breaks a precondition (checks.hpp).
-  // - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (attention_map.hpp).
+  // Computes `y` [queries][model] from `x` [queries][model]. MultiHeadAttention describes all arguments.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {
@@ -106,8 +99,7 @@ struct EncoderLayer {
                                              [&](std::size_t) { return captures(map); });
   }
 
-  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, and appends their keys and values
-  // to `cache`. MultiHeadAttention::extend describes positions, options and errors.
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, like MultiHeadAttention::extend.
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {
@@ -125,7 +117,6 @@ struct EncoderLayer {
   // The members from here on are for stacks (stack.hpp).
   template <class Packs>
   using Steps = detail::EncoderSteps<EncoderLayer, Packs>;
-  static constexpr bool takes_memory = false;
   static constexpr const Options& own(const Options& options) noexcept { return options; }
   static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
     static_assert(shape.queries == shape.keys,
@@ -138,9 +129,7 @@ struct EncoderLayer {
     return {{tokens, tokens}};
   }
   static constexpr detail::NoCapture captures(detail::NoCapture none) noexcept { return none; }
-  static constexpr auto captures(Map map) noexcept {
-    return detail::CaptureAlways<decltype(detail::capture<shape>(map))>{detail::capture<shape>(map)};
-  }
+  static constexpr auto captures(Map map) noexcept { return detail::wanted<shape>(map.data); }
   static constexpr auto captures(float* map) noexcept { return detail::wanted<shape>(map); }
   template <Stage G>
   static constexpr auto captures(Capture<G> map) noexcept {

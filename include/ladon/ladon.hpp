@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ladon: masked multi-head attention and transformer layers. All sizes are template arguments. This header includes all
-// public headers. The namespace ladon::detail is not public.
+// Includes all public headers. The namespace ladon::detail is not public.
 #pragma once
 
 #include <ladon/attention.hpp>

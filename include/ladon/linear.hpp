@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines `linear`, which applies a linear map to a single token: y = W x + b. An example is a classifier after the
-// last layer.
-//
-// Implementation: detail/product/product.hpp.
+// Applies a linear map to a single token, for example a classifier after the last layer.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes all masks. A mask determines which keys each query may see. Some masks also add a number to the scores of
-// visible keys. The expression `a & b` combines two masks (mask/both.hpp).
+// Includes all masks. A mask says which keys a query sees, and may add a number to scores. `a & b` combines two masks.
 #pragma once
 
 #include <ladon/mask/additive.hpp>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model is one value: its sizes, its layers, and the kinds of its mask, score, position encoding and weights.
+// A model is one value: sizes, layers, and the kinds of mask, score, position encoding and weights.
 //     constexpr ladon::Model model{.layers = 6, .tokens = 256, .model = 384, .heads = 12, .feed_forward = 1536};
 //     using Encoder = ladon::Encoder<model>;
 //
-// Attention, MultiHeadAttention, EncoderLayer, Encoder, DecoderLayer and Decoder take such a value, and ignore members
-// that they do not use. A Shape converts to a Model. A type says what a value cannot say, for example a mask of your
-// own: ladon::Encoder<model, MyMask>.
+// Every class takes such a value, and ignores members that it does not use. A Shape converts to a Model. A type says
+// what a value cannot say: ladon::Encoder<model, MyMask>.
 #pragma once
 
 #include <cstddef>
@@ -19,34 +18,32 @@
 
 namespace LADON_NAMESPACE {
 
-// The activation f of the feed-forward network (Hendrycks and Gimpel, arXiv 1606.08415):
+// The activation of the feed-forward network (Hendrycks and Gimpel, arXiv 1606.08415):
 //     relu        max(0, x)
-//     gelu        x * (1 + erf(x / sqrt(2))) / 2, exact
+//     gelu        x * (1 + erf(x / sqrt(2))) / 2
 //     gelu_tanh   the approximation of gelu by tanh
 //     silu        x / (1 + e^-x)
 enum class Activation { relu, gelu, gelu_tanh, silu };
 
-// Where a layer applies its norms:
-//     post   after each residual connection ("Attention Is All You Need", section 3.1)
-//     pre    before each sublayer, on the sublayer's input (arXiv 2002.04745)
+// Norms after each residual connection, or before each sublayer (arXiv 2002.04745).
 enum class NormOrder { post, pre };
 
-// Whether a stack ends with a norm after the last layer. Pre-LN stacks usually do.
+// Whether a stack ends with a norm. Pre-LN stacks usually do.
 enum class FinalNorm { without, with };
 
-// Which keys a query sees. Several members combine several masks (mask.hpp): a query sees a key if all of them show it.
+// Which keys a query sees: those that all chosen masks show (mask.hpp).
 struct MaskKind {
   bool causal = false;      // no key after the query
   std::size_t left = all;   // at most so many keys before the query (mask::Window)
   std::size_t right = all;  // at most so many keys after the query
-  bool padding = false;     // options.mask hides keys by a byte for each key
-  bool boolean = false;     // options.mask has a byte for each query and key
-  bool bits = false;        // options.mask has a bit for each query and key
-  bool additive = false;    // options.mask has a number for each query and key, which is added to the score
-  bool alibi = false;       // the score falls with the distance (mask::Alibi)
+  bool padding = false;     // options.mask has a byte for each key
+  bool boolean = false;     // a byte for each query and key
+  bool bits = false;        // a bit for each query and key
+  bool additive = false;    // a number for each query and key, which is added to the score
+  bool alibi = false;       // the score falls with the distance
 };
 
-// How a score is computed (score.hpp). If `scale` is 0, the scale is 1 / sqrt of the size that `by` names.
+// The score (score.hpp). If `scale` is 0, the scale is 1 / sqrt of the size that `by` names.
 enum class Scale { head_width, keys, model };
 struct ScoreKind {
   Scale by = Scale::head_width;
@@ -56,20 +53,20 @@ struct ScoreKind {
   bool operator==(const ScoreKind&) const = default;
 };
 
-// A rotary embedding of the first `width` features of each head (position::Rotary). No encoding if `positions` is 0.
+// A rotary embedding of the first `width` features of each head (position.hpp), or none if `positions` is 0.
 struct PositionKind {
   Pairing pairing = Pairing::neighbours;
   std::size_t width = 0;
   std::size_t positions = 0;
 };
 
-// How the weights of attention lie in memory, and the precision of the weights of all linear maps (weights.hpp).
+// The weights of attention in memory, and the precision of all linear maps (weights.hpp).
 enum class LayoutKind { in_proj, separate_qkv, per_head, in_out };
 enum class PrecisionKind { float32, bfloat16, int8, rotated_int8 };
 
 struct Model {
   std::size_t layers = 1;  // layers of a stack
-  // The sizes of attention. Shape has the same members and defaults; `tokens` is Shape::queries.
+  // The sizes of attention, with the defaults of Shape. `tokens` is Shape::queries.
   std::size_t tokens = 0;  // the largest number of tokens of a call
   std::size_t keys = 0;    // default: `tokens`; with a cache: its capacity
   std::size_t memory = 0;  // tokens of the memory that a decoder attends to
@@ -91,7 +88,7 @@ struct Model {
   Bias norm_bias = Bias::with;  // biases of LayerNorms; RMSNorm never has a bias
   FinalNorm final_norm = FinalNorm::without;
   // The kinds.
-  MaskKind mask{};         // a decoder also hides the keys after a query, as if `causal` were true
+  MaskKind mask{};         // of a decoder: always causal, too
   MaskKind memory_mask{};  // of a decoder's attention to the memory
   ScoreKind score{};
   PositionKind position{};
@@ -101,7 +98,7 @@ struct Model {
   PrecisionKind precision = PrecisionKind::float32;
   int activation_bits = 8;  // bits of a quantised input of an int8 product: 8 or 7
 
-  // Returns the sizes of attention: sizes() as they are given, shape() with every 0 replaced by its default.
+  // sizes() are the sizes as given, and shape() has every 0 replaced by its default.
   constexpr Shape sizes() const noexcept {
     return {tokens, keys, model, heads, kv_heads, head_width, value_width, key_model, value_model, cache_precision};
   }
@@ -116,15 +113,14 @@ struct Model {
     other.cache_precision = shape.cache_precision;
     return other;
   }
-  // Returns the model of one layer of the stack.
+  // The model of one layer of the stack.
   constexpr Model one_layer() const noexcept {
     Model other = *this;
     other.layers = 1;
     other.final_norm = FinalNorm::without;
     return other;
   }
-  // Returns what determines the types of a layer's weights. Models that differ only in `tokens`, `keys` and other
-  // members without weights share their weights.
+  // What determines the type of the weights. Models with other lengths share their weights.
   constexpr Model weights_only() const noexcept {
     return Model{
         .feed_forward = feed_forward, .gated = gated, .norm_kind = norm_kind, .bias = bias, .norm_bias = norm_bias}
@@ -134,7 +130,7 @@ struct Model {
 
 constexpr Shape::operator Model() const noexcept { return Model{}.with(*this); }
 
-// The masks of a decoder, as one template argument: for the attention to its own tokens, and to the memory.
+// The masks of a decoder: for the attention to its own tokens, and to the memory.
 template <mask::Policy Self, mask::Policy Memory = mask::None>
 struct DecoderMasks {
   using SelfMask = Self;

@@ -5,7 +5,7 @@
 //
 // In self-attention, C is X. In cross-attention, C is the context.
 //
-// Implementation: detail/attention/cached.hpp.
+// Implementation: detail/attention/heads.hpp.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,9 @@
 #include <ladon/detail/panel/thread_share.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
-#include <ladon/mask.hpp>
-#include <ladon/model.hpp>
 #include <ladon/options.hpp>
-#include <ladon/position.hpp>
-#include <ladon/score.hpp>
-#include <ladon/shape.hpp>
 #include <ladon/threads.hpp>
 #include <ladon/views.hpp>
-#include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE {
 
@@ -39,16 +33,12 @@ namespace LADON_NAMESPACE {
 //     attend(x, cache, ...)       attention of x to the context in the cache
 //     extend(x, cache, ...)       attention of x to all earlier tokens of a text and to x itself
 //
-// The following rules hold for every function:
-// - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). A call neither reads
-//   inactive tokens nor writes the rows of `y` for inactive queries.
-// - Aliasing: `y` may be the same array as `x`. Otherwise, an array that a call writes must not overlap with any other
-//   argument.
-// - Memory: `memory` is a workspace, or a part of a team's workspace (threads.hpp). Concurrent calls need separate
-//   workspaces.
-// - Errors: a length above the length in the shape, or more tokens than a cache has room for, break a precondition
-//   (checks.hpp).
-// - Masks: if the mask hides every key from a query, the query's row of `y` is the bias of the output projection.
+// These rules also hold for layers and stacks:
+// - Lengths: a call neither reads inactive tokens nor writes the rows of `y` for inactive queries (options.hpp).
+// - Aliasing: `y` may be `x`. Otherwise, an array that a call writes must not overlap with another argument.
+// - Memory: `memory` is a workspace, or a part of a team's workspace (threads.hpp). Each concurrent call needs its own.
+// - Errors: a length above the length in the shape, or a full cache, breaks a precondition (checks.hpp).
+// - Masks: if the mask hides every key from a query, the attention adds only the bias of the output projection.
 // - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (attention_map.hpp).
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
@@ -62,8 +52,8 @@ struct MultiHeadAttention {
   using Weights = typename Layout::template Weights<shape.with_one_token()>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The memory of `run`. The types whose names begin with Cross are for attention to a context, the others for
-  // self-attention. If shape.queries and shape.keys differ, there is no self-attention.
+  // The memory of `run`. Names with Cross belong to attention to a context. If shape.queries and shape.keys differ,
+  // there is no self-attention.
   using Precision = typename Layout::Precision;
   using CrossShared = ladon::CrossShared<shape, Vectors, Precision>;
   using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Vectors, Precision>, CrossShared>;
@@ -88,13 +78,13 @@ struct MultiHeadAttention {
   using ValueContext = MatrixView<const float, shape.keys, shape.value_model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The number of phases, and of parts of a phase, which is the largest useful number of threads (threads.hpp).
+  // The number of phases, and of parts of a phase (threads.hpp).
   static constexpr std::size_t phases = 3;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
-  // Computes self-attention: queries, keys and values are projected from `x`.
+  // Self-attention: queries, keys and values are projected from `x`.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {
@@ -118,7 +108,7 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes attention to a context [keys][key_model]: queries are projected from `x`, keys and values from `context`.
+  // Attention to a context: queries are projected from `x`, keys and values from `context`.
   template <detail::MemoryOf<CrossShared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, Memory&& memory,
                             const Options& options = {}, MapType&& map = {}) noexcept {
@@ -145,8 +135,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores them in
-  // `cache`, whose earlier content is lost. If the position encoding is rotary, the stored keys are already rotated.
+  // Stores the keys, already rotated, and values of the first options.keys tokens of a context in `cache`, and loses
+  // its earlier content.
   static constexpr void project_keys(Context context, const Weights& weights, Cache& cache, KeyWorkspace& workspace,
                                      const Options& options = {}) noexcept {
     static_assert(shape.key_model == shape.value_model,
@@ -171,11 +161,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes attention of `x` to the first options.keys tokens in `cache`, or to all of them. Query i has the position
-  // i + shape.keys - shape.queries, as in `run`.
-  //
-  // Preconditions: the cache holds at least options.keys tokens. If the cache is a ring (key_value_cache.hpp), no token
-  // in it has been replaced yet.
+  // Attends to the first options.keys tokens in `cache`, or to all. Query i has the position i + shape.keys -
+  // shape.queries. Preconditions: the cache holds these tokens, and a ring has replaced no token yet.
   template <class MapType = detail::NoCapture>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}, MapType&& map = {}) noexcept {
@@ -198,16 +185,12 @@ struct MultiHeadAttention {
     });
   }
 
-  // Appends the keys and values of the first options.tokens tokens of `x` to `cache`. Then computes attention of these
-  // tokens to all tokens in the cache. Query i has the position cache.length before the call + i. options.keys is
-  // ignored.
+  // Appends the keys and values of the first options.tokens tokens of `x` to `cache`, and attends to all tokens in the
+  // cache. Query i has the position cache.length before the call + i. options.keys is ignored. With the mask
+  // Window<Left>, the cache is a ring of the latest tokens, and the text may grow without limit.
   //
-  // With the mask Window<Left>, the cache is a ring that keeps the keys and values of the latest tokens, so the text
-  // may grow without limit. With a rotary encoding, every token needs a position in the rotary table.
-  //
-  // With several threads, no other call may use `cache` until all phases are finished. In phase 0, at most parts(2)
-  // threads have work. With a single token, the last bits of `y` may differ between a workspace and parts, because only
-  // the former computes the queries of all heads in one product.
+  // With several threads, no other call may use `cache` until all phases are finished. With a single token, the last
+  // bits may differ between a workspace and parts: only the former computes the queries of all heads in one product.
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {

@@ -14,8 +14,7 @@
 
 namespace LADON_NAMESPACE {
 
-// The options of a call to an attention of shape S. Every member has a default. By default, all tokens of the shape are
-// active. Precondition: no length exceeds the length in the shape (checks.hpp).
+// By default, all tokens of the shape are active. Precondition: no length exceeds the length in the shape (checks.hpp).
 template <Shape S, class Mask, class Score, position::Policy Position = position::None>
 struct RunOptions {
   using MaskType = Mask;
@@ -44,8 +43,7 @@ struct RunOptions {
                   {{name(keys, "options.keys"), chosen.keys}, {"shape.keys", S.keys}});
     return chosen;
   }
-  // Returns the default position of query 0 among the keys, for calls that do not extend a cache. The last query of the
-  // shape then has the position of the last key of the shape.
+  // The default position of query 0 in calls that do not extend a cache: the last query has the last key's position.
   static constexpr std::ptrdiff_t bottom_right() noexcept {
     return static_cast<std::ptrdiff_t>(S.keys) - static_cast<std::ptrdiff_t>(S.queries);
   }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) divides the features of a head into pairs.
-// Each pair is rotated by an angle proportional to the token's position. Queries and keys are rotated in the same way,
-// so a score depends on positions only through the distance between query and key.
+// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) rotates pairs of features of queries and keys
+// by an angle proportional to the token's position, so a score depends on the distance between query and key.
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
-//
-// Implementation: detail/attention/rotary.hpp rotates, and detail/attention/rotary_table.hpp computes cosines and
-// sines.
 #pragma once
 
 #include <concepts>
@@ -22,8 +18,7 @@ namespace LADON_NAMESPACE {
 //     halves       features i and i + width / 2 (Hugging Face)
 enum class Pairing { neighbours, halves };
 
-// The cosines and sines of all angles, in two arrays [pairs][positions]. The positions are 0 to Positions - 1. `Width`
-// features of each head are rotated, so there are Width / 2 pairs.
+// The cosines and sines of all angles, [pairs][positions]. `Width` features of each head are rotated.
 template <std::size_t Positions, std::size_t Width>
 struct RotaryTable {
   static_assert(Width > 0 && Width % 2 == 0, "ladon: rotary embedding turns pairs, so its width is even and not 0");
@@ -40,14 +35,13 @@ struct None {
   static constexpr bool rotates = false;
 };
 
-// Rotary position embedding of the first `Width` features of each head, in queries and keys. The remaining features
-// stay unchanged. Each token is rotated by the angles of one position in the table:
+// Rotary position embedding of the first `Width` features of each head. Each token is rotated by the angles of one
+// position in the table:
 //     key j      data.offset + j
 //     query i    data.offset + cache.length before the call + i    in extend
 //     query i    data.offset + shape.keys - shape.queries + i      in every other function
 //
-// The offset of a mask has no influence on the rotation. Precondition: the table contains a position for every token
-// that a call rotates (checks.hpp).
+// The offset of a mask has no influence. Precondition: the table contains a position for every token (checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
   static constexpr bool rotates = true;
@@ -62,7 +56,7 @@ struct Rotary {
   };
 };
 
-// The members that a position encoding T must have if its constant `rotates` is true.
+// The members of a position encoding T whose constant `rotates` is true.
 template <class T>
 concept Rotating =
     std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {
@@ -79,9 +73,8 @@ concept Policy = std::default_initializable<typename T::Data> && requires {
 
 }  // namespace position
 
-// Fills `table` with the cosines and sines of all angles. Each position is divided by `scaling` (linear position
-// interpolation, arXiv 2306.15595). Preconditions: `base` >= 1 and `scaling` > 0. The function does not call libm, and
-// gives bit-identical tables in constant evaluation and at run time.
+// Fills `table`. Each position is divided by `scaling` (arXiv 2306.15595). Preconditions: `base` >= 1 and `scaling` >
+// 0. Does not call libm, so the table has the same bits in constant evaluation and at run time.
 template <std::size_t Positions, std::size_t Width>
 constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double base = 10000,
                                  double scaling = 1) noexcept {
@@ -96,7 +89,7 @@ constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double ba
   }
 }
 
-// Returns a table that fill_rotary_table has filled. Example: constexpr auto table = rotary_table<512, 8>();
+// Example: constexpr auto table = rotary_table<512, 8>();
 template <std::size_t Positions, std::size_t Width>
 constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double scaling = 1) noexcept {
   RotaryTable<Positions, Width> table{};

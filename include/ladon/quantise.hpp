@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts float32 weights to int8 weights, without allocation. The functions also run in constant evaluation and on a
-// microcontroller.
+// Converts float32 weights to int8 weights, without allocation, also in constant evaluation and on a microcontroller.
 //     weight[r][i] is about scale[r] * q[r][i]       q is an integer from -127 to 127
 //     scale[r] = (largest magnitude of row r) / 127
 //
 // q is weight[r][i] / scale[r], rounded to the nearest integer, ties to even. A row of zeros, or of magnitudes below
 // 127 * 2^-126, becomes a row of zeros with the scale 1.
-//
-// `quantise_rotated` makes the weights of layout::RotatedInt8 (weights.hpp). Let W be the float matrix, and H the
-// rotation matrix of detail/panel/rotate_int8.hpp. The function quantises the rows of W H like `quantise`, divides the
-// scales by -8, and changes the signs of the integers.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +19,9 @@
 
 namespace LADON_NAMESPACE {
 
-// Quantises the weight of `linear` to int8. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the
-// order in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks
-// a precondition (checks.hpp). The function does not change the bias. A Linear with int8 weights uses the same float
-// bias.
+// Quantises the weight of `linear`. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the order
+// in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks a
+// precondition (checks.hpp). The int8 linear uses the bias of `linear`.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise(const Linear<Out, In, O, B>& linear,
                         std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,
@@ -45,8 +39,9 @@ constexpr bool quantise(const Linear<Out, In, O, B>& linear,
   return true;
 }
 
-// Like quantise, but makes the weights of layout::RotatedInt8. The rotation adds blocks of eight weights. If such a sum
-// may exceed the largest float, the function also returns false.
+// Makes the weights of layout::RotatedInt8: quantises the rows of W H, where H is the rotation matrix of
+// detail/panel/rotate_int8.hpp, divides the scales by -8, and changes the signs of the integers. Also returns false if
+// the sum of a block of eight weights may exceed the largest float.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,
                                 std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,
@@ -66,8 +61,7 @@ constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,
   return true;
 }
 
-// Computes the sum of each row of int8 weights: row_sum [Out] from weight [Out][In]. A call names the sizes:
-// row_sums<Out, In>(weight, row_sum).
+// Computes row_sum [Out] from weight [Out][In]. A call names the sizes: row_sums<Out, In>(weight, row_sum).
 template <std::size_t Out, std::size_t In>
 constexpr void row_sums(MatrixView<const std::int8_t, Out, In> weight, VectorView<std::int32_t, Out> row_sum) noexcept {
   for (std::size_t r = 0; r < Out; ++r) row_sum.data[r] = detail::sum_of_row(weight.data + r * In, In);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of equal layers. A run converts the tokens from rows into the layout of the kernels (panels,
-// detail/panel/panels.hpp), computes all layers in place, and converts the result into rows.
-//
-// Encoder and Decoder are stacks. A layer of your own joins a stack if it has the members of EncoderLayer
-// (encoder.hpp). Usually it derives from EncoderLayer and replaces `Steps`, which has these members:
+// A stack of equal layers, such as Encoder. A layer of your own joins a stack if it has the members of EncoderLayer
+// (encoder.hpp). Usually it derives from EncoderLayer and replaces `Steps`, with these members:
 //     input(w, active, shared, share)    computes the input of attention for the first `active` tokens
-//     run(w, lengths, options, shared, scratch, captures, share, first)
-//         computes the layer in the phases `first` to `first` + layer_phases - 1
-//     extend(...)                        like `run`, with a cache
+//     run(w, call, shared, scratch)      computes the layer in layer_phases phases, from phase call.first on
 //
 // shared.x holds the tokens in panels, [panels][model][width]. tests/test_stack.cpp is an example.
 #pragma once
@@ -23,7 +18,7 @@
 
 namespace LADON_NAMESPACE {
 
-// The weights of all layers of a stack, and, if F is FinalNorm::with, the weights of the final norm.
+// The weights of all layers, and of the final norm, if any.
 template <std::size_t Layers, class LayerWeights, class Norm, FinalNorm F>
 struct StackWeights {
   std::array<LayerWeights, Layers> layers;
@@ -54,28 +49,25 @@ struct Stack {
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
-  // What receives the attention weights, or the results of stage G (attention_map.hpp), of each layer. Nothing is
-  // written for a null pointer.
+  // Receive the attention weights, or the results of stage G, of each layer. Nothing is written for a null pointer.
   using Maps = std::array<typename Layer::MapPointer, Layers>;
   template <Stage G>
   using Captures = std::array<typename Layer::template CapturePointer<G>, Layers>;
 
-  // The number of phases, and of parts of a phase (threads.hpp). Phase 0 converts `x` into panels. Then each layer has
-  // the phases of the layer. The last phase also writes `y`.
+  // The number of phases, and of parts of a phase (threads.hpp).
   using Steps = detail::StackSteps<Layer, Layers>;
   static constexpr std::size_t phases = Steps::phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
-  // Computes `y` [queries][model] from `x` [queries][model]. `maps` is Maps or Captures<G>. EncoderLayer::run describes
-  // the other arguments. Only the last layer skips inactive queries.
+  // Computes `y` [queries][model] from `x` [queries][model]. `maps` is Maps or Captures<G>. Only the last layer skips
+  // inactive queries.
   template <detail::MemoryOf<Shared, Scratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
   static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             const MapsType& maps = {}) noexcept {
     Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, captures_of(maps));
   }
 
-  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, and appends the keys and values
-  // of layer i to caches[i]. MultiHeadAttention::extend describes positions, options and errors.
+  // Computes the next tokens of a text, like MultiHeadAttention::extend. Layer i uses caches[i].
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, const MapsType& maps = {}) noexcept {
@@ -90,7 +82,6 @@ struct Stack {
                         Caches&, const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
 
  protected:
-  // Returns the final norm, or NoNorm.
   static constexpr decltype(auto) norm_of(const Weights& weights) noexcept {
     if constexpr (Final == FinalNorm::with) {
       return (weights.norm);
@@ -98,7 +89,6 @@ struct Stack {
       return detail::NoNorm{};
     }
   }
-  // Returns a function object that returns the captures of layer i.
   static constexpr auto captures_of(detail::NoCapture none) noexcept {
     return [=](std::size_t) { return Layer::captures(none); };
   }

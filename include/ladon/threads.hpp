@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory argument of a call says who computes the call: a Workspace stands for one thread, and a Part for one
-// thread of a team.
+// The memory argument of a call says who computes the call: one thread, or one thread of a team.
 //     run(x, weights, y, workspace)                   the whole call
 //     run(x, weights, y, team.part(phase, share))     one share of one phase; `team` is a TeamWorkspace
 //
-// A call has phases, and each phase is divided into shares, one for each thread. The smallest unit of work is a part of
-// a phase: a panel of tokens, or a head of keys and values with all its query heads.
-//     phase 0   computes the input of attention in panels    a share has some of the panels
-//     phase 1   computes the attention of all heads          a share has some of the heads
-//     phase 2   computes the remaining steps and writes y    a share has some of the panels
+// A call has phases, and each phase is divided into shares, one for each thread. A share consists of parts: panels of
+// tokens, or heads of keys and values with their query heads. All shares of a phase must be finished before a share of
+// the next phase begins. All threads pass equal arguments. `y` is bit-identical for any number of shares.
+//     phase 0   computes the input of attention    parts are panels
+//     phase 1   computes the attention             parts are heads
+//     phase 2   the other steps, writes y          parts are panels
 //
-// A stack repeats phases 1 and 2 for each layer. A decoder layer has both phases twice: for its own tokens, and for the
-// memory. Attention without projections has one phase.
-//
-// All shares of a phase must be finished before a share of the next phase begins. All threads pass equal arguments. `y`
-// is bit-identical for any number of shares. The library starts no threads: the caller provides and synchronises them.
+// A stack repeats phases 1 and 2 for each layer. A decoder layer has both twice. The library starts no threads.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +21,13 @@
 
 namespace LADON_NAMESPACE {
 
-// Share number `index` of the `count` shares of a phase. Precondition: `index` < `count` (checks.hpp).
+// Precondition: `index` < `count` (checks.hpp).
 struct Share {
   std::size_t index = 0;
   std::size_t count = 1;
   LADON_CALLER_MEMBER
 
-  // Divides the parts 0 to `parts` - 1 into `count` ranges whose lengths differ by at most 1, and returns range number
-  // `index`. With fewer parts than shares, the last ranges are empty.
+  // Returns range number `index` of `count` ranges of parts, whose lengths differ by at most 1 and may be 0.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count", caller,
                   {{"index", index}, {"count", count}});
@@ -49,8 +44,7 @@ struct Workspace {
   Scratch scratch;
 };
 
-// What one thread of a team computes: share `share` of phase `phase`. All threads use the same `shared`, and each
-// thread has its own `scratch`.
+// Share `share` of phase `phase`. All threads use the same `shared`, and each thread has its own `scratch`.
 template <class Shared, class Scratch>
 struct Part {
   std::size_t phase;

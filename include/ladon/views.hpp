@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of the caller's arrays. The type of a view contains the sizes of the array. A view owns nothing and copies
-// nothing.
+// Views of the caller's arrays. A view owns nothing, and its type contains the sizes of the array.
 #pragma once
 
 #include <array>
@@ -13,14 +12,8 @@
 
 namespace LADON_NAMESPACE {
 
-// A view of an array in row-major order: elements along the last extent are contiguous. The array needs only the
-// alignment of its element type T.
-//
-// A view is constructed from an array, a std::array or a std::span whose size the compiler knows. If the array has
-// another size, compilation fails.
-//
-// A view can also be constructed from a pointer. The compiler cannot check how many elements lie behind a pointer, so
-// the caller must guarantee `size` elements.
+// A view of an array in row-major order, which needs only the alignment of T. An array, a std::array or a std::span of
+// another size does not compile. A pointer must point to `size` elements.
 template <class T, std::size_t... Extents>
 struct TensorView {
   static constexpr std::size_t size = (Extents * ... * 1);
@@ -52,7 +45,7 @@ struct TensorView {
     requires(!std::is_const_v<U> && std::is_same_v<const U, T>)
   constexpr TensorView(const TensorView<U, Extents...>& other) noexcept : data(other.data) {}
 
-  // The following constructors reject frequent mistakes. The compiler's message tells the user what to write instead.
+  // The following constructors reject frequent mistakes, with a message (detail/build/reject.hpp).
   template <detail::Container Given>
   LADON_REJECT_CONSTRUCTOR(LADON_MISTAKEN_CONTAINER)
   constexpr TensorView(const Given& given LADON_REASON(LADON_MISTAKEN_CONTAINER)) noexcept LADON_REJECTED;
@@ -89,8 +82,7 @@ using MatrixView = TensorView<T, Rows, Columns>;
 template <class T, std::size_t Size>
 using VectorView = TensorView<T, Size>;
 
-// Whether a linear map has a bias. Without a bias, no memory is used for biases, and each sum of the matrix product
-// starts at 0.
+// Whether a linear map has a bias. Without a bias, each sum of the product starts at 0.
 enum class Bias { with, without };
 
 }  // namespace LADON_NAMESPACE

@@ -45,7 +45,7 @@ struct WeightsReader {
   } else if constexpr (requires { to.part[0].weight; }) {                                        \
     for (std::size_t h = 0; h < to.part.size(); ++h) {                                           \
       tensor(from.part##_weight[h], to.part[h].weight);                                          \
-      if constexpr (requires { to.part[h].bias; }) tensor(from.part##_bias[h], to.part[h].bias); \
+      if constexpr (requires { to.part[h].bias.data; }) tensor(from.part##_bias[h], to.part[h].bias); \
     }                                                                                            \
   }
   template <class From, class To>

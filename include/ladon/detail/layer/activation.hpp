@@ -5,12 +5,7 @@
 //     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
 //     silu        x / (1 + e^-x)
 //
-// The functions take and return packs (vector registers of floats), and access no arrays. The caller ignores the
-// results of lanes without a token.
-//
-// A new activation needs an enumerator in model.hpp and an overload of `activate` in this file. Without the
-// overload, a layer with the new enumerator does not compile. The tests have switch statements over Activation. With
-// -Werror=switch, the tests do not compile until each switch has a case for the new enumerator.
+// A new activation needs an enumerator in model.hpp and an overload of `activate` in this file.
 #pragma once
 
 #include <ladon/detail/layer/gelu_table.hpp>
@@ -19,8 +14,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Rejects an enumerator that has no overload below. The overloads below are more constrained than this template, so the
-// compiler prefers an overload if one exists for the enumerator.
+// Rejects an enumerator without an overload. The overloads are more constrained.
 template <Activation F, class Pack>
 constexpr Pack activate(const Pack& x) noexcept {
   static_assert(sizeof(Pack) == 0,
@@ -41,11 +35,8 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
 }
 
-// gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The
-// comment at the top of this file defines u.
-//
-// `bounded` is the larger of x and -10. This bound keeps z below 126, as exp2_of_nonpositive requires. For x below -10,
-// the result is about -1e-37 instead of a number between -1e-37 and zero.
+// x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u. For x >= -10, z is below 126, as exp2_of_nonpositive
+// requires. For x below -10, the result is about -1e-37.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
@@ -54,10 +45,7 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return bounded / (Pack::broadcast(1.0f) + exp2_of_nonpositive(z));
 }
 
-// For x <= -88.73, e^-x overflows to infinity, so the result is 0. The exact result would be a number between -2.6e-37
-// and zero.
-//
-// `bounded` is the larger of x and -105. Without this bound, x = -inf would give -inf / inf = NaN.
+// For x <= -88.73, e^-x is infinite and the result is 0. Without the bound -105, x = -inf would give NaN.
 template <Activation F, class Pack>
   requires(F == Activation::silu)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
@@ -65,8 +53,7 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
 }
 
-// Replaces each x by activate<F>(x). GELU computes each step for all N packs before the next step, because each
-// instruction of erf waits for the previous instruction.
+// GELU computes each step for all N packs before the next step, because each instruction of erf waits for the last one.
 template <Activation F, class Pack, std::size_t N>
 LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
   if constexpr (F == Activation::gelu && N > 1) {
@@ -82,8 +69,7 @@ LADON_INLINE constexpr void activate(Pack (&x)[N]) noexcept {
   }
 }
 
-// Applies the activation F to hidden features. If Rounded is true, the next product rounds the features to integers or
-// to bfloat16, so a less accurate activation is enough (gelu_table.hpp).
+// If Rounded is true, the next product rounds the features, so a less accurate activation is enough (gelu_table.hpp).
 template <Activation F, bool Rounded, class Pack>
 LADON_INLINE constexpr Pack activate_hidden(const Pack& x) noexcept {
   if constexpr (Rounded && uses_gelu_table<F>) {
@@ -102,8 +88,7 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
   }
 }
 
-// A function object that applies the activation F (activate_hidden). A matrix product applies the object to each sum
-// before the sum is stored (detail/product/epilogue.hpp).
+// A product applies this function object to each sum before it is stored (detail/product/epilogue.hpp).
 template <Activation F, bool Rounded = false>
 struct Activate {
   static constexpr bool long_code = true;

@@ -10,18 +10,20 @@
 
 namespace LADON_NAMESPACE::detail {
 
+// `memory` holds the projected keys and values of the memory.
+template <class Cache, class MemoryCache>
+struct DecoderCaches {
+  static constexpr bool cached = true;
+  Cache& text;
+  const MemoryCache& memory;
+};
+
 template <class Layer, class Simd>
-struct DecoderSteps {
-  using Weights = typename Layer::Weights;
-  static constexpr Shape shape = Layer::shape, cross = Layer::cross;
-  using SelfAttention = CachedSteps<AttentionTypes<shape, typename Layer::AttentionWeights, typename Layer::Score,
-                                                   typename Layer::Position, typename Layer::Vectors>,
-                                    Simd>;
-  using CrossAttention = CachedSteps<AttentionTypes<cross, typename Layer::AttentionWeights, typename Layer::Score,
-                                                    position::None, typename Layer::Vectors>,
-                                     Simd>;
-  using Sublayers = detail::Sublayers<Layer, Simd>;
-  using Shared = LayerPanels<Layer>;
+struct DecoderSteps : EncoderSteps<Layer, Simd> {
+  using Base = EncoderSteps<Layer, Simd>;
+  using typename Base::Shared, typename Base::Sublayers, typename Base::Weights;
+  static constexpr Shape cross = Layer::cross;
+  using CrossAttention = CachedSteps<typename Layer::CrossAttention, Simd>;
 
   // Converts the rows of the memory into panels.
   template <class CallShare>
@@ -31,70 +33,48 @@ struct DecoderSteps {
                                                             share);
   }
 
-  // Computes the input of self-attention: norm1(x) in pre-LN, x in post-LN.
-  template <class CallShare>
-  static constexpr void input(const Weights& w, std::size_t active, Shared& shared, CallShare share) noexcept {
-    if constexpr (!Sublayers::post) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
-    SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
-  }
-
-  // Computes the layer after `input`, in the phases `first` to `first` + 3 of a call. captures.self and captures.memory
-  // are like the argument of EncoderSteps::run.
-  template <class Options, class Scratch, class Captures, class CallShare>
-  static constexpr void run(const Weights& w, const LayerLengths& lengths, const Options& options,
-                            DecoderShared<Layer>& shared, Scratch& scratch, const Captures& captures, CallShare share,
-                            std::size_t first) noexcept {
-    const auto in = shared.input.view(shared.sublayer_input());
-    if (share.has(first)) {
-      captures.self([&](auto capture) {
-        const HeadsCall call{w.self_attention, options.self, lengths.self, in, shared.heads.data, capture};
-        SelfAttention::attend_all_heads(call, in, scratch.tokens.attention, share);
+  // Computes the layer after `input`, in four phases. call.captures has captures of the two attentions.
+  template <class Call, class AnyShared, class Scratch>
+  static constexpr void run(const Weights& w, const Call& call, AnyShared& shared, Scratch& scratch) noexcept {
+    const std::size_t tokens = call.lengths.self.queries;
+    if (call.share.has(call.first)) {
+      call.captures.self([&](auto capture) {
+        Base::attend_self(w.self_attention, call.options.self, call, shared, scratch.tokens.attention, capture);
       });
     }
-    if (share.has(first + 1)) after_self(w, lengths.self.queries, shared, share);
-    if (share.has(first + 2)) {
-      captures.memory([&](auto capture) {
-        const HeadsCall call{w.cross_attention, options.memory, lengths.memory, in, shared.heads.data, capture};
-        CrossAttention::attend_all_heads(call, shared.memory_input.view(shared.memory.data), scratch.memory, share);
-      });
+    if (call.share.has(call.first + 1)) {
+      Base::count_tokens(call);
+      after_self(w, tokens, shared, call.share);
     }
-    if (share.has(first + 3)) after_memory(w, lengths.self.queries, shared, scratch.tokens, share);
-  }
-
-  // Like `run`, for the next tokens of a text. caches.text holds the keys and values of the earlier tokens, and
-  // receives those of the new tokens. caches.memory holds the projected keys and values of the memory.
-  template <class Options, class Caches, class Scratch, class Captures, class CallShare>
-  static constexpr void extend(const Weights& w, const LayerLengths& lengths, const Options& options,
-                               const Caches& caches, Shared& shared, Scratch& scratch, const Captures& captures,
-                               CallShare share, std::size_t first) noexcept {
-    const std::size_t tokens = lengths.self.queries;
-    const auto in = shared.input.view(shared.sublayer_input());
-    if (share.has(first)) {
-      captures.self([&](auto capture) {
-        const HeadsCall call{w.self_attention, options.self, lengths.self, in, shared.heads.data, capture};
-        SelfAttention::extend(call, caches.text, scratch.tokens.attention, share);
-      });
+    if (call.share.has(call.first + 2)) {
+      call.captures.memory(
+          [&](auto capture) { attend_memory(w.cross_attention, call, shared, scratch.memory, capture); });
     }
-    if (share.has(first + 1)) {
-      SelfAttention::count_tokens(tokens, caches.text, share);
-      after_self(w, tokens, shared, share);
-    }
-    if (share.has(first + 2)) {
-      const std::ptrdiff_t position = memory_position(caches.text.length - tokens);
-      const BoundQueries bound{options.memory.bind(lengths.memory, position), 0};
-      captures.memory([&](auto capture) {
-        const HeadsCall call{w.cross_attention, options.memory, lengths.memory, in, shared.heads.data, capture};
-        CrossAttention::attend_filled(call, bound, caches.memory, scratch.memory, share);
-      });
-    }
-    if (share.has(first + 3)) after_memory(w, tokens, shared, scratch.tokens, share);
+    if (call.share.has(call.first + 3)) after_memory(w, tokens, shared, scratch.tokens, call.share);
   }
 
  private:
+  // Computes the attention of all heads to the memory.
+  template <class AttentionWeights, class Call, class AnyShared, class Scratch, class Capture>
+  static constexpr void attend_memory(const AttentionWeights& w, const Call& call, AnyShared& shared, Scratch& scratch,
+                                      Capture capture) noexcept {
+    const auto& options = call.options.memory;
+    const Lengths lengths = call.lengths.memory;
+    const auto in = shared.input.view(shared.sublayer_input());
+    const HeadsCall heads{w, options, lengths, in, shared.heads.data, capture};
+    if constexpr (Call::CachesType::cached) {
+      const std::ptrdiff_t position = memory_position(call.caches.text.length - lengths.queries);
+      const BoundQueries bound{options.bind(lengths, position), 0};
+      CrossAttention::attend_filled(heads, bound, call.caches.memory, scratch, call.share);
+    } else {
+      CrossAttention::attend_all_heads(heads, shared.memory_input.view(shared.memory.data), scratch, call.share);
+    }
+  }
+
   // Returns the position of the text's token number `token` among the memory's tokens, for masks. The last token for
   // which the cache has room has the position of the memory's last token.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
-    return static_cast<std::ptrdiff_t>(token + cross.keys) - static_cast<std::ptrdiff_t>(shape.keys);
+    return static_cast<std::ptrdiff_t>(token + cross.keys) - static_cast<std::ptrdiff_t>(Layer::shape.keys);
   }
 
   template <class CallShare>

@@ -17,13 +17,37 @@ struct LayerLengths {
   Lengths memory{};
 };
 
+// The caches of one layer: NoCaches for a whole text. If the tokens are the next tokens of a text, `text` holds the
+// keys and values of the earlier tokens, and receives those of the new tokens.
+struct NoCaches {
+  static constexpr bool cached = false;
+};
+template <class Cache>
+struct EncoderCaches {
+  static constexpr bool cached = true;
+  Cache& text;
+};
+
+// A call of one layer. `first` is the number of its first phase. captures(f) calls f with what receives the attention
+// weights (detail/attention/capture.hpp).
+template <class Options, class Caches, class Captures, class CallShare>
+struct LayerCall {
+  using CachesType = Caches;
+  LayerLengths lengths;
+  const Options& options;
+  Caches caches;
+  Captures captures;
+  CallShare share;
+  std::size_t first;
+};
+template <class Options, class Caches, class Captures, class CallShare>
+LayerCall(LayerLengths, const Options&, Caches, Captures, CallShare, std::size_t)
+    -> LayerCall<Options, Caches, Captures, CallShare>;
+
 template <class Layer, class Simd>
 struct EncoderSteps {
   using Weights = typename Layer::Weights;
-  using SelfAttention =
-      CachedSteps<AttentionTypes<Layer::shape, typename Layer::AttentionWeights, typename Layer::Score,
-                                 typename Layer::Position, typename Layer::Vectors>,
-                  Simd>;
+  using SelfAttention = CachedSteps<typename Layer::SelfAttention, Simd>;
   using Sublayers = detail::Sublayers<Layer, Simd>;
   using Shared = LayerPanels<Layer>;
 
@@ -34,38 +58,37 @@ struct EncoderSteps {
     SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
   }
 
-  // Computes the layer after `input`, in the phases `first` and `first` + 1 of a call. captures(f) calls f with what
-  // receives the attention weights (detail/attention/capture.hpp).
-  template <class Options, class Scratch, class Captures, class CallShare>
-  static constexpr void run(const Weights& w, const LayerLengths& lengths, const Options& options, Shared& shared,
-                            Scratch& scratch, const Captures& captures, CallShare share, std::size_t first) noexcept {
-    if (share.has(first)) {
-      captures([&](auto capture) {
-        const auto in = shared.input.view(shared.sublayer_input());
-        const HeadsCall call{w.attention, options, lengths.self, in, shared.heads.data, capture};
-        SelfAttention::attend_all_heads(call, in, scratch.attention, share);
-      });
+  // Computes the layer after `input`, in two phases.
+  template <class Call, class Scratch>
+  static constexpr void run(const Weights& w, const Call& call, Shared& shared, Scratch& scratch) noexcept {
+    if (call.share.has(call.first)) {
+      call.captures(
+          [&](auto capture) { attend_self(w.attention, call.options, call, shared, scratch.attention, capture); });
     }
-    if (share.has(first + 1)) after_heads(w, lengths.self.queries, shared, scratch, share);
+    if (call.share.has(call.first + 1)) {
+      count_tokens(call);
+      after_heads(w, call.lengths.self.queries, shared, scratch, call.share);
+    }
   }
 
-  // Like `run`, for the next tokens of a text. caches.text holds the keys and values of the earlier tokens, and
-  // receives those of the new tokens.
-  template <class Options, class Caches, class Scratch, class Captures, class CallShare>
-  static constexpr void extend(const Weights& w, const LayerLengths& lengths, const Options& options,
-                               const Caches& caches, Shared& shared, Scratch& scratch, const Captures& captures,
-                               CallShare share, std::size_t first) noexcept {
-    const std::size_t tokens = lengths.self.queries;
-    if (share.has(first)) {
-      captures([&](auto capture) {
-        const auto in = shared.input.view(shared.sublayer_input());
-        const HeadsCall call{w.attention, options, lengths.self, in, shared.heads.data, capture};
-        SelfAttention::extend(call, caches.text, scratch.attention, share);
-      });
+ protected:
+  // Computes the attention of all heads to the own tokens.
+  template <class AttentionWeights, class Options, class Call, class Scratch, class Capture>
+  static constexpr void attend_self(const AttentionWeights& w, const Options& options, const Call& call, Shared& shared,
+                                    Scratch& scratch, Capture capture) noexcept {
+    const auto in = shared.input.view(shared.sublayer_input());
+    const HeadsCall heads{w, options, call.lengths.self, in, shared.heads.data, capture};
+    if constexpr (Call::CachesType::cached) {
+      SelfAttention::extend(heads, call.caches.text, scratch, call.share);
+    } else {
+      SelfAttention::attend_all_heads(heads, in, scratch, call.share);
     }
-    if (share.has(first + 1)) {
-      SelfAttention::count_tokens(tokens, caches.text, share);
-      after_heads(w, tokens, shared, scratch, share);
+  }
+  // With several threads, counts the new tokens in the phase after the attention.
+  template <class Call>
+  static constexpr void count_tokens(const Call& call) noexcept {
+    if constexpr (Call::CachesType::cached) {
+      SelfAttention::count_tokens(call.lengths.self.queries, call.caches.text, call.share);
     }
   }
 

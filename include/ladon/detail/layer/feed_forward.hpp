@@ -3,19 +3,15 @@
 //     plain    out += W2 f(W1 in + b1) + b2
 //     gated    out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2
 //
-// Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202, defines the gated network.
-//
-// The arrays and their shapes:
-//     in       [panels][model][width]   tokens, or their norms, as the input of a product
+// The gated network: Shazeer, arXiv 2002.05202. The arrays:
+//     in       [panels][model][width]   tokens or their norms
 //     hidden   [panels][chunk][width]   scratch: the hidden features of one chunk
-//     sums     [panels][model][width]   scratch: W2 times the earlier chunks of `hidden`; unused with a single chunk
+//     sums     [panels][model][width]   scratch: W2 times the earlier chunks of `hidden`
 //     out      [panels][model][width]   residual, updated in place; `in` and `out` may be the same array
 //
-// W1 and W2 are often too large for the L1 and L2 caches, so each weight that is read serves n panels. `hidden` has
-// room for the features of about one panel, so they are computed in chunks of 1/n of the features, rounded up. The
-// order of additions is the same as with a single chunk. The last chunk may be smaller.
-//
-// With int8 weights, one scale quantises all hidden features of a token, so all of them are in a single chunk.
+// Each weight that is read serves n panels, because W1 and W2 are often too large for the caches. `hidden` has room for
+// the features of about one panel, so they are computed in chunks of 1/n of the features. The order of additions is the
+// same as with a single chunk. With int8 weights, one scale quantises all hidden features of a token: n is 1.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +30,9 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// If W1 and W2 together exceed target::Current::second_cache_bytes, with 4 bytes a weight and without Wg, the plan has
-// up to feed_forward_panels panels. In four cases, it always has a single panel:
-// - The weights are int8. On microcontrollers, EncoderScratch::panels replaces the plan's number of panels.
-// - The target has no vectors, and usually no cache.
-// - There is a single token.
-// - concat_width is less than `model`: `sums` would not fit into the array of the concatenated heads.
+// Several panels if W1 and W2 together exceed target::Current::second_cache_bytes. A single panel if the weights are
+// int8 (but see EncoderScratch::panels), the target has no vectors, there is a single token, or `sums` would not fit
+// into the array of the concatenated heads.
 template <class Layer>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
@@ -96,7 +89,7 @@ struct FeedForward {
   }
 
  private:
-  // Computes Count hidden features of every panel, from feature number `first` on, and stores them in `hidden`.
+  // Computes Count hidden features of every panel, from feature number `first` on.
   template <std::size_t Count, class LayerWeights, class In>
   constexpr void first_linear(const LayerWeights& w, In in, std::size_t first) const noexcept {
     constexpr bool rounded = is_quantised<In> || std::is_same_v<In, BFloat16PanelsView>;  // as in the second product

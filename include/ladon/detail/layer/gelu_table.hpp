@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU from tables, for hidden features that the next product rounds to int8 or to bfloat16. The functions of
-// activation.hpp are accurate to a few units in the last place. Eight bits need far less accuracy.
-//
+// GELU from tables, for hidden features that the next product rounds to int8 or to bfloat16.
 //     gelu(x) = x / 2 + |x| g(|x|)     g(a) = erf(a / sqrt(2)) / 2
 //
-// A table has a polynomial of degree 3 for each of 16 segments. Segment k contains the numbers `a` for which k is the
-// integer nearest to 3 * a. The variable of the polynomial is 3 * a - k. If `a` is greater than 5, g is 1/2. One
-// register holds the 16 coefficients of one degree, and one instruction looks up a coefficient for every lane.
+// A table has a polynomial of degree 3 in 3 * a - k for each of 16 segments k, the integer nearest to 3 * a. Above a =
+// 5, g is 1/2. One register holds the 16 coefficients of one degree, and one instruction looks up one for every lane.
 //
-// The absolute error of g is at most 2.3e-6 for both activations (gelu and gelu_tanh), so the error of gelu(x) is at
-// most 2.3e-6 |x|. The polynomials are minimax (Remez) polynomials. The polynomial of segment 15 is a least-squares fit
-// whose value at a = 5 is 1/2, so that gelu(x) is exactly 0 for x <= -5.
-//
-// Time of six encoder layers of MiniLM, divided by the time with the functions of activation.hpp (Zen 4, g++ 12,
-// interleaved runs):
-//     tokens                8      11     24     32     128
-//     rotated int8 weights  0.95   0.93   0.93   0.95   0.96
-//     bfloat16 weights      0.98                 0.98   0.98
+// The absolute error of g is at most 2.3e-6 for both activations. The polynomials are minimax (Remez). That of segment
+// 15 is a least-squares fit with the value 1/2 at a = 5, so that gelu(x) is exactly 0 for x <= -5. docs/tuning-log.md
+// has the gain.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +18,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Whether these tables compute GELU of hidden features that the next product rounds. The target must fulfil the
-// conditions of uses_exp2_table.
 template <Activation F>
 inline constexpr bool uses_gelu_table = vec::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
 

@@ -41,16 +41,6 @@ struct ScoreOfKind : score::Scaled {
   static constexpr bool sinks = K.sinks;
 };
 
-template <PositionKind K>
-struct PositionOfKind {
-  using Type = position::Rotary<K.pairing, K.width, K.positions>;
-};
-template <PositionKind K>
-  requires(K.positions == 0)
-struct PositionOfKind<K> {
-  using Type = position::None;
-};
-
 template <Model M>
 struct LayoutOfModel {
   static constexpr LayoutKind kind = M.layout;
@@ -81,7 +71,11 @@ struct ScoreOf {
   using Type = std::conditional_t<M.score == ScoreKind{}, score::Scaled, detail::ScoreOfKind<M.score>>;
 };
 template <Model M>
-struct PositionOf : detail::PositionOfKind<M.position> {};
+struct PositionOf {
+  static constexpr PositionKind kind = M.position;
+  using Rotary = position::Rotary<kind.pairing, kind.width, kind.positions>;
+  using Type = std::conditional_t<kind.positions == 0, position::None, Rotary>;
+};
 template <Model M>
 struct LayoutOf : detail::LayoutOfModel<M> {};
 template <Model M>

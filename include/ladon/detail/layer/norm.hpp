@@ -3,7 +3,7 @@
 //     layer    out[i] = (in[i] - mean) / sqrt(variance + epsilon) * weight[i] + bias[i]
 //     rms      out[i] = in[i] / sqrt(mean of squares + epsilon) * weight[i]
 //
-// `in` and `out` are [Features][T.width()], and may be the same array. With several tokens, each lane has a token, so
+// `in` and `out` are [features][T.width()], and may be the same array. With several tokens, each lane has a token, so
 // no sum crosses lanes. With a single token, each lane has a feature.
 //
 // The variance is computed in a second pass, from the deviations from the mean. The formula (mean of squares) - mean^2
@@ -20,24 +20,25 @@ namespace LADON_NAMESPACE::detail {
 
 // Normalises the first `Packs` packs of a panel. Lanes without a token are computed and ignored. All loops are in one
 // function: with an inlined function for each loop, g++ 12 inlines other functions of the layer differently.
-template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, NormKind K, Bias B>
-constexpr void normalize_panel(const float* in, const Norm<Features, K, B>& norm, float* out) noexcept {
+template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
+constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  constexpr bool centred = K == NormKind::layer;
-  const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(Features));
+  constexpr std::size_t features = AnyNorm::size;
+  constexpr bool centred = AnyNorm::kind == NormKind::layer;
+  const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(features));
   const auto offset = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
   Pack mean[Packs], scale[Packs];
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = Pack::broadcast(0.0f);
   if constexpr (centred) {
-    for (std::size_t i = 0; i < Features; ++i) {
+    for (std::size_t i = 0; i < features; ++i) {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + offset(i, v));
     }
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * inverse_features;
   }
-  for (std::size_t i = 0; i < Features; ++i) {
+  for (std::size_t i = 0; i < features; ++i) {
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       Pack x = Pack::load(in + offset(i, v));
@@ -49,10 +50,10 @@ constexpr void normalize_panel(const float* in, const Norm<Features, K, B>& norm
   for (std::size_t v = 0; v < Packs; ++v) {
     scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], inverse_features, Pack::broadcast(norm.epsilon)));
   }
-  for (std::size_t i = 0; i < Features; ++i) {
+  for (std::size_t i = 0; i < features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]);
     [[maybe_unused]] Pack bias = Pack::broadcast(0.0f);
-    if constexpr (centred && B == Bias::with) bias = Pack::broadcast(norm.bias.data[i]);
+    if constexpr (AnyNorm::biased) bias = Pack::broadcast(norm.bias.data[i]);
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       const Pack x = Pack::load(in + offset(i, v));
@@ -94,25 +95,26 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
   }
 }
 
-template <class Simd, std::size_t Features, NormKind K, Bias B>
-constexpr void normalize_single_token(const float* in, const Norm<Features, K, B>& norm, float* out) noexcept {
+template <class Simd, class AnyNorm>
+constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
-  constexpr bool centred = K == NormKind::layer;
-  constexpr float inverse_features = 1.0f / static_cast<float>(Features);
+  constexpr std::size_t features = AnyNorm::size;
+  constexpr bool centred = AnyNorm::kind == NormKind::layer;
+  constexpr float inverse_features = 1.0f / static_cast<float>(features);
   [[maybe_unused]] Pack mean = Pack::broadcast(0.0f);
   if constexpr (centred) {
-    mean = Pack::broadcast(sum_of<Pack, Features>(in, [](const Pack& x) { return x; }) * inverse_features);
+    mean = Pack::broadcast(sum_of<Pack, features>(in, [](const Pack& x) { return x; }) * inverse_features);
   }
   const auto deviation = [&](const Pack& x) {
     if constexpr (centred) return x - mean;
     return x;
   };
-  const float squares = sum_of<Pack, Features>(in, [&](const Pack& x) { return deviation(x) * deviation(x); });
+  const float squares = sum_of<Pack, features>(in, [&](const Pack& x) { return deviation(x) * deviation(x); });
   const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(inverse_features * squares + norm.epsilon));
-  for_features<Pack, Features>(in, out, [&](const Pack& x, auto load) {
+  for_features<Pack, features>(in, out, [&](const Pack& x, auto load) {
     if constexpr (centred) {
       Pack bias = Pack::broadcast(0.0f);
-      if constexpr (B == Bias::with) bias = load(norm.bias.data);
+      if constexpr (AnyNorm::biased) bias = load(norm.bias.data);
       return fma((x - mean) * scale, load(norm.weight.data), bias);
     } else {
       return x * scale * load(norm.weight.data);
@@ -121,10 +123,10 @@ constexpr void normalize_single_token(const float* in, const Norm<Features, K, B
 }
 
 // Writes the norm of the first `Packs` packs of the panel `in` to `out`.
-template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, NormKind K, Bias B>
-LADON_INLINE constexpr void normalize(const float* in, const Norm<Features, K, B>& norm, float* out) noexcept {
+template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
+LADON_INLINE constexpr void normalize(const float* in, const AnyNorm& norm, float* out) noexcept {
   LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight", norm.caller);
-  if constexpr (K == NormKind::layer && B == Bias::with) {
+  if constexpr (AnyNorm::biased) {
     LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias", norm.caller);
   }
   if constexpr (is_single_token<Simd, T>) {

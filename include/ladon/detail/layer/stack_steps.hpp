@@ -20,26 +20,7 @@ struct StackRows {
   const float* memory = nullptr;
 };
 
-// The caches of one layer.
-template <class Cache>
-struct EncoderCaches {
-  Cache& text;
-};
-template <class Cache, class MemoryCache>
-struct DecoderCaches {
-  Cache& text;
-  const MemoryCache& memory;
-};
-
-// Calls `attend` with what receives the attention weights of a layer (detail/attention/capture.hpp).
-template <class CaptureOf>
-struct CaptureAlways {
-  CaptureOf capture_of;
-  template <class F>
-  constexpr void operator()(F attend) const noexcept {
-    attend(capture_of);
-  }
-};
+// The captures (detail/attention/capture.hpp) of a decoder layer.
 template <class Self, class Memory>
 struct CapturesOfDecoder {
   Self self;
@@ -52,6 +33,8 @@ concept MapsOf = std::is_same_v<Maps, NoCapture> || std::tuple_size<Maps>::value
 
 struct NoNorm {};
 
+// `layers` points to the weights of all layers. `norm` is the norm after the last layer, or NoNorm. captures_of(i)
+// returns the captures of layer i.
 template <class Layer, std::size_t Layers>
 struct StackSteps {
   static constexpr Shape shape = Layer::shape;
@@ -59,9 +42,7 @@ struct StackSteps {
   using Weights = typename Layer::Weights;
   using Options = typename Layer::Options;
 
-  // Computes rows.y from rows.x. `layers` points to the weights of all layers. `norm` is the norm after the last layer,
-  // or NoNorm. captures_of(i) returns the captures of layer i. Only the last layer skips inactive queries, because the
-  // next layer needs them as keys.
+  // Computes rows.y from rows.x. Only the last layer skips inactive queries, because the next layer needs them as keys.
   template <class Norm, class Memory, class CapturesOf>
   static constexpr void run(const Weights* layers, const Norm& norm, StackRows rows, const Options& options,
                             Memory& memory, CapturesOf captures_of) noexcept {
@@ -70,27 +51,16 @@ struct StackSteps {
     const LayerLengths last = Layer::lengths(options);
     const std::size_t longer = last.self.longer();
     const LayerLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
-    auto& shared = memory.shared;
     expect_memory(caller,
                   {{rows.y, last.self.queries * shape.model},
                    {rows.x, longer * shape.model},
                    {{rows.memory, last.memory.keys * shape.model}}},
-                  shared, memory.scratch);
-    vec::with_packs<typename Layer::Vectors>([&]<class Simd>(Simd) {
-      using Steps = typename Layer::template Steps<Simd>;
-      if (share.has(0)) {
-        Steps::SelfAttention::tokens_to_panels(rows.x, longer, shared.x.data, share);
-        if constexpr (Layer::takes_memory) Steps::enter_memory(rows.memory, last.memory.keys, shared, share);
-        Steps::input(layers[0], longer, shared, share);
-      }
-      for (std::size_t i = 0; i < Layers; ++i) {
-        const bool is_last = i + 1 == Layers;
-        const std::size_t first = 1 + i * Layer::layer_phases;
-        Steps::run(layers[i], is_last ? last : inner, options, shared, memory.scratch, captures_of(i), share, first);
-        if (!is_last && share.has(first + Layer::layer_phases - 1)) Steps::input(layers[i + 1], longer, shared, share);
-      }
-      if (share.has(phases - 1)) leave<Steps>(norm, last.self.queries, shared, rows.y, share);
-    });
+                  memory.shared, memory.scratch);
+    const auto compute = [&]<class Steps>(Steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
+      const LayerCall call{i + 1 < Layers ? inner : last, options, NoCaches{}, captures_of(i), share, first};
+      Steps::run(layers[i], call, memory.shared, memory.scratch);
+    };
+    for_layers(layers, norm, rows, {longer, last.self.queries, last.memory.keys}, memory.shared, share, compute);
   }
 
   // Like `run`, for the next tokens of a text. caches_of(i) returns the caches of layer i. `owned` are the caches.
@@ -102,34 +72,47 @@ struct StackSteps {
     const auto share = share_of(memory, caller, phases);
     const std::size_t tokens = Layer::own(options).lengths().queries;
     if (tokens == 0) return;
-    auto& shared = memory.shared;
-    expect_memory(caller, {{rows.y, tokens * shape.model}, {rows.x, tokens * shape.model}}, owned..., shared,
+    expect_memory(caller, {{rows.y, tokens * shape.model}, {rows.x, tokens * shape.model}}, owned..., memory.shared,
                   memory.scratch);
-    vec::with_packs<typename Layer::Vectors>([&]<class Simd>(Simd) {
-      using Steps = typename Layer::template Steps<Simd>;
-      if (share.has(0)) {
-        Steps::SelfAttention::tokens_to_panels(rows.x, tokens, shared.x.data, share);
-        Steps::input(layers[0], tokens, shared, share);
-      }
-      for (std::size_t i = 0; i < Layers; ++i) {
-        const std::size_t first = 1 + i * Layer::layer_phases;
-        const auto caches = caches_of(i);
-        const LayerLengths lengths = Layer::lengths(options, caches);
-        Steps::extend(layers[i], lengths, options, caches, shared, memory.scratch, captures_of(i), share, first);
-        const bool is_last = i + 1 == Layers;
-        if (!is_last && share.has(first + Layer::layer_phases - 1)) Steps::input(layers[i + 1], tokens, shared, share);
-      }
-      if (share.has(phases - 1)) leave<Steps>(norm, tokens, shared, rows.y, share);
-    });
+    const auto compute = [&]<class Steps>(Steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
+      const auto caches = caches_of(i);
+      const LayerCall call{Layer::lengths(options, caches), options, caches, captures_of(i), share, first};
+      Steps::run(layers[i], call, memory.shared, memory.scratch);
+    };
+    for_layers(layers, norm, rows, {tokens, tokens, 0}, memory.shared, share, compute);
   }
 
  private:
-  // Applies the final norm, if any, to the tokens in shared.x, and converts them into the rows of `y`.
-  template <class Steps, class Norm, class CallShare>
-  static constexpr void leave(const Norm& norm, std::size_t queries, auto& shared, float* y, CallShare share) noexcept {
-    float* const panels = shared.x.data;
-    if constexpr (!std::is_same_v<Norm, NoNorm>) Steps::Sublayers::norm_all(norm, panels, queries, panels, share);
-    Steps::SelfAttention::panels_to_rows(panels, queries, y, share);
+  struct Counts {
+    std::size_t x;  // how many rows of x become panels
+    std::size_t y;
+    std::size_t memory;
+  };
+
+  // Calls compute(Steps, i, first) for each layer. `first` is the number of the layer's first phase.
+  template <class Norm, class CallShare, class F>
+  static LADON_INLINE constexpr void for_layers(const Weights* layers, const Norm& norm, StackRows rows, Counts tokens,
+                                                auto& shared, CallShare share, F compute) noexcept {
+    vec::with_packs<typename Layer::Vectors>([&]<class Simd>(Simd) {
+      using Steps = typename Layer::template Steps<Simd>;
+      if (share.has(0)) {
+        Steps::SelfAttention::tokens_to_panels(rows.x, tokens.x, shared.x.data, share);
+        if constexpr (requires { shared.memory; }) Steps::enter_memory(rows.memory, tokens.memory, shared, share);
+        Steps::input(layers[0], tokens.x, shared, share);
+      }
+      for (std::size_t i = 0; i < Layers; ++i) {
+        const std::size_t first = 1 + i * Layer::layer_phases;
+        compute(Steps{}, i, first);
+        if (i + 1 < Layers && share.has(first + Layer::layer_phases - 1)) {
+          Steps::input(layers[i + 1], tokens.x, shared, share);
+        }
+      }
+      if (share.has(phases - 1)) {
+        float* const panels = shared.x.data;
+        if constexpr (!std::is_same_v<Norm, NoNorm>) Steps::Sublayers::norm_all(norm, panels, tokens.y, panels, share);
+        Steps::SelfAttention::panels_to_rows(panels, tokens.y, rows.y, share);
+      }
+    });
   }
 };
 

@@ -5,8 +5,7 @@
 //     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
 //
-// Lanes without a token are computed and ignored. The last panel may have another layout P than the other panels
-// (for_panels in detail/panel/panels.hpp).
+// The last panel may have another layout P (for_panels in detail/panel/panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -30,15 +29,13 @@ struct Sublayers {
   using Norm = typename NormOf<Layer::model>::Type;
   using Shared = LayerPanels<Layer>;
 
-  // Calls run<P, Packs>(first, count) for the panels of `share` that hold one of the first `active` tokens, at most
-  // `Most` at a time.
+  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time.
   template <std::size_t Most, class CallShare, class F>
   static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
     for_panels<t, L::last_queries, S.queries, Most>(active, run, share);
   }
 
-  // Computes x += output(heads), and then the input of the next sublayer: norm(x). In post-LN, `norm` is the norm after
-  // attention. In pre-LN, `norm` is the norm before the next sublayer.
+  // Computes x += output(heads), and then norm(x), the input of the next sublayer.
   template <PanelLayout P, std::size_t Packs, class Output>
   static constexpr void add_attention(const Output& output, const Norm& norm, Shared& shared, std::size_t first,
                                       std::size_t count) noexcept {
@@ -50,15 +47,14 @@ struct Sublayers {
     normalize_panels<P, Packs>(norm, x, count, shared.sublayer_input() + first * stride);
   }
 
-  // Returns the panels of the next product's input. If the product needs quantised or bfloat16 panels, first converts
-  // them (detail/panel/input.hpp).
+  // Returns the input of the next product, converted if necessary (detail/panel/input.hpp).
   template <PanelLayout P, std::size_t Packs>
   static constexpr auto input_of(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
         .template panels_from<S.model, t.width()>(first);
   }
 
-  // Computes x += feed_forward(input of the sublayer). In post-LN, then computes x = norm(x).
+  // Computes x += feed_forward(input). In post-LN, then x = norm(x).
   template <PanelLayout P, std::size_t Packs, class LayerWeights, class Scratch>
   static constexpr void add_feed_forward(const LayerWeights& w, const Norm& norm, Shared& shared, Scratch& scratch,
                                          std::size_t first, std::size_t count) noexcept {

@@ -27,8 +27,8 @@ struct LayerPanels {
   Tokens x;
   Panels<shape.queries, shape.concat_width(), layout> heads;
   [[no_unique_address]] std::conditional_t<pre, Tokens, Nothing> normed;
-  // The quantised or rounded input (detail/panel/input.hpp) of three products, one after another: the projections of
-  // attention, the output projection, and the first product of the feed-forward network.
+  // The converted input (detail/panel/input.hpp) of the projections of attention, later of the output projection, and
+  // later of the first product of the feed-forward network.
   [[no_unique_address]] QueryInput<shape, Vectors, typename Layer::Precision> input;
 
   // Returns the input of the next sublayer: `normed` in pre-LN, x in post-LN.
@@ -48,8 +48,7 @@ struct EncoderScratch {
   using Precision = typename Layer::Precision;
   static constexpr detail::PanelLayout layout = LayerPanels<Layer>::layout;
   static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<Layer>;
-  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention. 0 if the target
-  // never stores hidden features there, or if a cache holds the keys.
+  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention, or 0.
   static constexpr std::size_t panels_in_keys = [] {
     if constexpr (detail::target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
       return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * layout.width());
