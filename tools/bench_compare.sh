@@ -3,15 +3,22 @@
 # Implements ./dev bench compare: compares ladon_bench of a revision with ladon_bench of the work tree.
 : "${root:?}" "${builds:?}"
 
-# bench_compare REVISION [--isa NAME] ARGS...: builds ladon_bench of REVISION and of the work tree, and compares the
-# shares of the FMA peak that both reach.
+# bench_compare REVISION [--isa NAME] [--precision NAME] ARGS...: builds ladon_bench of REVISION and of the work tree,
+# and compares the shares of the peak that both reach.
 bench_compare() {
-  local revision=${1:-} isa=native arguments=() commit dir=$builds/compare
+  local revision=${1:-} isa=native program=ladon_bench arguments=() commit dir=$builds/compare
   case $revision in '' | -*) die "name a revision: ./dev bench compare REVISION [ARGS...]" ;; esac
   shift
   while [ $# -gt 0 ]; do
     case $1 in
       --isa) isa=${2:?--isa takes native, default, sse2, avx2, avx512 or a value of -march}; shift ;;
+      --precision)
+        case ${2:-} in
+          float32) ;;
+          bfloat16 | int8) program=ladon_bench_$2 ;;
+          *) die "--precision takes float32, bfloat16 or int8" ;;
+        esac
+        shift ;;
       *) arguments+=("$1") ;;
     esac
     shift
@@ -22,12 +29,12 @@ bench_compare() {
   take_revision "$commit" "$dir/source"
   say "building $revision"
   configure_bench_of "$dir/source" "$dir/revision-$isa" -DLADON_ARCH="$isa"
-  build "$dir/revision-$isa" ladon_bench
+  build "$dir/revision-$isa" "$program"
   say "building the work tree"
   configure_bench "$dir/work-tree-$isa" -DLADON_ARCH="$isa"
-  build "$dir/work-tree-$isa" ladon_bench
+  build "$dir/work-tree-$isa" "$program"
   run_module python3 compare --revision "$revision" --commit "$commit" --isa "$isa" \
-    --programs "$dir/revision-$isa/bench/ladon_bench" "$dir/work-tree-$isa/bench/ladon_bench" \
+    --programs "$dir/revision-$isa/bench/$program" "$dir/work-tree-$isa/bench/$program" \
     ${arguments[@]+"${arguments[@]}"}
 }
 
