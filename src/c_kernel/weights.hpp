@@ -34,19 +34,19 @@ struct WeightsReader {
 // Converts one part of the weights from the C struct `from` to the C++ struct `to`, if the part exists. If the part is
 // an array, converts the element of each head. The macro must be used in a template. Outside a template, the compiler
 // would also check the branches of `if constexpr` that are not taken, and would reject a part that does not exist.
-#define LADON_TAKE(part)                                                                         \
-  if constexpr (requires { to.part.weight; }) {                                                  \
-    tensor(from.part##_weight, to.part.weight);                                                  \
-    if constexpr (requires { to.part.scale; }) {                                                 \
-      tensor(from.part##_weight_scale, to.part.scale);                                           \
-      tensor(from.part##_weight_row_sum, to.part.row_sum);                                       \
-    }                                                                                            \
-    if constexpr (requires { to.part.bias.data; }) tensor(from.part##_bias, to.part.bias);       \
-  } else if constexpr (requires { to.part[0].weight; }) {                                        \
-    for (std::size_t h = 0; h < to.part.size(); ++h) {                                           \
-      tensor(from.part##_weight[h], to.part[h].weight);                                          \
+#define LADON_TAKE(part)                                                                              \
+  if constexpr (requires { to.part.weight; }) {                                                       \
+    tensor(from.part##_weight, to.part.weight);                                                       \
+    if constexpr (requires { to.part.scale; }) {                                                      \
+      tensor(from.part##_weight_scale, to.part.scale);                                                \
+      tensor(from.part##_weight_row_sum, to.part.row_sum);                                            \
+    }                                                                                                 \
+    if constexpr (requires { to.part.bias.data; }) tensor(from.part##_bias, to.part.bias);            \
+  } else if constexpr (requires { to.part[0].weight; }) {                                             \
+    for (std::size_t h = 0; h < to.part.size(); ++h) {                                                \
+      tensor(from.part##_weight[h], to.part[h].weight);                                               \
       if constexpr (requires { to.part[h].bias.data; }) tensor(from.part##_bias[h], to.part[h].bias); \
-    }                                                                                            \
+    }                                                                                                 \
   }
   template <class From, class To>
   void attention(const From& from, To& to) const {

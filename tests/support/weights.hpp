@@ -17,11 +17,10 @@ namespace ladon_test {
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
 oracle::Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, float epsilon);
-oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config,
-                                  float epsilon);
+oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config, float epsilon);
 
-oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
-                                                 const ladon::Model& config, float epsilon);
+oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config,
+                                                 float epsilon);
 
 // Removes the biases of queries, keys and values if `projections` is Bias::without. Removes the bias of the output
 // projection if `output` is Bias::without.

@@ -22,9 +22,7 @@ constexpr auto x = numbers<shape.queries * shape.model>(5);  // [8 tokens][16 fe
 std::array<float, x.size()> y;
 SelfAttention::Workspace workspace;
 
-void setup() {
-  Serial.begin(115200);
-}
+void setup() { Serial.begin(115200); }
 
 void loop() {
   SelfAttention::run(x.data(), weights, y.data(), workspace);
