@@ -117,6 +117,7 @@ struct EncoderLayer {
   // The members from here on are for stacks (stack.hpp).
   template <class Packs>
   using Steps = detail::EncoderSteps<EncoderLayer, Packs>;
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): callers pass an argument of the whole call
   static constexpr const Options& own(const Options& options) noexcept { return options; }
   static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
     static_assert(shape.queries == shape.keys,

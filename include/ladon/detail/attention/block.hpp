@@ -52,15 +52,15 @@ inline constexpr bool uses_block_floats<void, Vectors> = false;
 // packs. D is a description such as AttentionTypes.
 template <class D, class Simd, PanelLayout T, std::size_t Packs, class ViewType>
 struct AttendForm {
-  static constexpr Shape S = D::shape;
+  static constexpr Shape shape = D::shape;
   using Vectors = typename D::Vectors;
   using Score = typename D::Score;
-  using Function = ScoreFunction<S, Score>;
-  using L = ShapeLayout<S, Vectors>;
+  using Function = ScoreFunction<shape, Score>;
+  using L = ShapeLayout<shape, Vectors>;
   using Pack = typename Simd::template Pack<T.lanes>;
   using KeyPack = typename Simd::template Pack<L::keys.lanes>;
   using View = ViewType;
-  using Single = SingleForm<S, Score, Vectors, Simd, View>;
+  using Single = SingleForm<shape, Score, Vectors, Simd, View>;
   // A single query has separate kernels, unless panels of keys have only one lane.
   static constexpr bool is_single = is_single_token<Simd, T> && L::keys.lanes > 1;
   // Whether the keys and values come from a bfloat16 or int8 cache, and are converted to floats for each key block.
@@ -68,12 +68,12 @@ struct AttendForm {
   static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
   static constexpr bool uses_block_floats = detail::uses_block_floats<typename D::Weights, Vectors> && !widened &&
                                             !uses_pairs && T.width() == 4 && L::keys.width() == 4 &&
-                                            S.head_width <= block_floats::most_width;
-  using BlockForm = QueryBlockForm<Pack, QueryBlockSizes{T, Packs, L::keys.width(), S.head_width, S.value_width,
+                                            shape.head_width <= block_floats::most_width;
+  using BlockForm = QueryBlockForm<Pack, QueryBlockSizes{T, Packs, L::keys.width(), shape.head_width, shape.value_width,
                                                          uses_block_floats, uses_pairs, widened}>;
   static constexpr std::size_t packs = Packs;
   static constexpr std::size_t key_block = widened ? L::widened_block : L::block;
-  static constexpr bool one_key_block = S.keys <= key_block;
+  static constexpr bool one_key_block = shape.keys <= key_block;
   static constexpr std::size_t softmax_chains = Vectors::softmax_chains;
   static constexpr bool interleaves_exponentials = Vectors::exponentials_beside_values;
 };

@@ -50,21 +50,22 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   using Position = typename D::Position;
   using Vectors = typename D::Vectors;
   using KeyPack = typename Base::KeyPack;
-  static constexpr Shape S = D::shape;
+  static constexpr Shape shape = D::shape;
   static constexpr PanelLayout q = Base::q, k = Base::k, last_q = Base::last_q, last_k = Base::last_k;
 
   // Whether `extend` projects a single token for all heads in one product, which reads weights faster from memory than
   // a product for each head. Needs contiguous weights, and head_width == value_width, because the result is stored in
   // the array of the heads. MultiHeadAttention::attend never does this, so that it is bit-identical to `run`.
   static constexpr bool joins_heads_of_single_token = target::Current::streams > 1 && (Weights::heads_adjacent) &&
-                                                      (S.head_width == S.value_width) && is_single_token<Simd, q>;
+                                                      (shape.head_width == shape.value_width) &&
+                                                      is_single_token<Simd, q>;
 
   // Computes the attention of every head to a cache. Projected: `call.heads` already holds the queries of every head,
   // which the outputs overwrite.
   template <bool Projected = false, class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
-                                     CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
-    const Range groups = share.of(S.kv_heads);
+                                     CachedScratch<shape, Vectors>& scratch, CallShare share = {}) noexcept {
+    const Range groups = share.of(shape.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       Base::template attend_group<Projected>(
           call, bound, g, KeysAndValues{cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
@@ -76,25 +77,25 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   // With several threads, computes only the groups in `share`. cache.length and cache.not_finite_end then stay
   // unchanged, because other threads read them. In a later phase, count_tokens updates both.
   template <class Call, class Cache, class CallShare = WholeCall>
-  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Vectors>& scratch,
+  static constexpr void extend(Call call, Cache& cache, CachedScratch<shape, Vectors>& scratch,
                                CallShare share = {}) noexcept {
     const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
-    LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens", call.options.caller,
-                  {{"cache.length", past}, {"tokens", tokens}, {"shape.keys", S.keys}});
+    LADON_EXPECTS(Cache::ring || length <= shape.keys, "ladon: the cache has no room for these tokens",
+                  call.options.caller, {{"cache.length", past}, {"tokens", tokens}, {"shape.keys", shape.keys}});
     if constexpr (joins_heads_of_single_token && CallShare::whole) {
       append_one(call, cache);
     } else {
       append(call, cache, scratch, share);
     }
-    call.lengths.keys = length < S.keys ? length : S.keys;
-    const BoundQueries bound{bind_behind<S, Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
+    call.lengths.keys = length < shape.keys ? length : shape.keys;
+    const BoundQueries bound{bind_behind<shape, Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
     if constexpr (CallShare::whole) {
       attend_filled(call, bound, cache, scratch);
     } else {
-      const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + S.keys;
-      const Range groups = share.of(S.kv_heads);
+      const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + shape.keys;
+      const Range groups = share.of(shape.kv_heads);
       for (std::size_t g = groups.begin; g < groups.end; ++g) {
-        const bool finite = earlier_finite && stored_finite<S.keys>(cache.values[g], tokens, past);
+        const bool finite = earlier_finite && stored_finite<shape.keys>(cache.values[g], tokens, past);
         Base::template attend_group<false>(
             call, bound, g, KeysAndValues{cache.keys[g].view(), cache.values[g].view(), finite}, scratch);
       }
@@ -107,19 +108,19 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     const Range once = share.of(1);
     if (once.begin == once.end) return;
     const std::size_t past = cache.length;
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      if (!stored_finite<S.keys>(cache.values[g], tokens, past)) cache.not_finite_end = past + tokens;
+    for (std::size_t g = 0; g < shape.kv_heads; ++g) {
+      if (!stored_finite<shape.keys>(cache.values[g], tokens, past)) cache.not_finite_end = past + tokens;
     }
     cache.length = past + tokens;
   }
   // If joins_heads_of_single_token is true, first projects the query for all heads in one product.
   template <class Call, class Queries, class Cache, class CallShare = WholeCall>
   static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
-                                      CachedScratch<S, Vectors>& scratch, CallShare share = {}) noexcept {
+                                      CachedScratch<shape, Vectors>& scratch, CallShare share = {}) noexcept {
     constexpr bool projected = joins_heads_of_single_token && CallShare::whole;
     if constexpr (projected) {
-      matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
-                                                  Epilogue<1>{call.heads, 0, {Base::query_scale}});
+      matmul<Simd, q, 1, shape.query_rows(), shape.model>(call.weights.query(0), call.x, 1,
+                                                          Epilogue<1>{call.heads, 0, {Base::query_scale}});
     }
     attend_cache<projected>(call, bound, cache, scratch, share);
   }
@@ -136,14 +137,14 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache, [[maybe_unused]] float* projected) noexcept {
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+    for (std::size_t g = 0; g < shape.kv_heads; ++g) {
       if constexpr (Cache::precision == CachePrecision::float32) {
         Base::project_keys(w.key(g), context, active, position, cache.keys[g].data);
       } else {
-        fill_panels<S.head_width, S.key_model>(
+        fill_panels<shape.head_width, shape.key_model>(
             w.key(g), context, active, projected, cache.keys[g], [&]<class Pack, std::size_t Packs>(Range range) {
               if constexpr (Position::rotates) {
-                apply_rotary<Position, Pack, Packs, k.width(), S.head_width>(
+                apply_rotary<Position, Pack, Packs, k.width(), shape.head_width>(
                     position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
               }
             });
@@ -155,15 +156,16 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   static constexpr void fill_values(Context context, const Weights& w, std::size_t active, Cache& cache,
                                     [[maybe_unused]] float* projected) noexcept {
     cache.not_finite_end = 0;
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+    for (std::size_t g = 0; g < shape.kv_heads; ++g) {
       bool finite = true;
       if constexpr (Cache::precision == CachePrecision::float32) {
-        Base::template project_context<S.value_width, S.value_model>(w.value(g), context, active, cache.values[g].data);
-        finite = all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active);
+        Base::template project_context<shape.value_width, shape.value_model>(w.value(g), context, active,
+                                                                             cache.values[g].data);
+        finite = all_finite<KeyPack, k.width(), shape.value_width>(cache.values[g].data, active);
       } else {
-        fill_panels<S.value_width, S.value_model>(w.value(g), context, active, projected, cache.values[g],
-                                                  []<class, std::size_t>(Range) {});
-        finite = stored_finite<S.keys>(cache.values[g], active, 0);
+        fill_panels<shape.value_width, shape.value_model>(w.value(g), context, active, projected, cache.values[g],
+                                                          []<class, std::size_t>(Range) {});
+        finite = stored_finite<shape.keys>(cache.values[g], active, 0);
       }
       if (!finite) cache.not_finite_end = active;
     }
@@ -175,33 +177,34 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   template <std::size_t Rows, std::size_t Inner, class W, class Context, class Storage, class Finish>
   static constexpr void fill_panels(const W& w, Context context, std::size_t active, float* projected, Storage& to,
                                     Finish finish) noexcept {
-    for_panels<k, last_k, S.keys>(active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        const Range range = tokens_of<k>(p, 1, active);
-        matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(p), 1,
-                                            Epilogue<k.width()>{projected, 0});
-        finish.template operator()<typename Simd::template Pack<P.lanes>, Packs>(range);
-        scatter<S.keys, k.width()>(projected, range.end - range.begin, range.begin, to);
-      }
-    });
+    for_panels<k, last_k, shape.keys>(
+        active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+          for (std::size_t p = first; p < first + count; ++p) {
+            const Range range = tokens_of<k>(p, 1, active);
+            matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(p), 1,
+                                                Epilogue<k.width()>{projected, 0});
+            finish.template operator()<typename Simd::template Pack<P.lanes>, Packs>(range);
+            scatter<shape.keys, k.width()>(projected, range.end - range.begin, range.begin, to);
+          }
+        });
   }
 
   // Projects keys and values of the heads in `share` from `call.x`, and appends them to the cache.
   template <class Call, class Cache, class CallShare>
-  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Vectors>& scratch,
+  static constexpr void append(const Call& call, Cache& cache, CachedScratch<shape, Vectors>& scratch,
                                CallShare share) noexcept {
     const std::size_t tokens = call.lengths.queries;
-    const Range groups = share.of(S.kv_heads);
-    for_panels<q, last_q, S.queries>(
+    const Range groups = share.of(shape.kv_heads);
+    for_panels<q, last_q, shape.queries>(
         tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           const Epilogue<P.width()> project{scratch.projected.data, 0};
           for (std::size_t p = first; p < first + count; ++p) {
             const Range range = tokens_of<q>(p, 1, tokens);
-            const auto x = call.x.template panels_from<S.model, q.width()>(p);
+            const auto x = call.x.template panels_from<shape.model, q.width()>(p);
             for (std::size_t g = groups.begin; g < groups.end; ++g) {
-              matmul<Simd, P, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
+              matmul<Simd, P, Packs, shape.head_width, shape.model>(call.weights.key(g), x, 1, project);
               append_keys<P, Packs>(g, project.out, range, call.options.position, cache);
-              matmul<Simd, P, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
+              matmul<Simd, P, Packs, shape.value_width, shape.model>(call.weights.value(g), x, 1, project);
               append_values<P, CallShare::whole>(g, project.out, range, cache);
             }
           }
@@ -211,15 +214,15 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   // Like `append`, for a single token, in one product for all heads. `call.heads` is scratch memory.
   template <class Call, class Cache>
   static constexpr void append_one(const Call& call, Cache& cache) noexcept {
-    constexpr std::size_t rows = S.kv_heads * S.head_width;
+    constexpr std::size_t rows = shape.kv_heads * shape.head_width;
     const Epilogue<1> project{call.heads, 0};
-    matmul<Simd, q, 1, rows, S.model>(call.weights.key(0), call.x, 1, project);
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      append_keys<q, 1>(g, call.heads + g * S.head_width, {0, 1}, call.options.position, cache);
+    matmul<Simd, q, 1, rows, shape.model>(call.weights.key(0), call.x, 1, project);
+    for (std::size_t g = 0; g < shape.kv_heads; ++g) {
+      append_keys<q, 1>(g, call.heads + g * shape.head_width, {0, 1}, call.options.position, cache);
     }
-    matmul<Simd, q, 1, rows, S.model>(call.weights.value(0), call.x, 1, project);
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      append_values<q, true>(g, call.heads + g * S.value_width, {0, 1}, cache);
+    matmul<Simd, q, 1, rows, shape.model>(call.weights.value(0), call.x, 1, project);
+    for (std::size_t g = 0; g < shape.kv_heads; ++g) {
+      append_values<q, true>(g, call.heads + g * shape.value_width, {0, 1}, cache);
     }
     cache.length += 1;
   }
@@ -231,21 +234,21 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
                                     Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
     if constexpr (Position::rotates) {
-      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(
           position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
-    scatter<S.keys, P.width()>(projected, tokens, first, cache.keys[g]);
+    scatter<shape.keys, P.width()>(projected, tokens, first, cache.keys[g]);
   }
   template <PanelLayout P, bool UpdatesFinite, class Cache>
   static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    scatter<S.keys, P.width()>(projected, tokens, first, cache.values[g]);
+    scatter<shape.keys, P.width()>(projected, tokens, first, cache.values[g]);
     if constexpr (UpdatesFinite) {
       bool finite = true;
       if constexpr (Cache::precision == CachePrecision::float32) {
-        finite = all_finite<typename Simd::template Pack<P.lanes>, P.width(), S.value_width>(projected, tokens);
+        finite = all_finite<typename Simd::template Pack<P.lanes>, P.width(), shape.value_width>(projected, tokens);
       } else {
-        finite = stored_finite<S.keys>(cache.values[g], tokens, first);  // rounding to bfloat16 may give infinity
+        finite = stored_finite<shape.keys>(cache.values[g], tokens, first);  // rounding to bfloat16 may give infinity
       }
       if (!finite) cache.not_finite_end = first + tokens;
     }

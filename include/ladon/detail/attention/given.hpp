@@ -40,30 +40,30 @@ AttentionCall(const float*, const float*, const float*, float*, Lengths, const O
 // `Simd` provides the packs: vector registers at run time, plain arrays in constant evaluation (detail/vec/choose.hpp).
 template <class D, class Simd>
 struct AttentionSteps {
-  static constexpr Shape S = D::shape;
+  static constexpr Shape shape = D::shape;
   using Score = typename D::Score;
   using Position = typename D::Position;
   using Vectors = typename D::Vectors;
-  using L = ShapeLayout<S, Vectors>;
+  using L = ShapeLayout<shape, Vectors>;
   static constexpr PanelLayout q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
   // Computes the query heads that belong to `share`.
   template <class Call, class CallShare = WholeCall>
-  static constexpr void run(const Call& call, AttentionWorkspace<S, Vectors>& workspace,
+  static constexpr void run(const Call& call, AttentionWorkspace<shape, Vectors>& workspace,
                             CallShare share = {}) noexcept {
     float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
     const std::size_t active = call.lengths.keys;
-    const Range wanted = share.of(S.heads);
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      const Range heads = Range{g * S.heads_per_group(), (g + 1) * S.heads_per_group()} & wanted;
+    const Range wanted = share.of(shape.heads);
+    for (std::size_t g = 0; g < shape.kv_heads; ++g) {
+      const Range heads = Range{g * shape.heads_per_group(), (g + 1) * shape.heads_per_group()} & wanted;
       if (!CallShare::whole && heads.begin >= heads.end) continue;
-      to_panels<KeyPack, k, S.head_width>(call.keys + g * S.keys * S.head_width, active, keys);
-      to_panels<KeyPack, k, S.value_width>(call.values + g * S.keys * S.value_width, active, values);
+      to_panels<KeyPack, k, shape.head_width>(call.keys + g * shape.keys * shape.head_width, active, keys);
+      to_panels<KeyPack, k, shape.value_width>(call.values + g * shape.keys * shape.value_width, active, values);
       if constexpr (Position::rotates) {
-        apply_rotary_to_keys<Position, KeyPack, k, S.keys, S.head_width>(call.options.position, active, keys);
+        apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, active, keys);
       }
-      const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+      const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), shape.value_width>(values, active);
       for (std::size_t h = heads.begin; h < heads.end; ++h) {
         attend_head(call, Head<>{{keys, values, finite}, h, sink_of<Score>(call.options, h)}, workspace);
       }
@@ -73,34 +73,34 @@ struct AttentionSteps {
  private:
   template <class Call>
   static constexpr void attend_head(const Call& call, const Head<>& head,
-                                    AttentionWorkspace<S, Vectors>& workspace) noexcept {
-    const float* const rows = call.queries + head.index * S.queries * S.head_width;
-    float* const out = call.out + head.index * S.queries * S.value_width;
+                                    AttentionWorkspace<shape, Vectors>& workspace) noexcept {
+    const float* const rows = call.queries + head.index * shape.queries * shape.head_width;
+    float* const out = call.out + head.index * shape.queries * shape.value_width;
     float* const query = workspace.scratch.query.data;
     const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       using Pack = typename Simd::template Pack<P.lanes>;
       for (std::size_t p = first; p < first + count; ++p) {
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         const std::size_t tokens = queries.end - queries.begin;
-        to_panels<Pack, P, S.head_width>(rows + queries.begin * S.head_width, tokens, query);
+        to_panels<Pack, P, shape.head_width>(rows + queries.begin * shape.head_width, tokens, query);
         scale<Pack, P>(query);
         if constexpr (Position::rotates) {
-          apply_rotary<Position, Pack, Packs, P.width(), S.head_width>(
+          apply_rotary<Position, Pack, Packs, P.width(), shape.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
               query);
         }
         attend_query_block<AttendForm<D, Simd, P, Packs, const float*>>(
             head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
             call.mask, call.capture_of(head.index, queries));
-        from_panels<Pack, P, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);
+        from_panels<Pack, P, shape.value_width>(workspace.out.data, tokens, out + queries.begin * shape.value_width);
       }
     };
-    for_panels<q, L::last_queries, S.queries>(call.lengths.queries, attend);
+    for_panels<q, L::last_queries, shape.queries>(call.lengths.queries, attend);
   }
   template <class Pack, PanelLayout P>
   static constexpr void scale(float* query) noexcept {
-    const Pack factor = Pack::broadcast(ScoreFunction<S, Score>::query_scale);
-    for (std::size_t i = 0; i < S.head_width * P.width(); i += Pack::lanes) {
+    const Pack factor = Pack::broadcast(ScoreFunction<shape, Score>::query_scale);
+    for (std::size_t i = 0; i < shape.head_width * P.width(); i += Pack::lanes) {
       (Pack::load(query + i) * factor).store(query + i);
     }
   }

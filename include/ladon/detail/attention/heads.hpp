@@ -63,93 +63,94 @@ inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_s
 // `Simd` provides the packs: vector registers at run time, plain arrays in constant evaluation (detail/vec/choose.hpp).
 template <class D, class Simd>
 struct MultiHeadSteps {
-  static constexpr Shape S = D::shape;
+  static constexpr Shape shape = D::shape;
   using Weights = typename D::Weights;
   using Score = typename D::Score;
   using Position = typename D::Position;
   using Vectors = typename D::Vectors;
-  using L = ShapeLayout<S, Vectors>;
+  using L = ShapeLayout<shape, Vectors>;
   static constexpr PanelLayout q = L::queries, k = L::keys;
   static constexpr PanelLayout last_q = L::last_queries, last_k = L::last_keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
-  static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
+  static constexpr float query_scale = ScoreFunction<shape, Score>::query_scale;
   // Whether attend_all_heads projects the queries of all heads in one product. They lie in the array of the heads,
   // where the output of a head later overwrites them. Therefore head_width must equal value_width, and all keys must
   // fit into one key block: a second block would read overwritten queries.
-  static constexpr bool joins_queries = target::Current::joins_queries && S.heads > 1 && (Weights::heads_adjacent) &&
-                                        (S.head_width == S.value_width) && (S.keys <= L::block) &&
-                                        !is_single_token<Simd, q>;
+  static constexpr bool joins_queries = target::Current::joins_queries && shape.heads > 1 &&
+                                        (Weights::heads_adjacent) && (shape.head_width == shape.value_width) &&
+                                        (shape.keys <= L::block) && !is_single_token<Simd, q>;
 
   // Whether the queries of a head are projected for all panels before the attention of the first panel, because each
   // pass over int8 weights prepares the weights (DSP extension, Cortex-M0+, Helium). They lie in the memory of the
   // head's output, so head_width must equal value_width.
   static constexpr bool projects_all_panels_first =
-      precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
+      precision::is_int8<typename Weights::Precision> && shape.head_width == shape.value_width &&
       cortex_m::Engine<typename Vectors::Int8Element, Simd>::prepares_weights;
 
   // Whether keys and values may be words, the 32-bit integers of detail/cortex_m/m0_attention.hpp.
   static constexpr bool may_use_words = uses_block_floats<Weights, Vectors> && q.width() == 4 && k.width() == 4 &&
-                                        S.head_width <= block_floats::most_width &&
-                                        block_floats::has_words<S.head_width> && block_floats::has_words<S.value_width>;
+                                        shape.head_width <= block_floats::most_width &&
+                                        block_floats::has_words<shape.head_width> &&
+                                        block_floats::has_words<shape.value_width>;
 
   // How many query heads attend_heads computes together. If 1, attend_head computes one head after another.
   static constexpr std::size_t heads_together = is_single_token<Simd, q> ? L::heads_together : 1;
 
-  static constexpr bool uses_pairs = attends_in_pairs<S, typename Weights::Precision, Vectors>;
+  static constexpr bool uses_pairs = attends_in_pairs<shape, typename Weights::Precision, Vectors>;
 
   // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. convert_tokens and
   // context_to_panels also make the quantised or bfloat16 panels that some projections need (detail/panel/input.hpp).
   template <class CallShare = WholeCall>
   static constexpr void tokens_to_panels(const float* rows, std::size_t active, float* panels,
                                          CallShare share = {}) noexcept {
-    rows_to_panels<q, last_q, S.queries, S.model>(rows, active, panels, share);
+    rows_to_panels<q, last_q, shape.queries, shape.model>(rows, active, panels, share);
   }
   template <class Input, class CallShare = WholeCall>
   static constexpr void convert_tokens(const float* panels, std::size_t active, Input& input,
                                        CallShare share = {}) noexcept {
-    convert_input<Simd, q, last_q, S.queries, S.model>(panels, active, input, share);
+    convert_input<Simd, q, last_q, shape.queries, shape.model>(panels, active, input, share);
   }
   template <std::size_t Features, class Input, class CallShare = WholeCall>
   static constexpr void context_to_panels(const float* rows, std::size_t active, float* panels, Input& input,
                                           CallShare share = {}) noexcept {
-    rows_to_panels<k, last_k, S.keys, Features>(rows, active, panels, share);
-    convert_input<Simd, k, last_k, S.keys, Features>(panels, active, input, share);
+    rows_to_panels<k, last_k, shape.keys, Features>(rows, active, panels, share);
+    convert_input<Simd, k, last_k, shape.keys, Features>(panels, active, input, share);
   }
   template <class CallShare = WholeCall>
   static constexpr void panels_to_rows(const float* panels, std::size_t active, float* rows,
                                        CallShare share = {}) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
       const Range tokens = tokens_of<q>(first, count, active);
-      from_panels<typename Simd::template Pack<P.lanes>, P, S.model>(
-          panels + tokens.begin * S.model, tokens.end - tokens.begin, rows + tokens.begin * S.model);
+      from_panels<typename Simd::template Pack<P.lanes>, P, shape.model>(
+          panels + tokens.begin * shape.model, tokens.end - tokens.begin, rows + tokens.begin * shape.model);
     };
-    for_panels<q, last_q, S.queries>(active, run, share);
+    for_panels<q, last_q, shape.queries>(active, run, share);
   }
 
   // Keys and values are projected from `context`, a view of panels. `share` holds whole groups of query heads, so no
   // two threads project the same keys and values.
   template <class Call, class Context, class CallShare = WholeCall>
-  static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<S, Vectors>& scratch,
+  static constexpr void attend_all_heads(const Call& call, Context context, HeadScratch<shape, Vectors>& scratch,
                                          CallShare share = {}) noexcept {
     constexpr bool projected = joins_queries && CallShare::whole;
     if constexpr (projected) {
-      for_panels<q, last_q, S.queries>(call.lengths.queries,
-                                       [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-                                         project_queries<P, Packs, S.query_rows()>(call, 0, first, count);
-                                       });
+      for_panels<q, last_q, shape.queries>(call.lengths.queries,
+                                           [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+                                             project_queries<P, Packs, shape.query_rows()>(call, 0, first, count);
+                                           });
     }
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
     float *const keys = scratch.keys.data, *const values = scratch.values.data;
-    const Range groups = share.of(S.kv_heads);
+    const Range groups = share.of(shape.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(call.weights.key(g), context, active, call.options.position, keys);
-      project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
+      project_context<shape.value_width, shape.value_model>(call.weights.value(g), context, active, values);
       if constexpr (uses_pairs) {
         const auto rounded = round_keys_and_values<decltype(bound.mask)::hides_keys>(keys, values, active);
         attend_group<projected>(call, bound, g, rounded, scratch);
       } else {
-        const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+        const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), shape.value_width>(values, active);
         const bool words = to_words(keys, values, active);
         attend_group<projected>(call, bound, g, KeysAndValues<>{keys, values, finite, words}, scratch);
       }
@@ -159,14 +160,14 @@ struct MultiHeadSteps {
   template <bool Projected, class Call, class Queries, class View, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, std::size_t group,
                                      const KeysAndValues<View>& shared, Scratch& scratch) noexcept {
-    [[maybe_unused]] const std::size_t first = group * S.heads_per_group();
+    [[maybe_unused]] const std::size_t first = group * shape.heads_per_group();
     if constexpr (heads_together > 1) {
       if (call.lengths.queries == 0) return;
-      for_row_tiles<S.heads_per_group(), heads_together>([&]<std::size_t Heads>(std::size_t h) LADON_INLINE_LAMBDA {
+      for_row_tiles<shape.heads_per_group(), heads_together>([&]<std::size_t Heads>(std::size_t h) LADON_INLINE_LAMBDA {
         attend_heads<Projected, Heads>(call, bound, shared, first + h, scratch);
       });
     } else {
-      for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
+      for (std::size_t h = first; h < first + shape.heads_per_group(); ++h) {
         attend_head<Projected>(call, bound, Head<View>{shared, h, sink_of<Score>(call.options, h)}, scratch);
       }
     }
@@ -177,14 +178,15 @@ struct MultiHeadSteps {
   template <class Input, class CallShare = WholeCall>
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                CallShare share = {}) noexcept {
-    constexpr std::size_t out_stride = S.model * q.width();
+    constexpr std::size_t out_stride = shape.model * q.width();
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      const auto in = input.template convert<Simd, P, Packs, S.concat_width()>(heads, first, count);
-      matmul<Simd, P, Packs, S.model, S.concat_width()>(w.output(),
-                                                        in.template panels_from<S.concat_width(), q.width()>(first),
-                                                        count, Epilogue<P.width()>{y + first * out_stride, out_stride});
+      const auto in = input.template convert<Simd, P, Packs, shape.concat_width()>(heads, first, count);
+      matmul<Simd, P, Packs, shape.model, shape.concat_width()>(
+          w.output(), in.template panels_from<shape.concat_width(), q.width()>(first), count,
+          Epilogue<P.width()>{y + first * out_stride, out_stride});
     };
-    for_panels<q, last_q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, share);
+    for_panels<q, last_q, shape.queries, panels_at_a_time<Simd, q, shape.queries, shape.concat_width()>>(active, run,
+                                                                                                         share);
   }
 
   template <PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features, class CallShare>
@@ -202,7 +204,7 @@ struct MultiHeadSteps {
   static LADON_INLINE constexpr void project_context(const W& w, Context context, std::size_t active,
                                                      float* out) noexcept {
     constexpr std::size_t out_stride = Rows * k.width();
-    for_panels<k, last_k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
+    for_panels<k, last_k, shape.keys, panels_at_a_time<Simd, k, shape.keys, Inner>>(
         active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
                                               Epilogue<k.width()>{out + first * out_stride, out_stride});
@@ -211,19 +213,19 @@ struct MultiHeadSteps {
   template <class W, class Context, class Data>
   static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position,
                                      float* out) noexcept {
-    project_context<S.head_width, S.key_model>(w, context, active, out);
+    project_context<shape.head_width, shape.key_model>(w, context, active, out);
     if constexpr (Position::rotates)
-      apply_rotary_to_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
+      apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(position, active, out);
   }
 
   // Replaces keys and values by words and returns true, if integers can represent all active tokens.
   static constexpr bool to_words([[maybe_unused]] float* keys, [[maybe_unused]] float* values,
                                  [[maybe_unused]] std::size_t active) noexcept {
     if constexpr (may_use_words) {
-      if (!std::is_constant_evaluated() && block_floats::fits_words<S.head_width>(keys, active) &&
-          block_floats::fits_words<S.value_width>(values, active)) {
-        block_floats::to_words<S.head_width>(keys, active);
-        block_floats::to_words<S.value_width>(values, active);
+      if (!std::is_constant_evaluated() && block_floats::fits_words<shape.head_width>(keys, active) &&
+          block_floats::fits_words<shape.value_width>(values, active)) {
+        block_floats::to_words<shape.head_width>(keys, active);
+        block_floats::to_words<shape.value_width>(values, active);
         return true;
       }
     }
@@ -235,9 +237,9 @@ struct MultiHeadSteps {
   template <bool TestsFinite>
   static constexpr KeysAndValues<PairPanels> round_keys_and_values(float* keys, float* values,
                                                                    std::size_t active) noexcept {
-    round_features<KeyPack, k.packs, k.width(), S.head_width>(keys, k.panels(active));
-    round_values<KeyPack, k.width(), S.value_width>(values, active);
-    return {{keys}, {values}, !TestsFinite || all_finite<KeyPack, k.width(), S.value_width, true>(values, active)};
+    round_features<KeyPack, k.packs, k.width(), shape.head_width>(keys, k.panels(active));
+    round_values<KeyPack, k.width(), shape.value_width>(values, active);
+    return {{keys}, {values}, !TestsFinite || all_finite<KeyPack, k.width(), shape.value_width, true>(values, active)};
   }
 
   // Computes the attention of a single query in Heads query heads, from head `first` on.
@@ -245,17 +247,18 @@ struct MultiHeadSteps {
   static constexpr void attend_heads(const Call& call, const Queries& bound, const KeysAndValues<View>& shared,
                                      std::size_t first, Scratch& scratch) noexcept {
     using Capture = decltype(call.capture_of(first, Range{0, 1}));
-    float* const query = Projected ? call.heads + first * S.head_width : scratch.query.data;
-    SingleQueries<View, Heads> heads{shared, first, {}, query, scratch.scores.data, call.heads + first * S.value_width};
+    float* const query = Projected ? call.heads + first * shape.head_width : scratch.query.data;
+    SingleQueries<View, Heads> heads{
+        shared, first, {}, query, scratch.scores.data, call.heads + first * shape.value_width};
     Capture captures[Heads]{};
     for (std::size_t h = 0; h < Heads; ++h) {
       if constexpr (!Projected) {
-        matmul<Simd, q, 1, S.head_width, S.model>(call.weights.query(first + h), call.x, 1,
-                                                  Epilogue<1>{query + h * S.head_width, 0, {query_scale}});
+        matmul<Simd, q, 1, shape.head_width, shape.model>(call.weights.query(first + h), call.x, 1,
+                                                          Epilogue<1>{query + h * shape.head_width, 0, {query_scale}});
       }
       if constexpr (Position::rotates) {
-        apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1, S.head_width>(
-            call.options.position, bound.first_position, 1, query + h * S.head_width);
+        apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1, shape.head_width>(
+            call.options.position, bound.first_position, 1, query + h * shape.head_width);
       }
       heads.sink[h] = sink_of<Score>(call.options, first + h);
       captures[h] = call.capture_of(first + h, Range{0, 1});
@@ -267,7 +270,7 @@ struct MultiHeadSteps {
 
   template <class Call>
   static constexpr float* heads_panel(const Call& call, std::size_t p) noexcept {
-    return call.heads + p * S.concat_width() * q.width();
+    return call.heads + p * shape.concat_width() * q.width();
   }
 
   // Projects Rows rows of queries, from the first row of head `h` on, for `count` panels. They lie where the output of
@@ -275,9 +278,10 @@ struct MultiHeadSteps {
   template <PanelLayout P, std::size_t Packs, std::size_t Rows, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
-    float* const out = heads_panel(call, first) + h * S.head_width * P.width();
-    matmul<Simd, P, Packs, Rows, S.model>(call.weights.query(h), call.x.template panels_from<S.model, q.width()>(first),
-                                          count, Epilogue<P.width()>{out, S.concat_width() * q.width(), {query_scale}});
+    float* const out = heads_panel(call, first) + h * shape.head_width * P.width();
+    matmul<Simd, P, Packs, Rows, shape.model>(
+        call.weights.query(h), call.x.template panels_from<shape.model, q.width()>(first), count,
+        Epilogue<P.width()>{out, shape.concat_width() * q.width(), {query_scale}});
   }
 
   // Computes all active queries in one query head, block by block: projects (or copies) them, rotates them, and
@@ -291,32 +295,32 @@ struct MultiHeadSteps {
     float* const own_query = scratch.query.data;
     const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       if constexpr (!Projected && projects_all_panels_first)
-        project_queries<P, Packs, S.head_width>(call, h, first, count);
+        project_queries<P, Packs, shape.head_width>(call, h, first, count);
       for (std::size_t p = first; p < first + count; ++p) {
-        float* const out = heads_panel(call, p) + h * S.value_width * P.width();
+        float* const out = heads_panel(call, p) + h * shape.value_width * P.width();
         float* const query = Projected ? out : own_query;
         if constexpr (!Projected && projects_all_panels_first) {
-          for (std::size_t i = 0; i < S.head_width * P.width(); ++i) query[i] = out[i];
+          for (std::size_t i = 0; i < shape.head_width * P.width(); ++i) query[i] = out[i];
         } else if constexpr (!Projected) {
-          matmul<Simd, P, Packs, S.head_width, S.model>(
-              call.weights.query(h), call.x.template panels_from<S.model, q.width()>(p), 1,
+          matmul<Simd, P, Packs, shape.head_width, shape.model>(
+              call.weights.query(h), call.x.template panels_from<shape.model, q.width()>(p), 1,
               Epilogue<P.width()>{query, 0, {query_scale}}, p == 0 ? Reading::first : Reading::again);
         }
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         if constexpr (Position::rotates) {
-          apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(
+          apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
         }
         if constexpr (std::is_same_v<View, PairPanels>) {
-          round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), S.head_width>(query, 1);
+          round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(query, 1);
         }
         attend_query_block<AttendForm<D, Simd, P, Packs, View>>(
             head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
             call.capture_of(h, queries));
       }
     };
-    for_panels<q, last_q, S.queries>(call.lengths.queries, attend);
+    for_panels<q, last_q, shape.queries>(call.lengths.queries, attend);
   }
 };
 

@@ -180,12 +180,12 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
                                                     typename Form::Pack (&sum)[Form::value_width * Heads]) noexcept {
   using Pack = typename Form::Pack;
   constexpr std::size_t lanes = Form::lanes, width = Form::width, stride = Form::stride, rows = Form::value_width;
-  constexpr std::size_t Packs = Form::packs, packs = Streams * Packs;
+  constexpr std::size_t panel_packs = Form::packs, packs = Streams * panel_packs;
   for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Heads][packs];
     LADON_UNROLL
     for (std::size_t i = 0; i < Heads * packs; ++i) {
-      const std::size_t key = (i % packs / Packs * distance + panel) * width + i % Packs * lanes;
+      const std::size_t key = (i % packs / panel_packs * distance + panel) * width + i % panel_packs * lanes;
       const Pack w = Pack::load(p + i / packs * stride + key);
       weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
     }
@@ -197,13 +197,14 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
       for (std::size_t h = 0; h < Heads; ++h) row_sum[h] = sum[row * Heads + h];
       LADON_UNROLL
       for (std::size_t i = 0; i < packs; ++i) {
-        const Pack loaded = vec::load_as_float<Pack>(first + i / Packs * distance * rows * width + i % Packs * lanes);
+        const Pack loaded =
+            vec::load_as_float<Pack>(first + i / panel_packs * distance * rows * width + i % panel_packs * lanes);
         const Pack value = Heads == 1 ? loaded : vec::keep_in_register(loaded);
         LADON_UNROLL
         for (std::size_t h = 0; h < Heads; ++h) {
           const Pack& w = weight[h][i];
           if constexpr (Selected) {
-            const std::size_t key = (i / Packs * distance + panel) * width + i % Packs * lanes;
+            const std::size_t key = (i / panel_packs * distance + panel) * width + i % panel_packs * lanes;
             const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
             row_sum[h] = select(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
           } else {

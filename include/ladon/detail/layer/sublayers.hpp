@@ -20,11 +20,11 @@ namespace LADON_NAMESPACE::detail {
 
 template <class Layer, class Simd>
 struct Sublayers {
-  static constexpr Shape S = Layer::shape;
-  using L = ShapeLayout<S, typename Layer::Vectors>;
+  static constexpr Shape shape = Layer::shape;
+  using L = ShapeLayout<shape, typename Layer::Vectors>;
   static constexpr PanelLayout t = L::queries;
-  static constexpr std::size_t stride = S.model * t.width();                 // how many floats a panel of x has
-  static constexpr std::size_t heads_stride = S.concat_width() * t.width();  // how many floats a panel of heads has
+  static constexpr std::size_t stride = shape.model * t.width();                 // how many floats a panel of x has
+  static constexpr std::size_t heads_stride = shape.concat_width() * t.width();  // how many floats a panel of heads has
   static constexpr bool post = Layer::model.norm == NormOrder::post;
   using Norm = typename NormOf<Layer::model>::Type;
   using Shared = LayerPanels<Layer>;
@@ -32,26 +32,27 @@ struct Sublayers {
   // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time.
   template <std::size_t Most, class CallShare, class F>
   static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
-    for_panels<t, L::last_queries, S.queries, Most>(active, run, share);
+    for_panels<t, L::last_queries, shape.queries, Most>(active, run, share);
   }
 
   // Computes x += output(heads), and then norm(x), the input of the next sublayer.
   template <PanelLayout P, std::size_t Packs, class Output>
   static constexpr void add_attention(const Output& output, const Norm& norm, Shared& shared, std::size_t first,
                                       std::size_t count) noexcept {
-    const auto heads = shared.input.template convert<Simd, P, Packs, S.concat_width()>(shared.heads.data, first, count)
-                           .template panels_from<S.concat_width(), t.width()>(first);
+    const auto heads =
+        shared.input.template convert<Simd, P, Packs, shape.concat_width()>(shared.heads.data, first, count)
+            .template panels_from<shape.concat_width(), t.width()>(first);
     float* const x = shared.x.data + first * stride;
-    matmul<Simd, P, Packs, S.model, S.concat_width()>(output, heads, count,
-                                                      Epilogue<P.width(), Unchanged, Combine::add>{x, stride});
+    matmul<Simd, P, Packs, shape.model, shape.concat_width()>(output, heads, count,
+                                                              Epilogue<P.width(), Unchanged, Combine::add>{x, stride});
     normalize_panels<P, Packs>(norm, x, count, shared.sublayer_input() + first * stride);
   }
 
   // Returns the input of the next product, converted if necessary (detail/panel/input.hpp).
   template <PanelLayout P, std::size_t Packs>
   static constexpr auto input_of(Shared& shared, std::size_t first, std::size_t count) noexcept {
-    return shared.input.template convert<Simd, P, Packs, S.model>(shared.sublayer_input(), first, count)
-        .template panels_from<S.model, t.width()>(first);
+    return shared.input.template convert<Simd, P, Packs, shape.model>(shared.sublayer_input(), first, count)
+        .template panels_from<shape.model, t.width()>(first);
   }
 
   // Computes x += feed_forward(input). In post-LN, then x = norm(x).
@@ -71,7 +72,7 @@ struct Sublayers {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       normalize_panels<P, Packs>(norm, in + first * stride, count, out + first * stride);
     };
-    for_panels<t, L::last_queries, S.queries>(active, run, share);
+    for_panels<t, L::last_queries, shape.queries>(active, run, share);
   }
 
  private:

@@ -257,23 +257,23 @@ template <class P, std::size_t R, class Matrix, class In>
 constexpr auto dot_of_tile() noexcept {
   using Simd = typename P::Simd;
   using Pack = typename P::Pack;
-  constexpr PanelLayout T = P::layout;
+  constexpr PanelLayout layout = P::layout;
   if constexpr (is_quantised<In>) {
     using Element = typename In::Element;
-    if constexpr (folds_int8<Simd, T, Element>) {
-      return FoldedTuples<Element, typename Simd::template Pack<2 * T.lanes>>{};
-    } else if constexpr (takes_three_quarters<Simd, T, Element>) {
-      return ThreeQuarters<Element, Pack, typename Simd::template Pack<T.lanes / 2>>{};
+    if constexpr (folds_int8<Simd, layout, Element>) {
+      return FoldedTuples<Element, typename Simd::template Pack<2 * layout.lanes>>{};
+    } else if constexpr (takes_three_quarters<Simd, layout, Element>) {
+      return ThreeQuarters<Element, Pack, typename Simd::template Pack<layout.lanes / 2>>{};
     } else {
-      return tuple_dot<vec::TupleDot<Element, Pack>, T.lanes, R>();
+      return tuple_dot<vec::TupleDot<Element, Pack>, layout.lanes, R>();
     }
-  } else if constexpr (folded_steps<Simd, T, P::inner, Matrix, In> > 1) {
-    return FoldedFloats<typename Simd::template Pack<Simd::lanes>, folded_steps<Simd, T, P::inner, Matrix, In>,
+  } else if constexpr (folded_steps<Simd, layout, P::inner, Matrix, In> > 1) {
+    return FoldedFloats<typename Simd::template Pack<Simd::lanes>, folded_steps<Simd, layout, P::inner, Matrix, In>,
                         std::is_same_v<In, PanelsView> ? 1 : 2>{};
   } else if constexpr (std::is_same_v<In, BFloat16PanelsView>) {
-    return tuple_dot<vec::TupleDot<BFloat16, Pack>, T.lanes, R>();
+    return tuple_dot<vec::TupleDot<BFloat16, Pack>, layout.lanes, R>();
   } else {
-    return EachPack<vec::FloatDot<Pack>, T.lanes>{};
+    return EachPack<vec::FloatDot<Pack>, layout.lanes>{};
   }
 }
 // The sums of a folded tile, after `unfold`.

@@ -190,7 +190,8 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
     };
     // Integer sums of q + zero start at -zero * row_sum, which cancels the products zero * weight. Subtracted at the
     // end, zero * row_sum would occupy registers during the loop.
-    const auto start_of = [&](const auto& of_rows, std::size_t r, std::size_t v) LADON_INLINE_LAMBDA {
+    const auto start_of = [&]([[maybe_unused]] const auto& of_rows, [[maybe_unused]] std::size_t r,
+                              [[maybe_unused]] std::size_t v) LADON_INLINE_LAMBDA {
       if constexpr (!is_quantised<In>) {
         return start.template operator()<Pack>(p, first + r, v, r, of_rows);
       } else if constexpr (vec::holds_zero_point<typename In::Element>) {
@@ -202,7 +203,8 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
     };
     const auto accumulate = [&](Tile& tile) LADON_INLINE_LAMBDA {
       const auto* const panel = in.template panels_from<P::inner, P::width>(p).data;
-      weights.for_pieces(p > 0, [&](std::size_t k, std::size_t count, auto matrix) LADON_INLINE_LAMBDA {
+      weights.for_pieces(p > 0, [&]([[maybe_unused]] std::size_t k, [[maybe_unused]] std::size_t count,
+                                    auto matrix) LADON_INLINE_LAMBDA {
         if constexpr (decltype(weights)::in_place) {
           const bool last = is_folded<Dot> || (reading == Reading::first && p + 1 == panels);
           accumulate_in_place<P, In>(tile, matrix, panel, last, first + 2 * R <= P::rows);

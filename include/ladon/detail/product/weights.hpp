@@ -71,7 +71,9 @@ struct WeightsIn16Bits {
 
   explicit WeightsIn16Bits(Matrix rows) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
-      for (std::size_t i = 0; i < Inner; ++i) weight[r * features + i] = *rows.rows_from(r).columns_from(i).data;
+      for (std::size_t i = 0; i < Inner; ++i) {
+        weight[r * features + i] = std::int16_t{*rows.rows_from(r).columns_from(i).data};
+      }
       if constexpr (features > Inner) weight[r * features + Inner] = 0;
     }
   }
