@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/build/compiler.hpp>
-#include <ladon/detail/build/reject.hpp>
+#include <ladon/detail/config/compiler.hpp>
+#include <ladon/detail/config/reject.hpp>
 #include <ladon/position.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>

@@ -9,7 +9,7 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/rotary_table.hpp>
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 
 namespace LADON_NAMESPACE {
 

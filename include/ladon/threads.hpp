@@ -16,7 +16,7 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/panel/range.hpp>
 
 namespace LADON_NAMESPACE {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 
 #if !defined(LADON_ARGUMENT_CHECKS)
 #define LADON_ARGUMENT_CHECKS 1

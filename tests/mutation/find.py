@@ -154,8 +154,8 @@ constexpr void ladon_expects(bool, const char*, AnyCaller = {}, std::initializer
 def mutants(include, compiler):
     """Returns all mutants of the headers, in the order of files and positions.
 
-    detail/target and detail/build have no mutants. detail/target only chooses between implementations that compute
-    equal results. detail/build has attributes, builtins and messages.
+    detail/target and detail/config have no mutants. detail/target only chooses between implementations that compute
+    equal results. detail/config has attributes, builtins and messages.
     """
     unit = parse(include, compiler)
     errors = [str(d) for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
@@ -168,7 +168,7 @@ def mutants(include, compiler):
             if child.location.file is None or not child.location.file.name.startswith(include):
                 continue
             name = child.location.file.name
-            if "/detail/target/" in name or "/detail/build/" in name:
+            if "/detail/target/" in name or "/detail/config/" in name:
                 continue
             if child.kind in FUNCTIONS:
                 finder = finders.setdefault(name, Finder(os.path.relpath(name, include), open(name).read()))

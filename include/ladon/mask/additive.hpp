@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>

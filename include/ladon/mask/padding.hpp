@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>

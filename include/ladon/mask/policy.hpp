@@ -31,7 +31,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/panel/range.hpp>
 #include <ladon/detail/vec/array.hpp>
 #include <ladon/shape.hpp>

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 
 namespace LADON_NAMESPACE::detail::cortex_m::m0 {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

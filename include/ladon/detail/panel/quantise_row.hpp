@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/panel/rotate_int8.hpp>
 
 namespace LADON_NAMESPACE::detail {

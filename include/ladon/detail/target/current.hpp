@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the target. Each target defines target::Current and LADON_KERNEL, the attribute of kernels. A target may
-// define further macros (detail/build/compiler.hpp).
+// define further macros (detail/config/compiler.hpp).
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>

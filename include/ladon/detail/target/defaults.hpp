@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/build/abi.hpp>
+#include <ladon/detail/config/abi.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

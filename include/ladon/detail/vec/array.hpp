@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/vec/exp2_table.hpp>
 #include <ladon/detail/vec/scalar.hpp>
 

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/vec/array.hpp>
 
 // Deterministic builds do not use 32-bit NEON and Helium, which flush subnormals to zero.

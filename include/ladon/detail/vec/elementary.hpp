@@ -16,7 +16,7 @@
 #include <numbers>
 #include <type_traits>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/vec/exp2_table.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {

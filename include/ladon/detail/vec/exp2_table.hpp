@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
 

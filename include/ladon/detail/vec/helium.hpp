@@ -8,7 +8,7 @@
 
 #include <arm_mve.h>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/vec/scalar.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {

@@ -10,7 +10,7 @@
 #include <wasm_simd128.h>
 #endif
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
 

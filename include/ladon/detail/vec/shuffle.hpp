@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/vec/array.hpp>
 #include <ladon/detail/vec/elementary.hpp>
 

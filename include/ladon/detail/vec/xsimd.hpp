@@ -19,7 +19,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/vec/exp2_table.hpp>
 #include <ladon/detail/vec/shuffle.hpp>
 

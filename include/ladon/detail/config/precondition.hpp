@@ -2,7 +2,7 @@
 // Where an argument was made, and the end of a program that breaks a precondition, in a checked build (checks.hpp).
 #pragma once
 
-#include <ladon/detail/build/compiler.hpp>
+#include <ladon/detail/config/compiler.hpp>
 
 #if LADON_CHECKED
 #include <cstddef>

@@ -10,7 +10,7 @@
 #include <span>
 #include <type_traits>
 
-#include <ladon/detail/build/abi.hpp>
+#include <ladon/detail/config/abi.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

@@ -2,7 +2,7 @@
 // The instruction sets that Ladon has code for. Each macro is 1 or 0.
 #pragma once
 
-#include <ladon/detail/build/settings.hpp>
+#include <ladon/detail/config/settings.hpp>
 
 // The compiler has __builtin_shufflevector. Without it, shuffles go through memory (detail/vec/shuffle.hpp).
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)

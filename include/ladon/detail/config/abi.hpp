@@ -3,8 +3,8 @@
 // With equal names, the linker would keep one of two different functions, and an SSE2 machine could run AVX-512.
 #pragma once
 
-#include <ladon/detail/build/isa.hpp>
-#include <ladon/detail/build/settings.hpp>
+#include <ladon/detail/config/isa.hpp>
+#include <ladon/detail/config/settings.hpp>
 
 #if !defined(LADON_ABI)
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
