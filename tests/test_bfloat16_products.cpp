@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 
-#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/product/product.hpp>
 
 #include "support/layer_product.hpp"

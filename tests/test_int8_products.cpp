@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/product/product.hpp>
 
 #include "support/layer_product.hpp"
@@ -50,7 +50,7 @@ void rotate_in_place(std::vector<float>& x) {
   }
 }
 
-// Computes the product in plain loops (detail/panel/quantise.hpp and detail/product/product.hpp state the
+// Computes the product in plain loops (detail/panel/quantise_features.hpp and detail/product/product.hpp state the
 // formulas).
 template <int Bits, bool Rotated, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& problem) {

@@ -85,7 +85,7 @@ TEST_CASE("LayerNorm: several widths, means far from zero, large and small varia
 #endif
 }
 
-// Layers have a separate function for the norm of a single token (norm_single_token.hpp).
+// Layers have a separate function for the norm of a single token (norm.hpp).
 TEST_CASE("LayerNorm of a single token: means far from zero, and epsilon") {
   check_norm<NormKind::layer, 17, 1>();
   check_epsilon<NormKind::layer, 1>();

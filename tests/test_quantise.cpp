@@ -89,9 +89,9 @@ constexpr Quantised<Out, In> quantised_rotated(const std::array<float, Out * In>
 
 }  // namespace
 
-// W is the matrix of the float weights, and H is the Hadamard matrix of hadamard.hpp. Q is the matrix of the quantised
-// weights, with each row multiplied by its scale. Apart from rounding, quantise_rotated gives Q = W H / 8. Because H H
-// is 8 times the identity, Q H = W.
+// W is the matrix of the float weights, and H is the Hadamard matrix of rotate_int8.hpp. Q is the matrix of the
+// quantised weights, with each row multiplied by its scale. Apart from rounding, quantise_rotated gives Q = W H / 8.
+// Because H H is 8 times the identity, Q H = W.
 TEST_CASE("quantise_rotated: the sums of eight weights with the signs of H, negative scales") {
   constexpr auto q = quantised_rotated<2, 8>({127, 0, 0, 0, 0, 0, 0, 0, /* row 1 */ 1, 2, 4, 8, 16, 32, 64, 0});
   CHECK(q.finite);

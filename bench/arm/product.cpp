@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <type_traits>
 
-#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/product/product.hpp>
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/panel/cache.hpp>
+#include <ladon/detail/panel/cache_panels.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/mask/position.hpp>
 #include <ladon/shape.hpp>

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/panel/quantise_row.hpp>
+#include <ladon/detail/panel/quantise_weight_row.hpp>
 #include <ladon/views.hpp>
 #include <ladon/weights.hpp>
 

@@ -15,7 +15,7 @@
 #include <ladon/bfloat16.hpp>
 #include <ladon/checks.hpp>
 #include <ladon/detail/panel/rotate_int8.hpp>
-#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/panel/weight_rows.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
@@ -147,8 +147,9 @@ struct Norm<Size, K, B> {
 //     projections, output            whether the query, key and value projections, and the output, have biases
 //     Biased<P, Q>                   the same layout, with projections = P and output = Q
 //     Weights<S>                     the tensors for the shape S
-//     Weights<S>::query(head), key(head), value(head), output()    the rows of a projection (detail/panel/rows.hpp)
-//     Weights<S>::heads_adjacent     whether the rows of head h + 1 directly follow the rows of head h in memory
+//     Weights<S>::query(head), key(head), value(head), output()    the rows of a projection
+//     (detail/panel/weight_rows.hpp) Weights<S>::heads_adjacent     whether the rows of head h + 1 directly follow the
+//     rows of head h in memory
 namespace layout {
 
 // PyTorch's MultiheadAttention: in_proj [out][in] holds the rows of queries, keys and values, in this order.

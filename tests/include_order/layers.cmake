@@ -8,7 +8,7 @@ set(layers
   "detail/target/"
   "bfloat16.hpp detail/config/"
   "detail/vec/ detail/panel/rotate_int8.hpp"
-  "checks.hpp views.hpp detail/panel/range.hpp detail/panel/rows.hpp detail/attention/rotary_table.hpp \
+  "checks.hpp views.hpp detail/panel/range.hpp detail/panel/weight_rows.hpp detail/attention/rotary_table.hpp \
 detail/product/epilogue.hpp"
   "detail/cortex_m/"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp"

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include <ladon/detail/panel/input.hpp>
+#include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/product/product.hpp>
 
 namespace ladon_test {

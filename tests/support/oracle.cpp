@@ -61,7 +61,7 @@ Real activate(Activation activation, Real x) {
   return {};
 }
 
-// A quantised token (detail/panel/quantise.hpp). The zero point is already subtracted from `integers`.
+// A quantised token (detail/panel/quantise_features.hpp). The zero point is already subtracted from `integers`.
 struct QuantisedToken {
   std::vector<Real> integers;
   Real scale;

@@ -10,8 +10,8 @@
 
 #include <ladon/ladon.hpp>
 
-#include <ladon/detail/panel/input.hpp>
-#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/panel/product_input.hpp>
+#include <ladon/detail/panel/weight_rows.hpp>
 #include <ladon/detail/product/product.hpp>
 #include <ladon/detail/vec/token_scale.hpp>
 

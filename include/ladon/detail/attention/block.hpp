@@ -23,7 +23,7 @@
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/attention/values.hpp>
 #include <ladon/detail/cortex_m/m0_attention.hpp>
-#include <ladon/detail/panel/cache.hpp>
+#include <ladon/detail/panel/cache_panels.hpp>
 #include <ladon/mask/additive.hpp>
 #include <ladon/mask/position.hpp>
 #include <ladon/weights.hpp>

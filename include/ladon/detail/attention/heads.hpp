@@ -36,7 +36,7 @@ struct HeadsCall {
   const Weights& weights;
   const Options& options;
   Lengths lengths;
-  Input x;               // a view of the tokens that queries are projected from (detail/panel/input.hpp)
+  Input x;               // a view of the tokens that queries are projected from (detail/panel/product_input.hpp)
   float* heads;          // [panels][concat width][query width]: the result, O^T of every head
   CaptureOf capture_of;  // capture_of(head, queries) returns a capture (detail/attention/capture.hpp)
 };
@@ -99,7 +99,8 @@ struct MultiHeadSteps {
   static constexpr bool uses_pairs = attends_in_pairs<shape, typename Weights::Precision, Vectors>;
 
   // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. convert_tokens and
-  // context_to_panels also make the quantised or bfloat16 panels that some projections need (detail/panel/input.hpp).
+  // context_to_panels also make the quantised or bfloat16 panels that some projections need
+  // (detail/panel/product_input.hpp).
   template <class CallShare = WholeCall>
   static constexpr void tokens_to_panels(const float* rows, std::size_t active, float* panels,
                                          CallShare share = {}) noexcept {

@@ -48,7 +48,7 @@ struct ProductOnly {
 };
 
 // One head of keys and values. `View` is a view of floats, of pairs of bfloat16 numbers (PairPanels), or of the
-// elements of a cache (detail/panel/cache.hpp).
+// elements of a cache (detail/panel/cache_panels.hpp).
 template <class View = const float*>
 struct KeysAndValues {
   View keys;           // K^T [panels][head width][key width]
@@ -107,7 +107,8 @@ struct QueryBlockSizes {
   std::size_t value_width;
   bool uses_block_floats = false;  // computes with integers (detail/cortex_m/m0_attention.hpp)
   bool uses_pairs = false;         // detail/attention/bfloat16_attention.hpp
-  // Whether the kernels get the keys or values of one key block only, converted to floats (detail/panel/cache.hpp).
+  // Whether the kernels get the keys or values of one key block only, converted to floats
+  // (detail/panel/cache_panels.hpp).
   bool widened = false;
 };
 template <class PackType, QueryBlockSizes Sizes>

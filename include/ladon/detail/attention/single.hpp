@@ -15,7 +15,7 @@
 
 #include <ladon/detail/attention/operands.hpp>
 #include <ladon/detail/attention/softmax.hpp>
-#include <ladon/detail/panel/cache.hpp>
+#include <ladon/detail/panel/cache_panels.hpp>
 #include <ladon/detail/product/single.hpp>
 #include <ladon/detail/vec/elementary.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>

@@ -69,7 +69,8 @@ struct InterleavedExponentials {
 
 // Computes Rows rows of O^T. `values` and `sums` point to the first of them. All packs of queries get the values of the
 // keys in `range`. Only the last pack also gets those from `range.end` to `last_pack_end` - 1. `work` is called between
-// the steps of the tile. With pairs, numbers of keys are numbers of pairs (QueryBlockForm::steps_of).
+// the steps of the tile. If values are pairs, a range counts pairs of keys instead of keys
+// (QueryBlockForm::steps_of).
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,

@@ -2,8 +2,8 @@
 // Int8 products with the DSP extension of Cortex-M4, M7 and M33: SMLAD multiplies two pairs of 16-bit integers and adds
 // both products to a sum.
 //
-// A quantised panel holds q (detail/panel/quantise.hpp) in 16 bits. SXTB16 extends weights 0 and 2 of four weights to
-// 16 bits, and with a rotation by 8, weights 1 and 3. The features of a panel have the same order:
+// A quantised panel holds q (detail/panel/quantise_features.hpp) in 16 bits. SXTB16 extends weights 0 and 2 of four
+// weights to 16 bits, and with a rotation by 8, weights 1 and 3. The features of a panel have the same order:
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]             features in order; 0 if a feature is missing
 #pragma once

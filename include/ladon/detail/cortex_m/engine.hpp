@@ -10,8 +10,8 @@
 //         The product for a single token, if has_matrix_vector is true.
 // `prepares_weights`: whether each pass over the weights widens them or loads them into registers.
 //
-// Includes the loops of float tiles (detail/product/tile.hpp), too. LADON_TILE_ASSEMBLY is defined if the target has
-// one, and `assembly::has_loop` is true for its tiles.
+// This header also includes the loops of float tiles. If the target has such a loop, LADON_TILE_ASSEMBLY is defined,
+// and `assembly::has_loop` is true for the tiles that the loop computes.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Int8 products with plain integers where a pack has one lane and the target has no instruction for them, such as
-// Cortex-M3, RISC-V and scalar WebAssembly. A quantised panel holds q (detail/panel/quantise.hpp) in the order of
-// detail/vec/dot.hpp. The loop reads each weight and each feature as an integer: TupleDot would join two weights, and
-// separate them again for each token.
+// Cortex-M3, RISC-V and scalar WebAssembly. A quantised panel holds q (detail/panel/quantise_features.hpp) in the order
+// of detail/vec/dot.hpp. The loop reads each weight and each feature as an integer: TupleDot would join two weights,
+// and separate them again for each token.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,8 @@
 #include <type_traits>
 
 #include <ladon/detail/layer/activation.hpp>
-#include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/product/product.hpp>
 #include <ladon/model.hpp>
 
@@ -65,7 +65,7 @@ struct FeedForward {
   float* sums;
   float* out;
 
-  // `hidden_input` is memory for the converted input of the second product (detail/panel/input.hpp).
+  // `hidden_input` is memory for the converted input of the second product (detail/panel/product_input.hpp).
   template <class LayerWeights, class In, class HiddenInput>
   constexpr void run(const LayerWeights& w, In in, HiddenInput& hidden_input) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
@@ -107,8 +107,8 @@ struct FeedForward {
     }
   }
 
-  // Whether activate_panel applies the activation after the product, and not the product's epilogue: if only that fills
-  // whole registers, or if the target computes GELU of several packs side by side.
+  // Whether activate_panel applies the activation after the product, and not the product's epilogue: if the rows
+  // of a panel are narrower than a register, or if the target computes GELU of several packs side by side.
   static constexpr bool activates_later = T.width() > 1 &&
                                           (T.width() < Simd::lanes || (config.activation == Activation::gelu &&
                                                                        target::Current::gelu_packs_together > 1));

@@ -48,7 +48,7 @@ struct Sublayers {
     normalize_panels<P, Packs>(norm, x, count, shared.sublayer_input() + first * stride);
   }
 
-  // Returns the input of the next product, converted if necessary (detail/panel/input.hpp).
+  // Returns the input of the next product, converted if necessary (detail/panel/product_input.hpp).
   template <PanelLayout P, std::size_t Packs>
   static constexpr auto input_of(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, P, Packs, shape.model>(shared.sublayer_input(), first, count)

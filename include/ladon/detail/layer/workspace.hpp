@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include <ladon/detail/layer/feed_forward.hpp>
-#include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/model.hpp>
 #include <ladon/shape.hpp>
@@ -27,8 +27,8 @@ struct LayerPanels {
   Tokens x;
   Panels<shape.queries, shape.concat_width(), layout> heads;
   [[no_unique_address]] std::conditional_t<pre, Tokens, Nothing> normed;
-  // The converted input (detail/panel/input.hpp) of the projections of attention, later of the output projection, and
-  // later of the first product of the feed-forward network.
+  // The converted input (detail/panel/product_input.hpp) of the projections of attention, later of the output
+  // projection, and later of the first product of the feed-forward network.
   [[no_unique_address]] QueryInput<shape, Vectors, typename Layer::Precision> input;
 
   // Returns the input of the next sublayer: `normed` in pre-LN, x in post-LN.

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/panel/product_input.hpp>
 
 namespace LADON_NAMESPACE {
 
@@ -17,9 +17,8 @@ struct ScratchOfHeads {
   using L = detail::ShapeLayout<S, Vectors>;
   Panels<S.keys, S.head_width, L::keys> keys;     // keys K^T of one head
   Panels<S.keys, S.value_width, L::keys> values;  // values V^T of one head
-  // The scores S^T of one key block, and later its weights P^T.
   Panels<L::queries.width(), HeadsTogether * S.head_width, L::queries> query;
-  Panels<L::queries.width(), HeadsTogether * L::block, L::queries> scores;
+  Panels<L::queries.width(), HeadsTogether * L::block, L::queries> scores;  // S^T of one key block, later P^T
 };
 
 template <Shape S, class Vectors>

@@ -6,7 +6,7 @@
 // The outer loop runs over tiles of a few rows of W, and the inner loop over panels, so that the rows of a tile stay in
 // the L1 cache.
 //
-// If q[i] are the quantised features of a token (detail/panel/quantise.hpp), a result of int8 weights is
+// If q[i] are the quantised features of a token (detail/panel/quantise_features.hpp), a result of int8 weights is
 //     integer = sum over i of q[i] * weight[row][i]    exact
 //     result = integer * (scale of the token * scale of the row) + bias[row]
 //
@@ -18,15 +18,15 @@
 #include <type_traits>
 
 #include <ladon/detail/cortex_m/engine.hpp>
-#include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
-#include <ladon/detail/panel/quantise.hpp>
+#include <ladon/detail/panel/product_input.hpp>
+#include <ladon/detail/panel/quantise_features.hpp>
 #include <ladon/detail/panel/range.hpp>
-#include <ladon/detail/panel/rows.hpp>
-#include <ladon/detail/product/dots.hpp>
+#include <ladon/detail/panel/weight_rows.hpp>
 #include <ladon/detail/product/epilogue.hpp>
 #include <ladon/detail/product/single.hpp>
 #include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/product/tile_steps.hpp>
 #include <ladon/detail/product/weights.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
@@ -256,8 +256,8 @@ LADON_INLINE constexpr void product_tiles(const Weights& w, In in, std::size_t p
     product_tile<P, R>(w, first, in, one_panel ? 1 : panels, epilogue, start, reading);
   });
 }
-// The same as a function of its own. Takes the epilogue by reference: a copy would read two members with one load,
-// which waits for two stores.
+// The same as a function of its own. Takes the epilogue by reference: g++ copies two members with one load, which has
+// to wait for the stores of both.
 template <class P, class Weights, class In, class Epilogue, class Start>
 LADON_PRODUCT constexpr void product(Weights LADON_ARGUMENT w, In in, std::size_t panels, const Epilogue& epilogue,
                                      Start start, Reading reading) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The micro-kernel computes one tile of a product: Rows rows of Packs packs of sums, which stay in registers. Its
-// loops run over the inner index, in steps of a dot (detail/vec/dot.hpp, detail/product/dots.hpp):
+// loops run over the inner index, in steps of a dot (detail/vec/dot.hpp, detail/product/tile_steps.hpp):
 //     sum[r][v] += products of the weights of row r and the features of pack v
 //
 // The arguments of the loop:
@@ -15,8 +15,8 @@
 
 #include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/range.hpp>
-#include <ladon/detail/panel/rows.hpp>
-#include <ladon/detail/product/dots.hpp>
+#include <ladon/detail/panel/weight_rows.hpp>
+#include <ladon/detail/product/tile_steps.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
 // On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled. One call for each
@@ -48,8 +48,8 @@ struct BeforeEachStep {
 template <class F>
 BeforeEachStep(F) -> BeforeEachStep<F>;
 
-// What a tile prefetches. own_rows: its own rows, into the L2 cache, and nearer, into the L1 cache. own_rows_near: its
-// own rows, into the L1 cache. next_rows: the rows of the next tile.
+// What a tile prefetches. own_rows: lines of its own rows into the L2 cache, and lines that are needed sooner into the
+// L1 cache. own_rows_near: only the latter. next_rows: the rows of the next tile.
 enum class Prefetch { own_rows, own_rows_near, next_rows };
 
 // Prefetches weights while the tile reads one cache line of each row. The prefetches are spread over the steps, because

@@ -72,10 +72,10 @@ struct Defaults {
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
   static constexpr std::size_t second_cache_bytes = 512 * 1024;  // half of 1 MB
-  // The part of a larger input at a time: 69 -> 74% of peak.
+  // An input of more bytes is multiplied in parts of this size: 69 -> 74% of peak.
   static constexpr std::size_t panel_bytes_at_a_time = 256 * 1024;
   static constexpr std::size_t fewest_panels_at_a_time = 4;
-  // Panels that share each read of larger weights: 67 -> 77% of peak.
+  // Panels that share each read of weights that exceed second_cache_bytes: 67 -> 77% of peak.
   static constexpr std::size_t feed_forward_panels = 4;
 
   // Precisions.
@@ -84,7 +84,7 @@ struct Defaults {
   static constexpr std::size_t widened_features_on_small_stack = 64;
   static constexpr bool multiplies_bfloat16 = false;
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
-  // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/quantise.hpp).
+  // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/quantise_features.hpp).
   using Int8Element = std::int16_t;
   static constexpr std::size_t int8_block = 1;
   static constexpr bool widens_int8 = false;

@@ -68,7 +68,7 @@ struct WeightRows {
 inline constexpr std::size_t most_int8_features = 65536;
 
 // Each row has a scale, a bias and the sum of its weights, which is read only if features are q + zero
-// (detail/panel/quantise.hpp).
+// (detail/panel/quantise_features.hpp).
 template <std::size_t RowStride, class Biases>
 struct Int8Rows {
   WeightMatrix<std::int8_t, RowStride, 1> weight;

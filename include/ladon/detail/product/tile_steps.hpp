@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <ladon/detail/panel/input.hpp>
 #include <ladon/detail/panel/panels.hpp>
-#include <ladon/detail/panel/quantise.hpp>
-#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/panel/product_input.hpp>
+#include <ladon/detail/panel/quantise_features.hpp>
+#include <ladon/detail/panel/weight_rows.hpp>
 #include <ladon/detail/vec/all_dots.hpp>
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/detail/vec/fold.hpp>
@@ -242,7 +242,6 @@ inline constexpr bool takes_three_quarters = [] {
   return false;
 }();
 
-// Chooses the dot of a tile of R rows. P is a ProductForm (detail/product/product.hpp).
 template <class Dot, std::size_t Lanes, std::size_t R>
 constexpr auto tuple_dot() noexcept {
   if constexpr (R % 2 == 0 && requires(typename Dot::Sums& sum) { Dot::exchange_halves(sum, sum); }) {
@@ -253,6 +252,7 @@ constexpr auto tuple_dot() noexcept {
     return EachPack<Dot, Lanes>{};
   }
 }
+// Chooses the dot of a tile of R rows. P is a ProductForm (detail/product/product.hpp).
 template <class P, std::size_t R, class Matrix, class In>
 constexpr auto dot_of_tile() noexcept {
   using Simd = typename P::Simd;

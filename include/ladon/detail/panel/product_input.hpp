@@ -11,7 +11,7 @@
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/detail/panel/panels.hpp>
-#include <ladon/detail/panel/quantise.hpp>
+#include <ladon/detail/panel/quantise_features.hpp>
 #include <ladon/detail/vec/dot_bfloat16.hpp>
 #include <ladon/weights.hpp>
 
