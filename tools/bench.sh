@@ -19,11 +19,7 @@ bench_share_of_peak() {
   while [ $# -gt 0 ]; do
     case $1 in
       --precision)
-        case ${2:-} in
-          float32) ;;
-          bfloat16 | int8) program=ladon_bench_$2 ;;
-          *) die "--precision takes float32, bfloat16 or int8" ;;
-        esac
+        program=$(program_of_precision "${2:-}")
         shift ;;
       --shape)
         shape=${2:-}
@@ -38,6 +34,15 @@ bench_share_of_peak() {
   configure_bench "$dir" ${shape:+-DLADON_BENCH_SHAPE=$shape}
   build "$dir" "$program"
   exec "$dir/bench/$program" ${arguments[@]+"${arguments[@]}"}
+}
+
+# program_of_precision NAME: prints the program that measures kernels with weights of the precision NAME.
+program_of_precision() {
+  case $1 in
+    float32) echo ladon_bench ;;
+    bfloat16 | int8) echo "ladon_bench_$1" ;;
+    *) die "--precision takes float32, bfloat16 or int8" ;;
+  esac
 }
 
 # bench_program NAME ARGS...: builds and runs a program of bench/CMakeLists.txt.

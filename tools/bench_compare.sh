@@ -13,11 +13,7 @@ bench_compare() {
     case $1 in
       --isa) isa=${2:?--isa takes native, default, sse2, avx2, avx512 or a value of -march}; shift ;;
       --precision)
-        case ${2:-} in
-          float32) ;;
-          bfloat16 | int8) program=ladon_bench_$2 ;;
-          *) die "--precision takes float32, bfloat16 or int8" ;;
-        esac
+        program=$(program_of_precision "${2:-}")
         shift ;;
       *) arguments+=("$1") ;;
     esac
