@@ -4,7 +4,8 @@ set(date_reader_header ${CMAKE_CURRENT_BINARY_DIR}/date_reader_weights/date_read
 add_custom_command(OUTPUT ${date_reader_header}
   COMMAND ${CMAKE_COMMAND} -DWEIGHTS=${CMAKE_CURRENT_LIST_DIR}/weights.safetensors -DHEADER=${date_reader_header}
     -P ${CMAKE_CURRENT_LIST_DIR}/weights_header.cmake
-  DEPENDS ${CMAKE_CURRENT_LIST_DIR}/weights.safetensors ${CMAKE_CURRENT_LIST_DIR}/weights_header.cmake VERBATIM
+  DEPENDS ${CMAKE_CURRENT_LIST_DIR}/weights.safetensors ${CMAKE_CURRENT_LIST_DIR}/weights_header.cmake
+    ${CMAKE_CURRENT_LIST_DIR}/../common/safetensors.cmake VERBATIM
   COMMENT "Weights of the date reader")
 add_library(date_reader_weights INTERFACE ${date_reader_header})
 target_include_directories(date_reader_weights INTERFACE ${CMAKE_CURRENT_BINARY_DIR}/date_reader_weights)

@@ -3,19 +3,9 @@
 # Writes the tensors of WEIGHTS as constexpr arrays into the C++ header HEADER. The weights are then part of a program
 # that has no files. The name encoder.layers.0.self_attn.in_proj_weight becomes layer0_in_proj_weight.
 cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/../common/safetensors.cmake)
 
-# bytes(<out> <offset> <count>): sets <out> to <count> bytes of WEIGHTS from <offset> on, as hexadecimal digits.
-function(bytes out offset count)
-  file(READ ${WEIGHTS} digits OFFSET ${offset} LIMIT ${count} HEX)
-  set(${out} ${digits} PARENT_SCOPE)
-endfunction()
-
-# A safetensors file has the length of its header in 8 bytes, little endian, then the header in JSON, then the tensors.
-bytes(digits 0 4)
-string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1" length ${digits})
-math(EXPR length "${length}")
-math(EXPR data "8 + ${length}")
-file(READ ${WEIGHTS} json OFFSET 8 LIMIT ${length})
+read_safetensors_header(json data ${WEIGHTS})
 string(JSON alphabet GET "${json}" __metadata__ alphabet)
 string(JSON sure_enough GET "${json}" __metadata__ sure_enough)
 
@@ -56,7 +46,7 @@ foreach(i RANGE ${last})
   string(JSON end GET "${json}" ${tensor} data_offsets 1)
   math(EXPR offset "${data} + ${begin}")
   math(EXPR size "${end} - ${begin}")
-  bytes(digits ${offset} ${size})
+  file(READ ${WEIGHTS} digits OFFSET ${offset} LIMIT ${size} HEX)
   string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1," digits ${digits})
   string(REGEX REPLACE "(..........,..........,..........,..........,..........,..........,..........,..........,)"
          "\n  \\1" digits ${digits})

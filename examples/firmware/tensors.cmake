@@ -1,20 +1,15 @@
 # Puts tensors of a safetensors file into a program, as constants.
+include(${CMAKE_CURRENT_LIST_DIR}/../common/safetensors.cmake)
 
 # put_tensors(<source> <file> <prefix> <tensor>=<elements>...): writes an assembler source that defines
-# <prefix>_<tensor> for each tensor of the safetensors file <file>, with _ in place of a dot. A safetensors file
-# consists of 8 bytes with the length of a JSON text, the text, and the data.
+# <prefix>_<tensor> for each tensor of the safetensors file <file>, with _ in place of a dot.
 function(put_tensors source file prefix)
   set(bytes_F32 4)
   set(bytes_U8 1)
   if(NOT EXISTS ${file})
     message(FATAL_ERROR "there is no ${file}")
   endif()
-  file(READ ${file} length LIMIT 8 HEX)
-  string(REGEX MATCHALL ".." length "${length}")
-  list(REVERSE length) # little-endian
-  list(JOIN length "" length)
-  math(EXPR length "0x${length}")
-  file(READ ${file} header OFFSET 8 LIMIT ${length})
+  read_safetensors_header(header data ${file})
   set(text "")
   foreach(argument IN LISTS ARGN)
     string(REGEX MATCH "^(.*)=(.*)$" argument "${argument}")
@@ -31,7 +26,7 @@ function(put_tensors source file prefix)
     if(NOT size EQUAL expected)
       message(FATAL_ERROR "${file}: tensor ${tensor} has ${size} bytes, and ${expected} are expected")
     endif()
-    math(EXPR begin "8 + ${length} + ${begin}")
+    math(EXPR begin "${data} + ${begin}")
     string(REPLACE "." "_" symbol ${prefix}_${tensor})
     string(APPEND text ".section .rodata.${symbol}_stored_data,\"a\"\n.balign 4\n.globl ${symbol}\n${symbol}:\n"
       ".incbin \"${file}\", ${begin}, ${size}\n")
