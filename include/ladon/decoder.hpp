@@ -15,6 +15,7 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
+#include <ladon/detail/layer/layer_kinds.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
 #include <ladon/detail/layer/workspace.hpp>
@@ -93,7 +94,7 @@ struct DecoderLayer {
   using SelfMask = typename detail::SplitMasks<M, Masks>::SelfMask;
   using MemoryMask = typename detail::SplitMasks<M, Masks>::MemoryMask;
   using Score = ScoreGiven;
-  using Position = PositionGiven;
+  using Position = typename detail::PositionOfKinds<M, PositionGiven>::OfLayer;
   using Vectors = VectorsGiven;
   using Precision = typename Layout::Precision;
 
@@ -117,8 +118,9 @@ struct DecoderLayer {
   // the prompt and a layer for single tokens can share a cache.
   using Cache = CacheOf<shape, SelfMask, Vectors>;
   using MemoryCache = CacheOf<cross, mask::None, Vectors>;
-  using Options = DecoderOptions<RunOptions<shape, SelfMask, Score, Position>,
-                                 RunOptions<cross, MemoryMask, Score, position::None>>;
+  using SelfOptions = RunOptions<shape, SelfMask, Score, typename detail::PositionOfKinds<M, PositionGiven>::OfStack>;
+  using MemoryOptions = RunOptions<cross, MemoryMask, Score, position::None>;
+  using Options = DecoderOptions<SelfOptions, MemoryOptions>;
   using Maps = DecoderMaps;
   using MapPointer = DecoderMaps;
   template <Stage G>
@@ -172,6 +174,14 @@ struct DecoderLayer {
   template <class Packs>
   using Steps = detail::DecoderSteps<DecoderLayer, Packs>;
   static constexpr const auto& own(const Options& options) noexcept { return options.self; }
+  static constexpr decltype(auto) options_of(const Options& options, std::size_t layer) noexcept {
+    if constexpr (M.kinds.count == 0) {
+      return (options);
+    } else {
+      const auto self = detail::options_of_kind<M, Position>(options.self, layer);
+      return DecoderOptions<std::remove_const_t<decltype(self)>, MemoryOptions>{self, options.memory};
+    }
+  }
   static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
     static_assert(
         shape.queries == shape.keys,

@@ -12,6 +12,7 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/detail/layer/layer_kinds.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
 #include <ladon/detail/layer/workspace.hpp>
@@ -58,7 +59,7 @@ struct EncoderLayer {
                 "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
   static_assert(M.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
   using Score = ScoreGiven;
-  using Position = PositionGiven;
+  using Position = typename detail::PositionOfKinds<M, PositionGiven>::OfLayer;
   using Vectors = VectorsGiven;
   using Precision = typename Layout::Precision;
 
@@ -76,7 +77,7 @@ struct EncoderLayer {
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
   using Cache = CacheOf<shape, Mask, Vectors>;
-  using Options = RunOptions<shape, Mask, Score, Position>;
+  using Options = RunOptions<shape, Mask, Score, typename detail::PositionOfKinds<M, PositionGiven>::OfStack>;
   using Map = AttentionMap<shape>;
   using MapPointer = float*;
   template <Stage G>
@@ -119,6 +120,9 @@ struct EncoderLayer {
   using Steps = detail::EncoderSteps<EncoderLayer, Packs>;
   // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): callers pass an argument of the whole call
   static constexpr const Options& own(const Options& options) noexcept { return options; }
+  static constexpr decltype(auto) options_of(const Options& options, std::size_t layer) noexcept {
+    return detail::options_of_kind<M, Position>(options, layer);
+  }
   static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 
 #include <ladon/mask.hpp>
@@ -61,6 +63,27 @@ struct PositionKind {
   std::size_t positions = 0;
 };
 
+// What distinguishes the layers of one kind from other layers of the stack, in addition to the mask and the position
+// encoding of all layers. Each kind has its own rotary table, options.position.table[kind], so kinds may differ in the
+// base. The layers of all kinds share their code. Their caches have the same size: a window makes no ring.
+struct LayerKind {
+  // Hides the keys more than so many tokens before or after the query, or none if 0. An offset of the mask has no
+  // influence. Gemma, gpt-oss: sliding_window - 1; ModernBERT: local_attention / 2.
+  std::size_t window = 0;
+  bool unrotated = false;  // no rotary embedding (SmolLM3, Llama 4, Cohere 2)
+};
+
+// A list of at most `Most` items. A longer list does not compile.
+template <class T, std::size_t Most>
+struct ShortList {
+  std::size_t count = 0;
+  T items[Most]{};
+  constexpr ShortList() noexcept = default;
+  constexpr ShortList(std::initializer_list<T> list) noexcept {
+    for (const T& item : list) items[count++] = item;
+  }
+};
+
 // The weights of attention in memory, and the precision of all linear maps (weights.hpp).
 enum class LayoutKind { in_proj, separate_qkv, per_head, in_out };
 enum class PrecisionKind { float32, bfloat16, int8, rotated_int8 };
@@ -98,6 +121,12 @@ struct Model {
   Bias output_bias = Bias::with;      // bias of attention's output projection
   PrecisionKind precision = PrecisionKind::float32;
   int activation_bits = 8;  // bits of a quantised input of an int8 product: 8 or 7
+  // The kinds of the layers of a stack, or nothing if all layers are equal. kind_of_layer has the number of each
+  // layer's kind. After its last number, it begins again. By default, it has the number of each kind. Gemma 3, for
+  // example:
+  //     .kinds = {{.window = 511}, {}}, .kind_of_layer = {0, 0, 0, 0, 0, 1}
+  ShortList<LayerKind, 8> kinds{};
+  ShortList<std::uint8_t, 128> kind_of_layer{};
 
   // sizes() are the sizes as given, and shape() has every 0 replaced by its default.
   constexpr Shape sizes() const noexcept {
@@ -120,6 +149,17 @@ struct Model {
     other.layers = 1;
     other.final_norm = FinalNorm::without;
     return other;
+  }
+  // The number of the kind of a layer. Precondition: there are kinds.
+  constexpr std::size_t kind_number(std::size_t layer) const noexcept {
+    return kind_of_layer.count == 0 ? layer % kinds.count : kind_of_layer.items[layer % kind_of_layer.count];
+  }
+  // Whether every number in kind_of_layer has a kind.
+  constexpr bool has_all_kinds() const noexcept {
+    for (std::size_t i = 0; i < kind_of_layer.count; ++i) {
+      if (kind_of_layer.items[i] >= kinds.count) return false;
+    }
+    return true;
   }
   // What determines the type of the weights. Models with other lengths share their weights.
   constexpr Model weights_only() const noexcept {

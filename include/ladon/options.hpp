@@ -15,7 +15,7 @@
 namespace LADON_NAMESPACE {
 
 // By default, all tokens of the shape are active. Precondition: no length exceeds the length in the shape (checks.hpp).
-template <Shape S, class Mask, class Score, position::Policy Position = position::None>
+template <Shape S, class Mask, class Score, class Position = position::None>
 struct RunOptions {
   using MaskType = Mask;
   struct None {};

@@ -45,6 +45,7 @@ struct None {
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
   static constexpr bool rotates = true;
+  static constexpr bool optional = false;  // whether a null table means that a call does not rotate
   static constexpr Pairing pairing = P;
   static constexpr std::size_t width = Width;
   static constexpr std::size_t positions = Positions;

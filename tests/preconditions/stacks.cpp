@@ -12,6 +12,13 @@ constexpr ladon::Model config{.memory = 4, .feed_forward = 2};
 constexpr std::size_t memory_tokens = config.memory;
 using Encoder = ladon::Encoder<config.with(self), ladon::mask::Causal>;
 using Decoder = ladon::Decoder<config.with(self)>;
+constexpr ladon::Model of_kinds{.layers = 1,
+                                .tokens = 3,
+                                .model = 2,
+                                .feed_forward = 2,
+                                .position = {.width = 2, .positions = 3},
+                                .kinds = {{.window = 1}}};
+using EncoderOfKinds = ladon::Encoder<of_kinds>;
 using EncoderLayer = Encoder::Layer;
 using DecoderLayer = Decoder::Layer;
 
@@ -80,6 +87,10 @@ void ladon_test::break_in_a_stack(std::string_view broken) {
     EncoderLayer::Weights without = layer;
     without.norm1.bias = {};
     EncoderLayer::run(x, without, y, workspace);
+  }
+  if (broken == "kind_no_rotary_table") {
+    static EncoderOfKinds::Workspace of_kinds_workspace;
+    EncoderOfKinds::run(x, {.layers = {layer}}, y, of_kinds_workspace);
   }
   if (broken == "encoder_y") Encoder::run(x, encoder, run.array(6), workspace);
   if (broken == "encoder_x") Encoder::run(run.array(6), encoder, y, workspace);

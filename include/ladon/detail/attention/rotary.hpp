@@ -18,6 +18,9 @@ template <class Position, class Pack, std::size_t Packs, std::size_t Width, std:
 constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
                             float* panel) noexcept {
   static_assert(Position::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
+  if constexpr (Position::optional) {
+    if (data.table == nullptr) return;
+  }
   LADON_EXPECTS(data.table != nullptr, "ladon: position::Rotary needs a table: options.position.table",
                 caller_of(data));
   const typename Position::Table& table = *data.table;

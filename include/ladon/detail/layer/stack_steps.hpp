@@ -57,7 +57,8 @@ struct StackSteps {
                    {{rows.memory, last.memory.keys * shape.model}}},
                   memory.shared, memory.scratch);
     const auto compute = [&]<class Steps>(Steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
-      const LayerCall call{i + 1 < Layers ? inner : last, options, NoCaches{}, captures_of(i), share, first};
+      const auto& own = Layer::options_of(options, i);
+      const LayerCall call{i + 1 < Layers ? inner : last, own, NoCaches{}, captures_of(i), share, first};
       Steps::run(layers[i], call, memory.shared, memory.scratch);
     };
     for_layers(layers, norm, rows, {longer, last.self.queries, last.memory.keys}, memory.shared, share, compute);
@@ -76,7 +77,8 @@ struct StackSteps {
                   memory.scratch);
     const auto compute = [&]<class Steps>(Steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
       const auto caches = caches_of(i);
-      const LayerCall call{Layer::lengths(options, caches), options, caches, captures_of(i), share, first};
+      const auto& own = Layer::options_of(options, i);
+      const LayerCall call{Layer::lengths(options, caches), own, caches, captures_of(i), share, first};
       Steps::run(layers[i], call, memory.shared, memory.scratch);
     };
     for_layers(layers, norm, rows, {tokens, tokens, 0}, memory.shared, share, compute);

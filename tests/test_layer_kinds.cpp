@@ -1,0 +1,326 @@
+// Tests stacks whose layers have kinds (Model::kinds): windows, rotary tables, and layers without a rotary embedding.
+// The results must agree with the oracle, which computes one layer after another. All memory is filled with NaN.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <ladon/ladon.hpp>
+
+#include "cached_check.hpp"
+#include "decoder_check.hpp"
+#include "encoder_check.hpp"
+#include "team.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using ladon::Model, ladon::LayerKind;
+
+// Returns the rotary table of a kind. Each kind has a base of its own.
+constexpr double base_of(std::size_t kind) { return kind == 0 ? 10000 : 100; }
+template <class Table>
+const Table* table_of(std::size_t kind) {
+  constexpr std::size_t positions = std::extent_v<decltype(Table::cosine), 1>;
+  constexpr std::size_t width = 2 * std::extent_v<decltype(Table::cosine)>;
+  static const std::array<Table, 2> tables{ladon::rotary_table<positions, width>(base_of(0)),
+                                           ladon::rotary_table<positions, width>(base_of(1))};
+  return &tables[kind != 0];
+}
+
+// The options of the self-attention of a stack.
+template <class Options>
+Options options_of_stack(const Model& model, std::size_t tokens) {
+  Options options{.tokens = tokens};
+  if constexpr (requires { options.position.table; }) {
+    for (std::size_t kind = 0; kind < model.kinds.count; ++kind) {
+      if (model.kinds.items[kind].unrotated) continue;
+      options.position.table[kind] = table_of<std::remove_cvref_t<decltype(*options.position.table[0])>>(kind);
+    }
+  }
+  return options;
+}
+
+// What the oracle needs to compute layer number `layer`.
+oracle::Heads heads_of_layer(const Model& model, std::size_t layer) {
+  oracle::Heads heads = heads_of(model.shape());
+  const std::size_t number = model.kind_number(layer);
+  if (model.position.positions != 0 && !model.kinds.items[number].unrotated) {
+    heads.score.rotary = {.width = model.position.width,
+                          .halves = model.position.pairing == ladon::Pairing::halves,
+                          .base = base_of(number)};
+  }
+  return heads;
+}
+oracle::MaySee mask_of_layer(const Model& model, bool causal, std::size_t layer) {
+  const std::size_t window = model.kinds.items[model.kind_number(layer)].window;
+  return [=](std::size_t query, std::size_t key) {
+    const std::size_t distance = query < key ? key - query : query - key;
+    return (window == 0 || distance <= window) && (!causal || key <= query);
+  };
+}
+
+// Random weights of a stack, its inputs, and the oracle's result for the first `tokens` tokens.
+template <Model M>
+struct EncoderCase {
+  static constexpr std::size_t memory_tokens = 0;
+  EncoderProblem problem;
+  explicit EncoderCase(std::size_t tokens)
+      : problem(random_encoder({.queries = tokens, .model = M.model}, {.layers = 0, .layer = M}, 5)) {
+    Random random(7);
+    for (std::size_t i = 0; i < M.layers; ++i) problem.layers.push_back(random_layer(random, M.shape(), M, 1e-5f));
+  }
+  std::vector<Floats> tensors() const {
+    std::vector<Floats> all;
+    for (const auto& layer : problem.layers) append_tensors(all, WeightLayout::in_proj, M.shape(), layer);
+    return all;
+  }
+  Expected expected(std::size_t tokens) const {
+    oracle::Matrix x(tokens, M.model, problem.x.data());
+    for (std::size_t i = 0; i < M.layers; ++i) {
+      x = oracle::encoder_layer(x, problem.layers[i], heads_of_layer(M, i), M, tokens, tokens,
+                                mask_of_layer(M, M.mask.causal, i))
+              .out;
+    }
+    return Expected(x.data.begin(), x.data.end());
+  }
+};
+template <Model M>
+struct DecoderCase {
+  static constexpr std::size_t memory_tokens = M.memory;
+  DecoderProblem problem;
+  explicit DecoderCase(std::size_t tokens) : problem{{.layer = M}, {}, {}, {}, {}} {
+    Random random(7);
+    for (std::size_t i = 0; i < M.layers; ++i) {
+      problem.layers.push_back(random_decoder_layer(random, M.shape(), M, 1e-5f));
+    }
+    problem.x = random.normals(tokens * M.model);
+    problem.memory = random.normals(M.memory * M.model);
+  }
+  std::vector<Floats> tensors() const {
+    std::vector<Floats> all;
+    for (const auto& layer : problem.layers) append_tensors(all, WeightLayout::in_proj, M.shape(), layer);
+    return all;
+  }
+  Expected expected(std::size_t tokens) const {
+    oracle::Matrix x(tokens, M.model, problem.x.data());
+    const oracle::Matrix memory(M.memory, M.model, problem.memory.data());
+    for (std::size_t i = 0; i < M.layers; ++i) {
+      x = oracle::decoder_layer(x, memory, problem.layers[i], heads_of_layer(M, i), M, tokens, tokens,
+                                mask_of_layer(M, true, i), [](std::size_t, std::size_t) { return true; })
+              .out;
+    }
+    return Expected(x.data.begin(), x.data.end());
+  }
+};
+
+template <class Stack>
+typename Stack::Weights weights_of(const std::vector<Floats>& tensors) {
+  std::vector<const float*> pointers;
+  for (const Floats& tensor : tensors) pointers.push_back(tensor.data());
+  typename Stack::Weights weights;
+  const float* const* next = pointers.data();
+  for (auto& layer : weights.layers) point(layer, next);
+  return weights;
+}
+
+// An object filled with NaN, between guards.
+template <class T>
+struct Poisoned {
+  Guarded<float> floats;
+  explicit Poisoned(Edge edge) : floats(sizeof(T) / sizeof(float), edge) {
+    std::ranges::fill(floats.values(), poison());
+  }
+  T& get() const { return *reinterpret_cast<T*>(floats.data()); }
+};
+
+// Runs the stack for each of `lengths`.
+template <Model M, class Stack, class Case>
+void check_run(const std::vector<std::size_t>& lengths) {
+  const Case random(M.tokens);
+  const std::vector<Floats> tensors = random.tensors();
+  const auto weights = weights_of<Stack>(tensors);
+  for (const Edge edge : {Edge::begin, Edge::end}) {
+    for (const std::size_t tokens : lengths) {
+      CAPTURE(tokens);
+      const Guarded<float> x(std::span(random.problem.x).first(tokens * M.model), edge);
+      const Guarded<float> y(tokens * M.model, edge);
+      std::ranges::fill(y.values(), poison());
+      const Poisoned<typename Stack::Workspace> workspace(edge);
+      if constexpr (Case::memory_tokens == 0) {
+        const auto options = options_of_stack<typename Stack::Options>(M, tokens);
+        Stack::run(x.data(), weights, y.data(), workspace.get(), options);
+      } else {
+        const Guarded<float> memory(std::span<const float>(random.problem.memory), edge);
+        const typename Stack::Options options{.self = options_of_stack<typename Stack::Layer::SelfOptions>(M, tokens)};
+        Stack::run(x.data(), memory.data(), weights, y.data(), workspace.get(), options);
+      }
+      CHECK((x.intact() && y.intact() && workspace.floats.intact()));
+      CHECK(worst_distance(y.values(), random.expected(tokens)) <= 1);
+    }
+  }
+}
+
+// Feeds a text in `pieces` to a stack with caches. Pieces with one token use `One`.
+template <Model M, class Many, class One, class Case>
+void check_extend(const std::vector<std::size_t>& pieces) {
+  static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
+  const std::size_t length = std::accumulate(pieces.begin(), pieces.end(), std::size_t(0));
+  const Case random(length);
+  const std::vector<Floats> tensors = random.tensors();
+  const auto weights = weights_of<Many>(tensors);
+  Floats y(length * M.model, poison());
+  const Poisoned<typename Many::Caches> caches(Edge::end);
+  for (auto& cache : caches.get()) cache.clear();
+  const auto extend = [&]<class Stack>(std::type_identity<Stack>, const auto& memory, std::size_t past,
+                                       std::size_t tokens) {
+    const Poisoned<typename Stack::CachedWorkspace> workspace(Edge::end);
+    const Guarded<float> x(std::span(random.problem.x).subspan(past * M.model, tokens * M.model), Edge::end);
+    float* const to = y.data() + past * M.model;
+    if constexpr (Case::memory_tokens == 0) {
+      Stack::extend(x.data(), caches.get(), weights, to, workspace.get(),
+                    options_of_stack<typename Stack::Options>(M, tokens));
+    } else {
+      const typename Stack::Options options{.self = options_of_stack<typename Stack::Layer::SelfOptions>(M, tokens)};
+      Stack::extend(x.data(), caches.get(), memory.get(), weights, to, workspace.get(), options);
+    }
+    CHECK(workspace.floats.intact());
+  };
+  const auto extend_all = [&](const auto& memory) {
+    std::size_t past = 0;
+    for (const std::size_t tokens : pieces) {
+      if (tokens == 1) {
+        extend(std::type_identity<One>{}, memory, past, tokens);
+      } else {
+        extend(std::type_identity<Many>{}, memory, past, tokens);
+      }
+      past += tokens;
+    }
+  };
+  if constexpr (Case::memory_tokens == 0) {
+    extend_all(0);
+  } else {
+    const Poisoned<typename Many::MemoryCaches> memory(Edge::end);
+    const Poisoned<typename Many::MemoryWorkspace> workspace(Edge::end);
+    Many::project_memory(random.problem.memory.data(), weights, memory.get(), workspace.get());
+    extend_all(memory);
+  }
+  CHECK(caches.floats.intact());
+  CHECK(worst_distance(y, random.expected(length)) <= 1);
+}
+
+constexpr Model for_one_token(Model model) {
+  model.keys = model.shape().keys;
+  model.tokens = 1;
+  return model;
+}
+
+// Every third layer sees all tokens, the others have a window (ModernBERT).
+constexpr Model both_ways{.layers = 4,
+                          .tokens = 35,
+                          .model = 16,
+                          .heads = 2,
+                          .feed_forward = 20,
+                          .norm = ladon::NormOrder::pre,
+                          .position = {.pairing = ladon::Pairing::halves, .width = 8, .positions = 40},
+                          .kinds = {{}, {.window = 3}},
+                          .kind_of_layer = {0, 1, 1}};
+// The kinds alternate. The windows are wider than some calls.
+constexpr Model alternating{.layers = 3,
+                            .tokens = 9,
+                            .keys = 24,
+                            .model = 18,
+                            .heads = 3,
+                            .feed_forward = 11,
+                            .mask = {.causal = true},
+                            .kinds = {{.window = 5}, {}}};
+// A window, a layer without a window, and a layer without a rotary embedding.
+constexpr Model unrotated{.layers = 4,
+                          .tokens = 9,
+                          .keys = 24,
+                          .model = 24,
+                          .heads = 4,
+                          .kv_heads = 2,
+                          .feed_forward = 20,
+                          .norm = ladon::NormOrder::pre,
+                          .mask = {.causal = true},
+                          .position = {.width = 4, .positions = 24},
+                          .kinds = {{.window = 4}, {}, {.unrotated = true}},
+                          .kind_of_layer = {0, 1, 2, 0}};
+constexpr Model decoding{.layers = 3,
+                         .tokens = 7,
+                         .keys = 20,
+                         .memory = 13,
+                         .model = 12,
+                         .heads = 2,
+                         .feed_forward = 15,
+                         .position = {.width = 6, .positions = 24},
+                         .kinds = {{.window = 2}, {.unrotated = true}},
+                         .kind_of_layer = {1, 0, 0}};
+
+constexpr Model as_long(Model model, std::size_t tokens) {
+  model.tokens = model.keys = tokens;
+  return model;
+}
+
+const std::vector<std::size_t> pieces{9, 1, 1, 3, 1, 8, 1}, ones(12, 1);
+
+}  // namespace
+
+TEST_CASE("kinds of layers: an encoder with windows to both sides and two rotary bases") {
+  check_run<both_ways, ladon::Encoder<both_ways>, EncoderCase<both_ways>>({1, 2, 7, 8, 17, 31, 33, 35});
+}
+
+TEST_CASE("kinds of layers: an encoder whose layers alternate, without a rotary embedding") {
+  using One = ladon::Encoder<for_one_token(alternating)>;
+  check_extend<alternating, ladon::Encoder<alternating>, One, EncoderCase<alternating>>(pieces);
+  check_extend<alternating, ladon::Encoder<alternating>, One, EncoderCase<alternating>>(ones);
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("kinds of layers: an encoder with grouped heads and a layer without a rotary embedding") {
+  using One = ladon::Encoder<for_one_token(unrotated)>;
+  check_extend<unrotated, ladon::Encoder<unrotated>, One, EncoderCase<unrotated>>(pieces);
+  check_extend<unrotated, ladon::Encoder<unrotated>, One, EncoderCase<unrotated>>(ones);
+  constexpr Model whole = as_long(unrotated, 19);
+  check_run<whole, ladon::Encoder<whole>, EncoderCase<whole>>({1, 5, 16, 19});
+}
+
+TEST_CASE("kinds of layers: a decoder") {
+  using One = ladon::Decoder<for_one_token(decoding)>;
+  check_extend<decoding, ladon::Decoder<decoding>, One, DecoderCase<decoding>>({7, 1, 1, 5, 1});
+  check_extend<decoding, ladon::Decoder<decoding>, One, DecoderCase<decoding>>(ones);
+  constexpr Model whole = as_long(decoding, 17);
+  check_run<whole, ladon::Decoder<whole>, DecoderCase<whole>>({1, 3, 16, 17});
+}
+
+TEST_CASE("kinds of layers: the shares of several threads give the same bits") {
+  using Stack = ladon::Encoder<both_ways>;
+  using Team = InTurn<3>;
+  const EncoderCase<both_ways> random(both_ways.tokens);
+  const std::vector<Floats> tensors = random.tensors();
+  const auto weights = weights_of<Stack>(tensors);
+  const auto options = options_of_stack<Stack::Options>(both_ways, 33);
+  Floats expected(Stack::Output::size), y(Stack::Output::size);
+  static Stack::Workspace workspace;
+  static Stack::TeamWorkspace<Team::size> team;
+  Stack::run(random.problem.x.data(), weights, expected.data(), workspace, options);
+  Team::drive(Stack::phases, [&](std::size_t phase, ladon::Share share) {
+    Stack::run(random.problem.x.data(), weights, y.data(), team.part(phase, share), options);
+  });
+  CHECK(y == expected);
+}
+#endif
+
+// Rings exclude kinds, and models without kinds have the layers that they had.
+static_assert(sizeof(ladon::Encoder<alternating>::Caches) == 3 * sizeof(ladon::Encoder<alternating>::Layer::Cache));
+static_assert(!ladon::Encoder<alternating>::Layer::Cache::ring);
+static_assert(both_ways.kind_number(0) == 0 && both_ways.kind_number(2) == 1 && both_ways.kind_number(3) == 0);
+static_assert(alternating.kind_number(1) == 1 && alternating.kind_number(2) == 0);
+
+}  // namespace ladon_test
