@@ -57,7 +57,7 @@ void check_values() {
 }
 
 // Checks activate_hidden for features that the next product rounds. The absolute error must be at most 2.5e-6 |x|. If
-// the function uses a table (detail/layer/gelu_table.hpp), the result for |x| >= 5 must be exactly x or 0.
+// the function uses a table (detail/layer/activation.hpp), the result for |x| >= 5 must be exactly x or 0.
 template <Activation F, class Pack>
 void check_rounded_values() {
   for (int i = -768; i <= 768; ++i) {

@@ -15,10 +15,8 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
-#include <ladon/detail/layer/layer_kinds.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
-#include <ladon/detail/layer/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/options.hpp>
 #include <ladon/stack.hpp>
@@ -102,15 +100,16 @@ struct DecoderLayer {
   using SelfAttention = detail::AttentionTypes<shape, decltype(Weights::self_attention), Score, Position, Vectors>;
   using CrossAttention =
       detail::AttentionTypes<cross, decltype(Weights::cross_attention), Score, position::None, Vectors>;
-  using Shared = DecoderShared<DecoderLayer>;
-  using Scratch = DecoderScratch<DecoderLayer, HeadScratch<shape, Vectors>, HeadScratch<cross, Vectors>>;
+  using Shared = detail::DecoderShared<DecoderLayer>;
+  using Scratch = detail::DecoderScratch<DecoderLayer, HeadScratch<shape, Vectors>, HeadScratch<cross, Vectors>>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The memory of project_memory and of extend.
   using MemoryWorkspace = KeyWorkspace<cross, Vectors, Precision>;
-  using ExtendShared = LayerPanels<DecoderLayer>;
-  using ExtendScratch = DecoderScratch<DecoderLayer, CachedScratch<shape, Vectors>, CachedScratch<cross, Vectors>>;
+  using ExtendShared = detail::LayerPanels<DecoderLayer>;
+  using ExtendScratch =
+      detail::DecoderScratch<DecoderLayer, CachedScratch<shape, Vectors>, CachedScratch<cross, Vectors>>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;

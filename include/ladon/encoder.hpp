@@ -12,10 +12,8 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
-#include <ladon/detail/layer/layer_kinds.hpp>
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
-#include <ladon/detail/layer/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/options.hpp>
 #include <ladon/stack.hpp>
@@ -65,14 +63,14 @@ struct EncoderLayer {
 
   using Weights = EncoderLayerWeights<M.weights_only(), Layout>;
   using SelfAttention = detail::AttentionTypes<shape, decltype(Weights::attention), Score, Position, Vectors>;
-  using Shared = LayerPanels<EncoderLayer>;
-  using Scratch = EncoderScratch<EncoderLayer, HeadScratch<shape, Vectors>>;
+  using Shared = detail::LayerPanels<EncoderLayer>;
+  using Scratch = detail::EncoderScratch<EncoderLayer, HeadScratch<shape, Vectors>>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The memory of extend.
   using ExtendShared = Shared;
-  using ExtendScratch = EncoderScratch<EncoderLayer, CachedScratch<shape, Vectors>>;
+  using ExtendScratch = detail::EncoderScratch<EncoderLayer, CachedScratch<shape, Vectors>>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;

@@ -473,7 +473,7 @@ Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x) {
 }
 
 // Returns the activation of a hidden feature `x`. If the next product rounds the feature to an integer or to bfloat16,
-// kernels may compute GELU from a table, with an error of at most 2.3e-6 |x| (detail/layer/gelu_table.hpp).
+// kernels may compute GELU from a table, with an error of at most 2.3e-6 |x| (detail/layer/activation.hpp).
 Real activate_hidden(Activation activation, Real x, bool rounded) {
   Real y = activate(activation, x);
   const bool is_gelu = activation == Activation::gelu || activation == Activation::gelu_tanh;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of one decoder layer on panels (workspace.hpp). A stack calls them (stack_steps.hpp). "The memory" is the
+// The memory and the steps of one decoder layer. A stack calls the steps (stack_steps.hpp). "The memory" is the
 // encoder's output. Post-LN and pre-LN differ as in encoder_steps.hpp; norm2 and norm3 belong to the attention to the
 // memory and to the feed-forward network.
 #pragma once
@@ -9,6 +9,23 @@
 #include <ladon/detail/layer/encoder_steps.hpp>
 
 namespace LADON_NAMESPACE::detail {
+
+// The panels of the decoder's tokens, and of the encoder's output, `memory`.
+template <class Layer>
+struct DecoderShared : LayerPanels<Layer> {
+  static constexpr Shape cross = Layer::cross;
+  static constexpr PanelLayout keys = ShapeLayout<cross, typename Layer::Vectors>::keys;
+  Panels<cross.keys, cross.model, keys> memory;
+  [[no_unique_address]] LinearInput<typename Layer::Precision, typename Layer::Vectors, cross.keys, cross.model, keys>
+      memory_input;
+};
+
+// The scratch memory of the steps with the decoder's tokens, and of the attention to the encoder's output.
+template <class Layer, class SelfScratch, class MemoryScratch>
+struct DecoderScratch {
+  EncoderScratch<Layer, SelfScratch> tokens;
+  MemoryScratch memory;
+};
 
 // `memory` holds the projected keys and values of the memory.
 template <class Cache, class MemoryCache>

@@ -1,15 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of one encoder layer on panels (workspace.hpp). A stack calls them (stack_steps.hpp).
+// The memory and the steps of one encoder layer. A stack calls the steps (stack_steps.hpp).
 //     post-LN    x = norm1(x + attention(x));     x = norm2(x + feed_forward(x))
 //     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/attention/cached.hpp>
-#include <ladon/detail/layer/sublayers.hpp>
+#include <ladon/detail/layer/feed_forward.hpp>
+#include <ladon/detail/layer/model_types.hpp>
+#include <ladon/detail/layer/norm.hpp>
+#include <ladon/detail/panel/panels.hpp>
+#include <ladon/detail/panel/product_input.hpp>
+#include <ladon/detail/panel/workspace.hpp>
+#include <ladon/model.hpp>
+#include <ladon/shape.hpp>
 
 namespace LADON_NAMESPACE::detail {
+
+// The memory that all threads of a call use. The members are panels (detail/panel/panels.hpp):
+//     x         [panels][model][width]          residual, updated in place
+//     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
+//     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
+//
+// `Layer` is EncoderLayer, DecoderLayer or a layer of the user (stack.hpp).
+template <class Layer>
+struct LayerPanels {
+  static constexpr Shape shape = Layer::shape;
+  using Vectors = typename Layer::Vectors;
+  static constexpr PanelLayout layout = ShapeLayout<shape, Vectors>::queries;
+  static constexpr bool pre = Layer::model.norm == NormOrder::pre;
+  struct Nothing {};
+  using Tokens = Panels<shape.queries, shape.model, layout>;
+  Tokens x;
+  Panels<shape.queries, shape.concat_width(), layout> heads;
+  [[no_unique_address]] std::conditional_t<pre, Tokens, Nothing> normed;
+  // The converted input (detail/panel/product_input.hpp) of the projections of attention, later of the output
+  // projection, and later of the first product of the feed-forward network.
+  [[no_unique_address]] QueryInput<shape, Vectors, typename Layer::Precision> input;
+
+  // Returns the input of the next sublayer: `normed` in pre-LN, x in post-LN.
+  constexpr float* sublayer_input() noexcept {
+    if constexpr (pre) {
+      return normed.data;
+    } else {
+      return x.data;
+    }
+  }
+};
+
+// The memory of one thread: the scratch memory of attention, and the hidden features of the feed-forward network:
+// plan.chunk features of each of at most `panels` panels (feed_forward.hpp).
+template <class Layer, class AttentionScratch>
+struct EncoderScratch {
+  using Precision = typename Layer::Precision;
+  static constexpr PanelLayout layout = LayerPanels<Layer>::layout;
+  static constexpr FeedForwardPlan plan = feed_forward_plan<Layer>;
+  // How many panels of hidden features fit into AttentionScratch::keys, which is free after attention, or 0.
+  static constexpr std::size_t panels_in_keys = [] {
+    if constexpr (target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
+      return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * layout.width());
+    }
+    return std::size_t(0);
+  }();
+  static constexpr bool hidden_in_keys = panels_in_keys >= plan.panels;
+  static constexpr std::size_t panels = [] {
+    constexpr std::size_t most = target::Current::int8_feed_forward_panels;
+    if (!hidden_in_keys || !precision::is_int8<Precision> || most == 1) return plan.panels;
+    return panels_in_keys < most ? panels_in_keys : most;
+  }();
+  struct Nothing {};
+  using Hidden = Panels<layout.width(), panels * plan.chunk, layout>;
+
+  AttentionScratch attention;
+  [[no_unique_address]] std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
+  [[no_unique_address]] LinearInput<Precision, typename Layer::Vectors, panels * layout.width(), plan.chunk, layout>
+      hidden_input;
+
+  // Returns the memory of the hidden features, [panels][chunk][width].
+  constexpr float* hidden() noexcept {
+    if constexpr (hidden_in_keys) {
+      return attention.keys.data;
+    } else {
+      return own_hidden.data;
+    }
+  }
+};
+
+// The steps of a layer except attention, for the panels `first` to `first` + `count` - 1. The last panel may have
+// another layout P (for_panels in detail/panel/panels.hpp).
+template <class Layer, class Simd>
+struct Sublayers {
+  static constexpr Shape shape = Layer::shape;
+  using L = ShapeLayout<shape, typename Layer::Vectors>;
+  static constexpr PanelLayout t = L::queries;
+  static constexpr std::size_t stride = shape.model * t.width();                 // how many floats a panel of x has
+  static constexpr std::size_t heads_stride = shape.concat_width() * t.width();  // how many floats a panel of heads has
+  static constexpr bool post = Layer::model.norm == NormOrder::post;
+  using Norm = typename NormOf<Layer::model>::Type;
+  using Shared = LayerPanels<Layer>;
+
+  // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time.
+  template <std::size_t Most, class CallShare, class F>
+  static LADON_INLINE constexpr void for_all(std::size_t active, CallShare share, F run) noexcept {
+    for_panels<t, L::last_queries, shape.queries, Most>(active, run, share);
+  }
+
+  // Computes x += output(heads), and then norm(x), the input of the next sublayer.
+  template <PanelLayout P, std::size_t Packs, class Output>
+  static constexpr void add_attention(const Output& output, const Norm& norm, Shared& shared, std::size_t first,
+                                      std::size_t count) noexcept {
+    const auto heads =
+        shared.input.template convert<Simd, P, Packs, shape.concat_width()>(shared.heads.data, first, count)
+            .template panels_from<shape.concat_width(), t.width()>(first);
+    float* const x = shared.x.data + first * stride;
+    matmul<Simd, P, Packs, shape.model, shape.concat_width()>(output, heads, count,
+                                                              Epilogue<P.width(), Unchanged, Combine::add>{x, stride});
+    normalize_panels<P, Packs>(norm, x, count, shared.sublayer_input() + first * stride);
+  }
+
+  // Returns the input of the next product, converted if necessary (detail/panel/product_input.hpp).
+  template <PanelLayout P, std::size_t Packs>
+  static constexpr auto input_of(Shared& shared, std::size_t first, std::size_t count) noexcept {
+    return shared.input.template convert<Simd, P, Packs, shape.model>(shared.sublayer_input(), first, count)
+        .template panels_from<shape.model, t.width()>(first);
+  }
+
+  // Computes x += feed_forward(input). In post-LN, then x = norm(x).
+  template <PanelLayout P, std::size_t Packs, class LayerWeights, class Scratch>
+  static constexpr void add_feed_forward(const LayerWeights& w, const Norm& norm, Shared& shared, Scratch& scratch,
+                                         std::size_t first, std::size_t count) noexcept {
+    float *const x = shared.x.data + first * stride, *const sums = shared.heads.data + first * heads_stride;
+    const auto in = input_of<P, Packs>(shared, first, count);
+    FeedForward<Layer, Simd, P, Packs>{count, scratch.hidden(), sums, x}.run(w, in, scratch.hidden_input);
+    if constexpr (post) normalize_panels<P, Packs>(norm, x, count, x);
+  }
+
+  // Computes out = norm(in) for the panels of `share`.
+  template <class CallShare>
+  static constexpr void norm_all(const Norm& norm, const float* in, std::size_t active, float* out,
+                                 CallShare share) noexcept {
+    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+      normalize_panels<P, Packs>(norm, in + first * stride, count, out + first * stride);
+    };
+    for_panels<t, L::last_queries, shape.queries>(active, run, share);
+  }
+
+ private:
+  template <PanelLayout P, std::size_t Packs>
+  static constexpr void normalize_panels(const Norm& norm, const float* in, std::size_t panels, float* out) noexcept {
+    for (std::size_t p = 0; p < panels; ++p) normalize<Simd, P, Packs>(in + p * stride, norm, out + p * stride);
+  }
+};
 
 // The active lengths of a layer: of the attention to its own tokens, and of a decoder's attention to the memory.
 struct LayerLengths {

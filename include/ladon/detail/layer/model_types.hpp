@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that a model (model.hpp) names: its mask, score, position encoding, layout, norms and linear maps.
+// The types that a model (model.hpp) names: its mask, score, position encoding, layout, norms and linear maps. The
+// kinds of the layers of a stack.
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 
+#include <ladon/checks.hpp>
+#include <ladon/mask/both.hpp>
+#include <ladon/mask/position.hpp>
 #include <ladon/model.hpp>
 
 namespace LADON_NAMESPACE {
@@ -97,5 +102,108 @@ struct FeedForwardLinears {
   using First = Linear<M.feed_forward, M.model, Layout::order, M.bias, typename Layout::Precision>;
   using Second = Linear<M.model, M.feed_forward, Layout::order, M.bias, typename Layout::Precision>;
 };
+
+// A kind changes only the options of a layer, so one instantiation computes all layers of a stack: a window is a member
+// of the bound mask, and a rotary table may be null.
+namespace detail {
+
+// The rotary embedding of a layer: a null table means that the layer does not rotate.
+template <class Rotary>
+struct OptionalRotary : Rotary {
+  static constexpr bool optional = true;
+};
+// The rotary embeddings of a stack.
+template <class Rotary, std::size_t Kinds>
+struct RotaryOfKinds : Rotary {
+  struct Data {
+    const typename Rotary::Table* table[Kinds]{};
+    std::size_t offset = 0;
+    LADON_CALLER_MEMBER
+  };
+};
+
+// The position encoding of a layer, and of the options of a stack.
+template <Model M, class Position>
+struct PositionOfKinds {
+  static_assert(M.has_all_kinds(), "ladon: Model::kind_of_layer has a number to which Model::kinds has no kind");
+  static constexpr bool varies = M.kinds.count > 0 && Position::rotates;
+  using OfLayer = std::conditional_t<varies, OptionalRotary<Position>, Position>;
+  using OfStack = std::conditional_t<varies, RotaryOfKinds<Position, M.kinds.count>, Position>;
+};
+
+// Hides the keys that are more than `window` tokens before or after the query.
+struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
+  static constexpr bool hides_keys = true;
+  std::ptrdiff_t offset, window;
+  std::size_t keys;
+
+  // If `width` is 0, hides no keys: no distance exceeds 2^26.
+  constexpr BoundWindowOfKind(const mask::Placement& placement, std::size_t width) noexcept
+      : offset(mask::resolve_offset(placement, mask::default_offset)),
+        window(std::ptrdiff_t(1) << 26),
+        keys(placement.lengths.keys) {
+    if (width != 0 && width < std::size_t(window)) window = static_cast<std::ptrdiff_t>(width);
+  }
+  constexpr mask::KeyRanges key_ranges(Range queries) const noexcept {
+    const auto begin = static_cast<std::ptrdiff_t>(queries.begin) + offset;
+    const auto last = static_cast<std::ptrdiff_t>(queries.end - 1) + offset;
+    return {{clamp_key(begin - window), clamp_key(last + window + 1)},
+            Range{clamp_key(last - window), keys} & Range{0, clamp_key(begin + window + 1)}};
+  }
+  template <class Pack>
+  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack& query, std::size_t key) const noexcept {
+    const Pack distance = query - Pack::broadcast(static_cast<float>(static_cast<std::ptrdiff_t>(key) - offset));
+    const Pack most = Pack::broadcast(static_cast<float>(window));
+    return (distance <= most) & (Pack::broadcast(0.0f) - most <= distance);
+  }
+
+ private:
+  constexpr std::size_t clamp_key(std::ptrdiff_t key) const noexcept {
+    if (key <= 0) return 0;
+    return static_cast<std::size_t>(key) < keys ? static_cast<std::size_t>(key) : keys;
+  }
+};
+
+// The options of one layer of a stack. The member `position` replaces that of `Options`.
+template <class Options, class Position>
+struct OptionsOfKind : Options {
+  typename Position::Data position;
+  std::size_t window;
+
+  constexpr auto bind(Lengths lengths, std::ptrdiff_t offset = Options::bottom_right()) const noexcept {
+    const BoundWindowOfKind in_window({lengths, offset}, window);
+    if constexpr (std::is_same_v<typename Options::MaskType, mask::None>) {
+      return in_window;
+    } else {
+      const auto own = Options::bind(lengths, offset);
+      return mask::BoundBoth<BoundWindowOfKind, std::remove_const_t<decltype(own)>>{in_window, own};
+    }
+  }
+};
+
+// Returns the options of layer number `layer` of a stack: `options` itself if all layers are equal.
+template <Model M, class Position, class Options>
+LADON_INLINE constexpr decltype(auto) options_of_kind(const Options& options,
+                                                      [[maybe_unused]] std::size_t layer) noexcept {
+  if constexpr (M.kinds.count == 0) {
+    return (options);
+  } else {
+    static_assert(mask::keys_before_query<typename Options::MaskType> == all,
+                  "ladon: a model with kinds of layers has its windows in the kinds, not in the mask");
+    const std::size_t number = M.kind_number(layer);
+    const LayerKind kind = M.kinds.items[number];
+    OptionsOfKind<Options, Position> own{options, {}, kind.window};
+    if constexpr (Position::rotates) {
+      LADON_EXPECTS(kind.unrotated || options.position.table[number] != nullptr,
+                    "ladon: a kind of layers lacks its rotary table: options.position.table[kind]",
+                    caller_of(options.position), {{"kind", number}});
+      if (!kind.unrotated) own.position.table = options.position.table[number];
+      own.position.offset = options.position.offset;
+    }
+    return own;
+  }
+}
+
+}  // namespace detail
 
 }  // namespace LADON_NAMESPACE
