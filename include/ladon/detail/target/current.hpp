@@ -4,21 +4,14 @@
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>
-#include <ladon/detail/target/x86.hpp>
 
 // WebAssembly is tested first, because Emscripten can also define the macros of SSE.
 #if defined(__wasm__)
 #include <ladon/detail/target/wasm.hpp>
-#elif defined(__AVX512F__)
-#include <ladon/detail/target/avx512.hpp>
-#elif defined(__AVX__)
-#include <ladon/detail/target/avx2.hpp>
-#elif defined(__SSE2__) || defined(_M_X64)
-#include <ladon/detail/target/sse2.hpp>
+#elif defined(__AVX512F__) || defined(__AVX__) || defined(__SSE2__) || defined(_M_X64)
+#include <ladon/detail/target/x86.hpp>
 #elif defined(__aarch64__) || defined(__ARM_NEON)
 #include <ladon/detail/target/neon.hpp>
-#elif LADON_HELIUM
-#include <ladon/detail/target/helium.hpp>
 #elif LADON_CORTEX_M
 #include <ladon/detail/target/cortex_m.hpp>
 #else

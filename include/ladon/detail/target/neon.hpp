@@ -9,7 +9,7 @@
 #include <ladon/detail/target/defaults.hpp>
 
 #if defined(__aarch64__)
-#define LADON_KERNEL  // as in avx512.hpp
+#define LADON_KERNEL  // as for AVX-512
 #else
 #define LADON_KERNEL LADON_NOINLINE
 #endif
@@ -38,14 +38,14 @@ struct Neon : Defaults {
   static constexpr bool multiplies_bfloat16 = true;
   static constexpr std::size_t bfloat16_tile_sums = 16;
 #endif
-#elif defined(__ARM_FEATURE_FMA)
-  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? PanelLayout{lanes, 1, 12} : PanelLayout{lanes, 2, 6, 12};
-  }
-  static constexpr std::size_t softmax_chains = 4;
 #else
+#if defined(__ARM_FEATURE_FMA)
+  static constexpr std::size_t tile_sums = 12;
+#else
+  static constexpr std::size_t tile_sums = 10;
+#endif
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? PanelLayout{lanes, 1, 10} : PanelLayout{lanes, 2, 5, 10};
+    return one_or_two_packs(tokens, lanes, tile_sums);
   }
   static constexpr std::size_t softmax_chains = 4;
 #endif

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/target/x86.hpp>
+#include <ladon/detail/target/defaults.hpp>
 
 #define LADON_KERNEL LADON_NOINLINE
 // Unrolled, LLVM would compute one pack after another.
@@ -19,16 +19,13 @@ namespace LADON_NAMESPACE::detail::target {
 
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
-  // (64,128,4): 87% of peak, 2 x 5 84% (Zen 4).
-  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? PanelLayout{lanes, 1, 12} : PanelLayout{lanes, 2, 6, 12};
-  }
+  static constexpr std::size_t tile_sums = 12;  // (64,128,4): 87% of peak, 2 x 5 84% (Zen 4)
 #else
-  // (512,256,8): 84% of peak, 2 x 5 85% with 540 more bytes (Xeon).
-  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens <= lanes ? PanelLayout{lanes, 1, 8} : PanelLayout{lanes, 2, 4, 8};
-  }
+  static constexpr std::size_t tile_sums = 8;  // (512,256,8): 84% of peak, 2 x 5 85% with 540 more bytes (Xeon)
 #endif
+  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
+    return one_or_two_packs(tokens, lanes, tile_sums);
+  }
   static constexpr bool joins_queries = true;
 #if defined(__wasm_relaxed_simd__)
   using Int8Element = std::uint8_t;
@@ -51,7 +48,7 @@ struct Wasm : Defaults {
   static constexpr bool scales_fraction = !LADON_DETERMINISTIC;
   static constexpr std::size_t gelu_packs_together = 8;
 #endif
-  static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
+  static constexpr std::size_t most_aliasing_rows = 8;  // as for x86
 };
 using Current = Wasm;
 
