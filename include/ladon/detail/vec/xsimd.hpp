@@ -82,8 +82,13 @@ struct XsimdPack {
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // Precondition: `from` is aligned to the pack. Instructions can then read the operand from memory.
-  static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
+  // Precondition: `from` is aligned to the pack. Instructions of SSE2 can then read the operand from memory; others can
+  // always.
+  static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept
+    requires(N == 4)
+  {
+    return Batch::load_aligned(from);
+  }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
     const unsigned first = (1u << n) - 1;
