@@ -1,5 +1,5 @@
 // Tests products of bfloat16 weights, without the rest of a layer. For several tokens, the results must have the bits
-// of plain loops, which round as the instructions of the target do (detail/vec/dot_bfloat16.hpp). This file compiles
+// of plain loops, which round as the instructions of the target do (detail/vec/dot.hpp). This file compiles
 // in a few seconds. So tests/CMakeLists.txt also compiles this file for instruction sets that no other test is compiled
 // for.
 #include <algorithm>

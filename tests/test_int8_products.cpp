@@ -38,7 +38,7 @@ struct Problem {
   }
 };
 
-// Multiplies x by the matrix H (detail/panel/rotate_int8.hpp), in the library's order of additions.
+// Multiplies x by the matrix H (detail/panel/rows.hpp), in the library's order of additions.
 void rotate_in_place(std::vector<float>& x) {
   for (std::size_t half = 1; half < 8; half *= 2) {
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -50,7 +50,7 @@ void rotate_in_place(std::vector<float>& x) {
   }
 }
 
-// Computes the product in plain loops (detail/panel/quantise_features.hpp and detail/product/product.hpp state the
+// Computes the product in plain loops (detail/panel/product_input.hpp and detail/product/product.hpp state the
 // formulas).
 template <int Bits, bool Rotated, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& problem) {

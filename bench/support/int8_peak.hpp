@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <benchmark/benchmark.h>
-#include <ladon/detail/vec/all_dots.hpp>
+#include <ladon/detail/vec/dot.hpp>
 
 #include "fma_peak.hpp"
 

@@ -12,8 +12,7 @@
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/given.hpp>
 #include <ladon/detail/layer/model_types.hpp>
-#include <ladon/detail/panel/pointer_checks.hpp>
-#include <ladon/detail/panel/thread_share.hpp>
+#include <ladon/detail/panel/call_memory.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/options.hpp>
 #include <ladon/threads.hpp>

@@ -7,7 +7,7 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/config/compiler.hpp>
-#include <ladon/detail/config/reject.hpp>
+#include <ladon/detail/config/messages.hpp>
 #include <ladon/position.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>

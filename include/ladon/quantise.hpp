@@ -40,7 +40,7 @@ constexpr bool quantise(const Linear<Out, In, O, B>& linear,
 }
 
 // Makes the weights of layout::RotatedInt8: quantises the rows of W H, where H is the rotation matrix of
-// detail/panel/rotate_int8.hpp, divides the scales by -8, and changes the signs of the integers. Also returns false if
+// detail/panel/rows.hpp, divides the scales by -8, and changes the signs of the integers. Also returns false if
 // the sum of a block of eight weights may exceed the largest float.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,

@@ -17,7 +17,7 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/config/compiler.hpp>
-#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/panel/rows.hpp>
 
 namespace LADON_NAMESPACE {
 

@@ -14,8 +14,7 @@
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/checks.hpp>
-#include <ladon/detail/panel/rotate_int8.hpp>
-#include <ladon/detail/panel/weight_rows.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
@@ -33,7 +32,7 @@ enum class Order { out_in, in_out };
 //     Int8<bits>         weights are 8-bit integers with one scale for each output. The input of a product is quantised
 //                        to integers of `bits` bits when a call runs
 //     Int8<bits, true>   like Int8<bits>, but blocks of eight weights and of eight inputs are first rotated
-//                        (detail/panel/rotate_int8.hpp), which makes the error smaller. All scales are negative
+//                        (detail/panel/rows.hpp), which makes the error smaller. All scales are negative
 //
 // With AVX512_BF16, BFloat16 and Int8 also round the operands of attention to bfloat16 if there are several queries.
 namespace precision {
@@ -148,7 +147,7 @@ struct Norm<Size, K, B> {
 //     Biased<P, Q>                   the same layout, with projections = P and output = Q
 //     Weights<S>                     the tensors for the shape S
 //     Weights<S>::query(head), key(head), value(head), output()    the rows of a projection
-//     (detail/panel/weight_rows.hpp) Weights<S>::heads_adjacent     whether the rows of head h + 1 directly follow the
+//     (detail/panel/rows.hpp) Weights<S>::heads_adjacent     whether the rows of head h + 1 directly follow the
 //     rows of head h in memory
 namespace layout {
 

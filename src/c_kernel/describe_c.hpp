@@ -123,8 +123,7 @@ constexpr void write_weights(Writer& out) {
   if (Settings::int8) {
     out << "/* Row r of a float matrix " << (Settings::rotated ? "W, times H, is about 8 * " : "is about ")
         << "X_weight_scale[r] * X_weight[r], where X_weight is int8 and X_weight_scale is\n * "
-        << (Settings::rotated ? "negative and finite. H is in ladon/detail/panel/rotate_int8.hpp. "
-                              : "positive and finite. ")
+        << (Settings::rotated ? "negative and finite. H is in ladon/detail/panel/rows.hpp. " : "positive and finite. ")
         << "X_weight_row_sum[r] is the sum of row r of X_weight. @name@_quantise makes "
            "these "
            "tensors. */\n";

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <ladon/detail/panel/rotate_int8.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <set>
 #include <span>
 #include <string_view>

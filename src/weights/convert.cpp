@@ -56,7 +56,7 @@ class Buffer {
 static_assert(values_at_once % detail::rotated_block == 0);
 
 // Reads a weight of the input as float32, one part of a row at a time. If `rotated` is true, rotates the rows
-// (ladon/detail/panel/rotate_int8.hpp).
+// (ladon/detail/panel/rows.hpp).
 class Matrix {
  public:
   Matrix(const Safetensors& file, const Tensor& tensor, bool rotated)

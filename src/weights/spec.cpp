@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ladon/detail/panel/rotate_int8.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <numeric>
 #include <sstream>
 #include <utility>

@@ -4,11 +4,11 @@
 # Each element of `layers` is a layer. The entries of a layer are headers and folders, and a folder ends in a slash. A
 # folder stands for all headers below it. If several entries match a header, only the longest entry counts.
 set(layers
-  "version.hpp detail/config/settings.hpp detail/config/isa.hpp detail/config/abi.hpp"
+  "version.hpp detail/config/settings.hpp"
   "detail/target/"
   "bfloat16.hpp detail/config/"
-  "detail/vec/ detail/panel/rotate_int8.hpp"
-  "checks.hpp views.hpp detail/panel/range.hpp detail/panel/weight_rows.hpp detail/attention/rotary_table.hpp \
+  "detail/vec/"
+  "checks.hpp views.hpp detail/panel/rows.hpp detail/attention/rotary_table.hpp \
 detail/product/epilogue.hpp"
   "detail/cortex_m/"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp"
@@ -28,4 +28,4 @@ set(isa_folders detail/target/ detail/vec/ detail/cortex_m/)
 
 # isa_exempt lists the headers outside isa_folders that may name an instruction set. If a header in this list names no
 # instruction set, check.cmake reports an error.
-set(isa_exempt detail/config/isa.hpp)
+set(isa_exempt detail/config/settings.hpp)

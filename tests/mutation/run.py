@@ -77,7 +77,7 @@ class Build:
         for path in sorted((ROOT / "include/ladon").rglob("*.hpp")):
             file = str(path.relative_to(ROOT / "include"))
             text = rewrite(path.read_text(), by_file[file])
-            if file == "ladon/detail/config/abi.hpp":
+            if file == "ladon/detail/config/settings.hpp":
                 text = text.replace("#pragma once\n", "#pragma once\n#include <ladon/mutant.hpp>\n")
             self.put(self.source / "include" / file, text)
 

@@ -61,7 +61,7 @@ Real activate(Activation activation, Real x) {
   return {};
 }
 
-// A quantised token (detail/panel/quantise_features.hpp). The zero point is already subtracted from `integers`.
+// A quantised token (detail/panel/product_input.hpp). The zero point is already subtracted from `integers`.
 struct QuantisedToken {
   std::vector<Real> integers;
   Real scale;
@@ -138,7 +138,7 @@ QuantisedToken quantised(std::span<const Real> features, int bits) {
   return token;
 }
 
-// Returns the product of the matrix H (ladon/detail/panel/rotate_int8.hpp) and x. Adds in the order of the library.
+// Returns the product of the matrix H (ladon/detail/panel/rows.hpp) and x. Adds in the order of the library.
 std::vector<Real> rotated(std::span<const Real> x) {
   std::vector<Real> result(x.begin(), x.end());
   for (std::size_t half = 1; half < 8; half *= 2) {
@@ -195,7 +195,7 @@ Real nearest_bfloat16(Real x) {
 // Computes a linear map with bfloat16 weights whose inputs are rounded to bfloat16. The product of two bfloat16 numbers
 // is exact in float32, so only sums are rounded. Rounding to odd has an error of at most two rounding units. The
 // rounding error of a sum of few products depends on the order of addition. So the function adds two products at a
-// time, `first` and `second`, in the order of detail/vec/dot_bfloat16.hpp:
+// time, `first` and `second`, in the order of detail/vec/dot.hpp:
 //     rounding of sums   order of addition
 //     to nearest         (total + second) + first
 //     to odd             total + (first + second)

@@ -44,7 +44,7 @@ struct Linear {
   std::vector<float> scale{};  // [out]
 };
 
-// Returns element (row, column) of H (ladon/detail/panel/rotate_int8.hpp): 1, -1 or 0.
+// Returns element (row, column) of H (ladon/detail/panel/rows.hpp): 1, -1 or 0.
 int hadamard(std::size_t row, std::size_t column);
 
 struct AttentionWeights {

@@ -63,7 +63,7 @@ struct Call : Lengths {
 //   bfloat16_weights          the inputs of products stay floats
 //   bfloat16_products         the inputs of products are rounded to bfloat16, and sums to the nearest float
 //   bfloat16_products_to_odd  the inputs of products are rounded to bfloat16, and sums to odd (BFDOT in
-//                             detail/vec/dot_bfloat16.hpp)
+//                             detail/vec/dot.hpp)
 inline constexpr int bfloat16_weights = 16, bfloat16_products = 17, bfloat16_products_to_odd = 18;
 
 // Marks rotated int8 weights (layout::RotatedInt8). For these weights, activation_bits is the sum of `rotated` and the

@@ -13,7 +13,7 @@ const random = randomOf(51);
 const tokens = 9;
 const model = 16;
 
-/** Multiplies each block of eight numbers by the Hadamard matrix, as include/ladon/detail/panel/rotate_int8.hpp defines. */
+/** Multiplies each block of eight numbers by the Hadamard matrix, as include/ladon/detail/panel/rows.hpp defines. */
 const rotate = (row) => {
   const rotated = Float32Array.from(row);
   for (let begin = 0; begin < rotated.length; begin += 8) {

@@ -11,7 +11,7 @@
 #include <ladon/ladon.hpp>
 
 #include <ladon/detail/panel/product_input.hpp>
-#include <ladon/detail/panel/weight_rows.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/product.hpp>
 #include <ladon/detail/vec/token_scale.hpp>
 

@@ -32,7 +32,7 @@
 #include <utility>
 
 #include <ladon/detail/config/compiler.hpp>
-#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/array.hpp>
 #include <ladon/shape.hpp>
 

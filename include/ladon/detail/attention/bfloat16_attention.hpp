@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention with bfloat16 numbers, for bfloat16 and int8 weights on targets that multiply pairs of them
 // (target::Defaults::attends_in_pairs). Queries, keys, values and weights are rounded to the nearest bfloat16. Scores,
-// maxima, exponentials and all sums are float32. A pair takes the place of a float (detail/vec/dot_bfloat16.hpp):
+// maxima, exponentials and all sums are float32. A pair takes the place of a float (detail/vec/dot.hpp):
 //     queries   Q^T [(head width + 1) / 2][query width]             a pair has two features of one query
 //     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
 //     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/vec/dot_bfloat16.hpp>
+#include <ladon/detail/vec/dot.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include <ladon/attention_map.hpp>
-#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 

@@ -7,8 +7,8 @@
 
 #include <ladon/detail/attention/block.hpp>
 #include <ladon/detail/attention/rotary.hpp>
-#include <ladon/detail/panel/range.hpp>
-#include <ladon/detail/panel/thread_share.hpp>
+#include <ladon/detail/panel/call_memory.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/shape.hpp>
 

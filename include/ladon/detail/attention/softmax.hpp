@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include <ladon/detail/cortex_m/m0_attention.hpp>
-#include <ladon/detail/vec/dot_bfloat16.hpp>
+#include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/elementary.hpp>
 
 namespace LADON_NAMESPACE::detail {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/config/abi.hpp>
+#include <ladon/detail/config/settings.hpp>
 #include <ladon/detail/target/current.hpp>
 
 // Without optimisation, a call takes hundreds of times as long. -Werror does not turn this note into an error.

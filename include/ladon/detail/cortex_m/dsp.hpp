@@ -2,7 +2,7 @@
 // Int8 products with the DSP extension of Cortex-M4, M7 and M33: SMLAD multiplies two pairs of 16-bit integers and adds
 // both products to a sum.
 //
-// A quantised panel holds q (detail/panel/quantise_features.hpp) in 16 bits. SXTB16 extends weights 0 and 2 of four
+// A quantised panel holds q (detail/panel/product_input.hpp) in 16 bits. SXTB16 extends weights 0 and 2 of four
 // weights to 16 bits, and with a rotation by 8, weights 1 and 3. The features of a panel have the same order:
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]             features in order; 0 if a feature is missing
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/array.hpp>
 #include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/token_scale.hpp>

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include <ladon/detail/cortex_m/helium_quantise.hpp>
-#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/epilogue.hpp>
 
 #if LADON_HAS_HELIUM

@@ -22,7 +22,7 @@
 #include <type_traits>
 
 #include <ladon/detail/cortex_m/m0_arithmetic.hpp>
-#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/array.hpp>
 #include <ladon/detail/vec/elementary.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Int8 products with plain integers where a pack has one lane and the target has no instruction for them, such as
-// Cortex-M3, RISC-V and scalar WebAssembly. A quantised panel holds q (detail/panel/quantise_features.hpp) in the order
+// Cortex-M3, RISC-V and scalar WebAssembly. A quantised panel holds q (detail/panel/product_input.hpp) in the order
 // of detail/vec/dot.hpp. The loop reads each weight and each feature as an integer: TupleDot would join two weights,
 // and separate them again for each token.
 #pragma once
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/detail/panel/range.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/array.hpp>
 #include <ladon/detail/vec/token_scale.hpp>
 

@@ -10,8 +10,8 @@
 
 #include <cstddef>
 
+#include <ladon/detail/vec/array.hpp>
 #include <ladon/detail/vec/elementary.hpp>
-#include <ladon/detail/vec/exp2_table.hpp>
 #include <ladon/model.hpp>
 
 namespace LADON_NAMESPACE::detail {

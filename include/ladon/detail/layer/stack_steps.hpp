@@ -8,8 +8,7 @@
 #include <type_traits>
 
 #include <ladon/detail/layer/encoder_steps.hpp>
-#include <ladon/detail/panel/pointer_checks.hpp>
-#include <ladon/detail/panel/thread_share.hpp>
+#include <ladon/detail/panel/call_memory.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

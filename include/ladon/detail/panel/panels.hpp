@@ -10,8 +10,8 @@
 
 #include <cstddef>
 
-#include <ladon/detail/panel/range.hpp>
-#include <ladon/detail/panel/thread_share.hpp>
+#include <ladon/detail/panel/call_memory.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/shape.hpp>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input of a product in the form that its weights need: float panels for float32 weights (nothing is converted),
 // bfloat16 panels for bfloat16 weights if the target multiplies them, quantised panels for int8 weights.
-//     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
-//     view(panels)                     returns a view of all panels
 #pragma once
 
 #include <cstddef>
@@ -10,14 +8,252 @@
 #include <type_traits>
 
 #include <ladon/bfloat16.hpp>
+#include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/panels.hpp>
-#include <ladon/detail/panel/quantise_features.hpp>
-#include <ladon/detail/vec/dot_bfloat16.hpp>
+#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/vec/dot.hpp>
+#include <ladon/detail/vec/token_scale.hpp>
 #include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
-// Panels of bfloat16 numbers, for targets that multiply them (detail/vec/dot_bfloat16.hpp):
+// Quantised panels, the input of int8 products. Each token has a scale and a zero point, from the range of its
+// features:
+//     high   = max(0, features)
+//     low    = min(0, features)
+//     levels = 255                           127 if q + zero has 7 bits
+//     scale  = (high - low) / levels
+//     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
+//     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
+//
+// Panels of std::int16_t and std::int32_t hold q. Panels of std::uint8_t hold q + zero. Panels of std::int8_t also hold
+// q + zero, with a `zero` that is 128 less. A tuple is a 32-bit lane with tuple_size features of a token
+// (detail/vec/dot.hpp):
+//     data         [panels][tuples][width][tuple_size]      q = 0 for features that are missing from the last tuple
+//     parameters   [panels][parameters_per_token][width]    scale of each token; with q + zero, then also `zero`
+//
+// At run time, microcontrollers store the integers in other orders (detail/cortex_m).
+//
+// A token with an infinite or NaN feature gets the scale NaN, and arbitrary q. A token whose scale would be less than
+// 2^-126 gets the scale 0, and q = 0. With Rotated, the features are rotated first (detail/panel/rows.hpp).
+template <class Element>
+inline constexpr std::size_t parameters_per_token = vec::holds_zero_point<Element> ? 2 : 1;
+
+// Each panel begins `stride` integers after the previous one.
+template <class ElementType>
+struct Int8PanelsView {
+  using Element = ElementType;
+  const Element* data;
+  const float* parameters;
+  std::size_t stride;
+
+  template <std::size_t Width>
+  LADON_INLINE constexpr const float* scale(std::size_t panel) const noexcept {
+    return parameters + panel * parameters_per_token<Element> * Width;
+  }
+  template <std::size_t Width>
+  LADON_INLINE constexpr const float* zero(std::size_t panel) const noexcept {
+    static_assert(vec::holds_zero_point<Element>);
+    return scale<Width>(panel) + Width;
+  }
+
+  template <std::size_t Features, std::size_t Width>
+  LADON_INLINE constexpr Int8PanelsView panels_from(std::size_t first) const noexcept {
+    return {data + first * stride, scale<Width>(first), stride};
+  }
+};
+
+template <class View>
+inline constexpr bool is_quantised = false;
+template <class Element>
+inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
+
+// The lowest and the highest feature of each token, and whether all features are finite. Four independent ranges hide
+// the latency of min, max and fma.
+template <class Pack>
+class FeatureRanges {
+ public:
+  LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
+    extend(i, x);
+    check(i, x);
+  }
+  LADON_INLINE constexpr void extend(std::size_t i, const Pack& x) noexcept {
+    Pack* const range = ranges_[i];
+    range[0] = min(x, range[0]);
+    range[1] = max(x, range[1]);
+  }
+  LADON_INLINE constexpr void check(std::size_t i, const Pack& x) noexcept {
+    ranges_[i][2] = fma(x, zeros(), ranges_[i][2]);
+  }
+  // low() is at most 0, and high() at least 0. nan_if_not_finite() is NaN for a token with an infinite or NaN feature,
+  // otherwise 0.
+  LADON_INLINE constexpr Pack low() const noexcept { return min(min(at(0, 0), at(1, 0)), min(at(2, 0), at(3, 0))); }
+  LADON_INLINE constexpr Pack high() const noexcept { return max(max(at(0, 1), at(1, 1)), max(at(2, 1), at(3, 1))); }
+  LADON_INLINE constexpr Pack nan_if_not_finite() const noexcept {
+    return (at(0, 2) + at(1, 2)) + (at(2, 2) + at(3, 2));
+  }
+
+ private:
+  static LADON_INLINE constexpr Pack zeros() noexcept { return Pack::broadcast(0.0f); }
+  LADON_INLINE constexpr const Pack& at(std::size_t range, std::size_t which) const noexcept {
+    return ranges_[range][which];
+  }
+
+  Pack ranges_[4][3] = {{zeros(), zeros(), zeros()},
+                        {zeros(), zeros(), zeros()},
+                        {zeros(), zeros(), zeros()},
+                        {zeros(), zeros(), zeros()}};
+};
+
+template <class Pack, std::size_t Features, std::size_t Width, bool Rotated>
+struct PackFeatures {
+  static_assert(!Rotated || Features % rotated_block == 0);
+  static constexpr std::size_t block = Rotated ? rotated_block : 4;
+  static constexpr std::size_t whole = Features / block * block;
+
+  const float* features;
+
+  // Calls visit(i, packs) for each whole block of features. The packs hold the features i .. i + block - 1, rotated if
+  // Rotated is true.
+  template <class Visit>
+  LADON_INLINE constexpr void for_whole_blocks(const Visit& visit) const noexcept {
+    for (std::size_t i = 0; i < whole; i += block) {
+      Pack packs[block];
+      LADON_UNROLL
+      for (std::size_t j = 0; j < block; ++j) packs[j] = at(i + j);
+      if constexpr (Rotated) rotate_block(packs);
+      visit(i, packs);
+    }
+  }
+  LADON_INLINE constexpr Pack at(std::size_t i) const noexcept { return Pack::load(features + i * Width); }
+};
+
+template <int FeatureBits, class Pack, std::size_t Features, std::size_t Width, bool Rotated>
+LADON_INLINE constexpr vec::TokenScale<Pack> token_scale(
+    PackFeatures<Pack, Features, Width, Rotated> features) noexcept {
+  using From = PackFeatures<Pack, Features, Width, Rotated>;
+  FeatureRanges<Pack> ranges;
+  features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
+    // The first feature of a rotated block is the sum of the original ones, which is finite only if all of them are.
+    if constexpr (Rotated) ranges.check(0, packs[0]);
+    LADON_UNROLL
+    for (std::size_t j = 0; j < From::block; ++j) {
+      if constexpr (Rotated) {
+        ranges.extend(j % 4, packs[j]);
+      } else {
+        ranges.add(j % 4, packs[j]);
+      }
+    }
+  });
+  for (std::size_t i = From::whole; i < Features; ++i) ranges.add(0, features.at(i));
+  if constexpr (Rotated) {  // differences of finite features may overflow
+    ranges.check(0, ranges.low());
+    ranges.check(0, ranges.high());
+  }
+  return vec::scale_of_range<FeatureBits>(ranges.low(), ranges.high(),
+                                          ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
+}
+
+// Quantises one pack of a panel. `pack` points to its first feature, and `to` to its first integer.
+template <class Pack, std::size_t Features, std::size_t Width, int FeatureBits, bool Rotated, class Element>
+LADON_INLINE constexpr void quantise_pack(const float* pack, Element* to, float* parameters) noexcept {
+  using Dot = vec::TupleDot<Element, Pack>;
+  using From = PackFeatures<Pack, Features, Width, Rotated>;
+  static_assert(From::block % Dot::tuple_size == 0);
+  const From features{pack};
+  const auto token = token_scale<FeatureBits>(features);
+  const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(vec::least_feature<Element>()) - token.least;
+  const auto usable = zeros < token.reciprocal;
+  // q needs no lower limit (quantised_feature in detail/vec/token_scale.hpp).
+  const auto integer = [&](const Pack& x)
+                           LADON_INLINE_LAMBDA { return min(select(usable, x, zeros) * token.reciprocal, token.most); };
+  Pack tuple[Dot::tuple_size];
+  features.for_whole_blocks([&](std::size_t i, const Pack* packs) LADON_INLINE_LAMBDA {
+    LADON_UNROLL
+    for (std::size_t first = 0; first < From::block; first += Dot::tuple_size) {
+      LADON_UNROLL
+      for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = integer(packs[first + j]);
+      Dot::store_tuple(tuple, zero, to + (i + first) * Width);
+    }
+  });
+  for (std::size_t i = From::whole; i < Features; i += Dot::tuple_size) {
+    LADON_UNROLL
+    for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = i + j < Features ? integer(features.at(i + j)) : zeros;
+    Dot::store_tuple(tuple, zero, to + i * Width);
+  }
+  token.scale.store(parameters);
+  if constexpr (vec::holds_zero_point<Element>) zero.store(parameters + Width);
+}
+
+// Quantises a single token, with one feature in each lane. The result equals that of quantise_pack. Compilers vectorise
+// the loop that rounds, which uses floats instead of packs.
+template <class Simd, std::size_t Features, int FeatureBits, bool Rotated, class Element>
+LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* parameters) noexcept {
+  if constexpr (Rotated) {
+    float rotated[Features];
+    rotate_blocks(features, Features, 1, rotated);
+    return quantise_single_token<Simd, Features, FeatureBits, false>(rotated, to, parameters);
+  }
+  using Pack = typename Simd::template Pack<Simd::lanes>;
+  using One = vec::ArrayPack<1>;
+  constexpr std::size_t rest = Features % Pack::lanes;
+  FeatureRanges<Pack> ranges;
+  for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) ranges.add(0, Pack::load(features + i));
+  if constexpr (rest > 0) ranges.add(0, Pack::load_partial(features + Features - rest, rest));
+  const One lowest{-reduce_max(Pack::broadcast(0.0f) - ranges.low())}, highest{reduce_max(ranges.high())};
+  const One::Mask finite{reduce_add(ranges.nan_if_not_finite()) == 0.0f};
+  const auto token = vec::scale_of_range<FeatureBits>(lowest, highest, finite);
+  const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
+  const float zero = vec::least_feature<Element>() - low;
+  const auto added = vec::holds_zero_point<Element> ? static_cast<std::int32_t>(zero) : 0;
+  // The lower limit: without -ffp-contract=off, an fma may compute `low` without rounding the product, and `scaled`,
+  // which is rounded, may be less.
+  for (std::size_t i = 0; i < Features; ++i) {
+    const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
+    const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;
+    const auto bits = ladon::bit_cast<std::uint32_t>(q + vec::round_to_low_bits);
+    to[i] = static_cast<Element>(static_cast<std::int16_t>(bits & 0xffffu) + added);
+  }
+  parameters[0] = token.scale.lane[0];
+  if constexpr (vec::holds_zero_point<Element>) parameters[1] = zero;
+}
+
+// Quantises `panels` [count][Features][width]. The tokens of each panel fill Packs packs.
+template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, int FeatureBits, bool Rotated>
+LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, auto* data, float* parameters,
+                                            std::size_t stride) noexcept {
+  using Element = std::remove_pointer_t<decltype(data)>;
+  using Pack = typename Simd::template Pack<T.lanes>;
+  constexpr std::size_t width = T.width(), tuple_size = vec::tuple_features<Element>;
+  if constexpr (cortex_m::has_engine<Element, Simd>) {
+    if (!std::is_constant_evaluated()) {
+      for (std::size_t p = 0; p < count; ++p) {
+        const float* panel = panels + p * Features * width;
+        [[maybe_unused]] alignas(16) float rotated[Rotated ? Features * width : 1];
+        if constexpr (Rotated) {
+          for (std::size_t t = 0; t < width; ++t) rotate_blocks(panel + t, Features, width, rotated + t);
+          panel = rotated;
+        }
+        cortex_m::Engine<Element, Simd>::template quantise<Features, width, Packs, FeatureBits>(
+            panel, data + p * stride, parameters + p * parameters_per_token<Element> * width, stride);
+      }
+      return;
+    }
+  }
+  if constexpr (is_single_token<Simd, T>) {
+    if (count > 0) quantise_single_token<Simd, Features, FeatureBits, Rotated>(panels, data, parameters);
+    return;
+  }
+  for (std::size_t p = 0; p < count; ++p) {
+    for (std::size_t v = 0; v < Packs; ++v) {
+      quantise_pack<Pack, Features, width, FeatureBits, Rotated>(
+          panels + p * Features * width + v * T.lanes, data + p * stride + tuple_size * v * T.lanes,
+          parameters + p * parameters_per_token<Element> * width + v * T.lanes);
+    }
+  }
+}
+
+// Panels of bfloat16 numbers, for targets that multiply them (detail/vec/dot.hpp):
 //     data   [panels][(features + 1) / 2][width][2]    0 for a feature that is missing from the last pair
 //
 // Features are rounded to nearest, ties to even: the relative error is at most 2^-8. Subnormal features count as 0.
@@ -61,6 +297,8 @@ LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t count,
   }
 }
 
+//     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
+//     view(panels)                     returns a view of all panels
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
 struct LinearInput;
 

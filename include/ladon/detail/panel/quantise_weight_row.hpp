@@ -7,7 +7,7 @@
 #include <limits>
 
 #include <ladon/detail/config/compiler.hpp>
-#include <ladon/detail/panel/rotate_int8.hpp>
+#include <ladon/detail/panel/rows.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

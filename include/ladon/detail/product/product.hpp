@@ -6,7 +6,7 @@
 // The outer loop runs over tiles of a few rows of W, and the inner loop over panels, so that the rows of a tile stay in
 // the L1 cache.
 //
-// If q[i] are the quantised features of a token (detail/panel/quantise_features.hpp), a result of int8 weights is
+// If q[i] are the quantised features of a token (detail/panel/product_input.hpp), a result of int8 weights is
 //     integer = sum over i of q[i] * weight[row][i]    exact
 //     result = integer * (scale of the token * scale of the row) + bias[row]
 //
@@ -20,9 +20,7 @@
 #include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/product_input.hpp>
-#include <ladon/detail/panel/quantise_features.hpp>
-#include <ladon/detail/panel/range.hpp>
-#include <ladon/detail/panel/weight_rows.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/epilogue.hpp>
 #include <ladon/detail/product/single.hpp>
 #include <ladon/detail/product/tile.hpp>

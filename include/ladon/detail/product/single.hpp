@@ -14,11 +14,10 @@
 #include <type_traits>
 
 #include <ladon/detail/cortex_m/engine.hpp>
-#include <ladon/detail/panel/quantise_features.hpp>
-#include <ladon/detail/panel/range.hpp>
-#include <ladon/detail/panel/weight_rows.hpp>
-#include <ladon/detail/vec/all_dots.hpp>
+#include <ladon/detail/panel/product_input.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>
 
 namespace LADON_NAMESPACE::detail {

@@ -14,8 +14,7 @@
 #include <utility>
 
 #include <ladon/detail/cortex_m/engine.hpp>
-#include <ladon/detail/panel/range.hpp>
-#include <ladon/detail/panel/weight_rows.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/tile_steps.hpp>
 #include <ladon/detail/vec/choose.hpp>
 

@@ -15,10 +15,9 @@
 
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/panel/product_input.hpp>
-#include <ladon/detail/panel/quantise_features.hpp>
-#include <ladon/detail/panel/weight_rows.hpp>
-#include <ladon/detail/vec/all_dots.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/fold.hpp>
 
 namespace LADON_NAMESPACE::detail {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include <ladon/bfloat16.hpp>
-#include <ladon/detail/panel/weight_rows.hpp>
+#include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/tile.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/config/abi.hpp>
+#include <ladon/detail/config/settings.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -88,7 +88,7 @@ struct Defaults {
   static constexpr std::size_t widened_features_on_small_stack = 64;
   static constexpr bool multiplies_bfloat16 = false;
   static constexpr std::size_t bfloat16_tile_sums = unlimited;
-  // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/quantise_features.hpp).
+  // q in 16 or 32 bits, or q + zero in 8 bits (detail/panel/product_input.hpp).
   using Int8Element = std::int16_t;
   static constexpr std::size_t int8_block = 1;
   static constexpr bool widens_int8 = false;

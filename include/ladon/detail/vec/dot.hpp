@@ -7,7 +7,7 @@
 //     add(sum, x, w)     adds the products
 //
 // TupleDot has tuple_size features of 8 or 16 bits in a 32-bit lane. Panels of tuples are [tuples][width][tuple_size].
-// An int8 feature is q, or q + zero (detail/panel/quantise_features.hpp). The target chooses its type, Int8Element:
+// An int8 feature is q, or q + zero (detail/panel/product_input.hpp). The target chooses its type, Int8Element:
 //     std::int16_t   2   q          vpmaddwd (dot_x86.hpp), SMLAL (dot_arm64.hpp), i32x4.dot_i16x8_s (dot_wasm.hpp)
 //     std::uint8_t   4   q + zero   vpdpbusd (dot_x86.hpp), relaxed_dot_i8x16_i7x16_add_s (dot_wasm.hpp)
 //     std::int8_t    4   q + zero   SDOT and SMMLA (dot_arm64.hpp)
@@ -190,4 +190,117 @@ struct TupleDot {
   }
 };
 
+// A product of bfloat16 weights and bfloat16 features. An instruction multiplies a pair of features by a
+// pair of weights, and adds both products to a float32 sum:
+//     vdpbf16ps   AVX512_BF16   sum = fma(x0, w0, fma(x1, w1, sum))    each fma is rounded to nearest
+//     BFDOT       FEAT_BF16     sum = sum + (x0 * w0 + x1 * w1)        each addition is rounded to odd
+//
+// Rounding to odd: an inexact sum becomes the neighbour whose last bit is 1, so the error is less than 2^-23 of the
+// sum. Both read subnormal numbers as 0, and return 0 instead of a subnormal sum. With the bit EBF of FPCR
+// (FEAT_EBF16), BFDOT rounds to nearest and keeps subnormal numbers, so last bits depend on this bit.
+//
+// A Row is a register of 2 * lanes consecutive features or weights, for the product of a single token.
+template <class Pack>
+struct TupleDot<BFloat16, Pack> {
+  static constexpr std::size_t tuple_size = 2, features = 2;
+  using Sums = Pack;
+  using Features = const BFloat16*;
+  struct Row {
+    BFloat16 element[tuple_size * Pack::lanes];
+  };
+
+  static LADON_INLINE constexpr Features load(const BFloat16* panel) noexcept { return panel; }
+  static LADON_INLINE constexpr const BFloat16* weights(const BFloat16* weight) noexcept { return weight; }
+  static LADON_INLINE constexpr void add(Sums& sum, Features panel, const BFloat16* weight) noexcept {
+    for (std::size_t j = tuple_size; j-- > 0;) {
+      sum = fma(feature(panel, j), Pack::broadcast(to_float(weight[j])), sum);
+    }
+  }
+  // Elements from number `count` on are 0.
+  static LADON_INLINE constexpr Row load_row(const BFloat16* from,
+                                             std::size_t count = tuple_size * Pack::lanes) noexcept {
+    Row row{};
+    for (std::size_t i = 0; i < count; ++i) row.element[i] = from[i];
+    return row;
+  }
+  // Adds x[2 i] * weight[2 i] + x[2 i + 1] * weight[2 i + 1] to lane i.
+  static LADON_INLINE constexpr void add_products(Sums& sum, const Row& x, const Row& weight) noexcept {
+    for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
+  }
+  // Rounds the features to bfloat16 and writes them to `panel` [lanes][2].
+  static LADON_INLINE constexpr void store_tuple(const Pack (&x)[tuple_size], BFloat16* panel) noexcept {
+    for (std::size_t j = 0; j < tuple_size; ++j) {
+      float lane[Pack::lanes];
+      x[j].store(lane);
+      for (std::size_t i = 0; i < Pack::lanes; ++i) panel[tuple_size * i + j] = to_bfloat16(lane[i]);
+    }
+  }
+
+ private:
+  // Returns the pack whose lane i is elements[2 i + j].
+  static LADON_INLINE constexpr Pack feature(const BFloat16* elements, std::size_t j) noexcept {
+    float lane[Pack::lanes]{};
+    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[tuple_size * i + j]);
+    return Pack::load(lane);
+  }
+};
+
+// Packs whose lanes hold pairs of bfloat16 numbers, the first in the low half. Attention stores queries, keys, values
+// and weights as pairs in arrays of floats.
+//     to_pairs(first, second)     rounds two packs of floats to the pairs (first[i], second[i])
+//     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 to the pair to[i]
+//     add_products(sum, a, b)     adds two products to each lane, with the rounding of TupleDot<BFloat16, Pack>
+LADON_INLINE constexpr float to_pair(float first, float second) noexcept {
+  const std::uint32_t low = to_bfloat16(first).bits, high = to_bfloat16(second).bits;
+  return ladon::bit_cast<float>(high << 16 | low);
+}
+// Returns a pair whose other number is 0.
+LADON_INLINE constexpr float only_first(float pair) noexcept {
+  return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffffu);
+}
+LADON_INLINE constexpr float only_second(float pair) noexcept {
+  return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pair) & 0xffff0000u);
+}
+inline constexpr float pair_of_ones = to_pair(1, 1);
+
+template <class Pack>
+struct BFloat16Pairs {
+  static LADON_INLINE constexpr Pack to_pairs(const Pack& first, const Pack& second) noexcept {
+    return Pack::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return to_pair(first.lane[i], second.lane[i]); });
+  }
+  static LADON_INLINE constexpr void store_neighbours(const Pack& x, float* to) noexcept {
+    for (std::size_t i = 0; i + 1 < Pack::lanes; i += 2) to[i / 2] = to_pair(x.lane[i], x.lane[i + 1]);
+  }
+  static LADON_INLINE constexpr void add_products(Pack& sum, const Pack& a, const Pack& b) noexcept {
+    sum = fma(second_of(a), second_of(b), sum);
+    sum = fma(first_of(a), first_of(b), sum);
+  }
+
+ private:
+  static LADON_INLINE constexpr Pack first_of(const Pack& pairs) noexcept {
+    return Pack::apply([&](std::size_t i) LADON_INLINE_LAMBDA {
+      return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(pairs.lane[i]) << 16);
+    });
+  }
+  static LADON_INLINE constexpr Pack second_of(const Pack& pairs) noexcept {
+    return Pack::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return only_second(pairs.lane[i]); });
+  }
+};
+
+// A step of pairs in an array of floats: two features of each token, and two weights.
+template <class Pack>
+struct PairDot : FloatDot<Pack> {
+  static LADON_INLINE constexpr void add(Pack& sum, const Pack& x, const Pack& weight) noexcept {
+    BFloat16Pairs<Pack>::add_products(sum, x, weight);
+  }
+};
+
 }  // namespace LADON_NAMESPACE::detail::vec
+
+#if LADON_HAS_XSIMD && defined(__wasm_simd128__)
+#include <ladon/detail/vec/dot_wasm.hpp>
+#elif LADON_HAS_XSIMD && defined(__SSE2__)
+#include <ladon/detail/vec/dot_x86.hpp>
+#elif LADON_HAS_XSIMD && defined(__aarch64__)
+#include <ladon/detail/vec/dot_arm64.hpp>
+#endif

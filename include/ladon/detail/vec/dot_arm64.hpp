@@ -4,12 +4,6 @@
 // interleaves the features of two steps for SMMLA when it loads them, so panels have the same layout.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include <ladon/detail/vec/dot.hpp>
-
-#if LADON_HAS_XSIMD && defined(__aarch64__)
 #include <arm_neon.h>
 
 namespace LADON_NAMESPACE::detail::vec {
@@ -124,6 +118,75 @@ struct TupleDot<std::int16_t, XsimdPack<4>> {
   }
 };
 
-}  // namespace LADON_NAMESPACE::detail::vec
+#if LADON_ARM_BFLOAT16_DOT
+// One load reads the weights of four steps. Tiles with an even number of rows use BFMMLA, which rounds like two BFDOT.
+// Tiles with an odd number of rows use BFDOT.
+template <>
+struct TupleDot<BFloat16, XsimdPack<4>> {
+  static constexpr std::size_t tuple_size = 2, features = 2, steps = 4;
+  using Pack = XsimdPack<4>;
+  using Sums = Pack;
+  using Row = bfloat16x8_t;
+  using Features = Row;
+  using Weights = Row;
 
+  static LADON_INLINE Row load_row(const BFloat16* from) noexcept {
+    return vreinterpretq_bf16_u16(vld1q_u16(reinterpret_cast<const std::uint16_t*>(from)));
+  }
+  static LADON_INLINE Row load_row(const BFloat16* from, std::size_t count) noexcept {
+    BFloat16 row[tuple_size * Pack::lanes] = {};
+    for (std::size_t i = 0; i < count; ++i) row[i] = from[i];
+    return load_row(row);
+  }
+  static LADON_INLINE Features load(const BFloat16* panel) noexcept { return load_row(panel); }
+  static LADON_INLINE Weights load_weights(const BFloat16* weight) noexcept { return load_row(weight); }
+  template <std::size_t Step>
+  static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
+#if defined(__clang__)
+    // With the intrinsic, clang++ 19 broadcasts each pair of weights into a register, and spills registers.
+    float32x4_t total = sum.batch;
+    asm("bfdot %0.4s, %1.8h, %2.2h[%3]" : "+w"(total) : "w"(x), "w"(weights), "i"(Step));
+    sum = Pack::Batch(total);
+#else
+    sum = Pack::Batch(vbfdotq_laneq_f32(sum.batch, x, weights, Step));
 #endif
+  }
+  static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
+    const float64x2_t a = vreinterpretq_f64_f32(first.batch), b = vreinterpretq_f64_f32(second.batch);
+    first = Pack::Batch(vreinterpretq_f32_f64(vzip1q_f64(a, b)));
+    second = Pack::Batch(vreinterpretq_f32_f64(vzip2q_f64(a, b)));
+  }
+  static LADON_INLINE void load_matrices(const BFloat16* panel, const BFloat16* next_step, Features& first,
+                                         Features& second) noexcept {
+    const int32x4_t a = vreinterpretq_s32_bf16(load_row(panel)), b = vreinterpretq_s32_bf16(load_row(next_step));
+    first = vreinterpretq_bf16_s32(vzip1q_s32(a, b));
+    second = vreinterpretq_bf16_s32(vzip2q_s32(a, b));
+  }
+  static LADON_INLINE void load_rows(const BFloat16* row, const BFloat16* next_row, Weights& first,
+                                     Weights& second) noexcept {
+    const int64x2_t a = vreinterpretq_s64_bf16(load_row(row)), b = vreinterpretq_s64_bf16(load_row(next_row));
+    first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
+    second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
+  }
+  // volatile, for the reason of add_matrix in dot_arm64.hpp.
+  static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
+    float32x4_t total = sum.batch;
+    asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));
+    sum = Pack::Batch(total);
+  }
+  static LADON_INLINE Weights weights(const BFloat16* weight) noexcept {
+    return vreinterpretq_bf16_s32(vdupq_n_s32(load_tuple<tuple_size>(weight)));
+  }
+  static LADON_INLINE void add(Sums& sum, Row x, Row weight) noexcept {
+    sum = Pack::Batch(vbfdotq_f32(sum.batch, x, weight));
+  }
+  static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept { add(sum, x, weight); }
+  static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], BFloat16* panel) noexcept {
+    const auto halves = [](const Pack& pack)
+                            LADON_INLINE_LAMBDA { return vreinterpretq_u16_bf16(vcvtq_low_bf16_f32(pack.batch)); };
+    vst1q_u16(reinterpret_cast<std::uint16_t*>(panel), vzip1q_u16(halves(x[0]), halves(x[1])));
+  }
+};
+#endif
+
+}  // namespace LADON_NAMESPACE::detail::vec

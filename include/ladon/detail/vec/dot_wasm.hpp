@@ -2,12 +2,6 @@
 // One step of an int8 product in WebAssembly.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include <ladon/detail/vec/dot.hpp>
-
-#if LADON_HAS_XSIMD && defined(__wasm_simd128__)
 #include <wasm_simd128.h>
 
 namespace LADON_NAMESPACE::detail::vec {
@@ -97,5 +91,3 @@ struct TupleDot<std::int16_t, XsimdPack<4>> {
 };
 
 }  // namespace LADON_NAMESPACE::detail::vec
-
-#endif

@@ -4,12 +4,6 @@
 // vpmaddwd multiplies a pair of 16-bit features by a pair of weights, and returns the sum of both products.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include <ladon/detail/vec/dot.hpp>
-
-#if LADON_HAS_XSIMD && defined(__SSE2__)
 #include <immintrin.h>
 
 namespace LADON_NAMESPACE::detail::vec {
@@ -295,6 +289,130 @@ struct TupleDot<std::uint8_t, XsimdPack<Lanes>> {
 };
 #endif
 
-}  // namespace LADON_NAMESPACE::detail::vec
+#if LADON_BFLOAT16_DOT
+// The instructions for a register of 2 * Lanes bfloat16 numbers. `pairs` rounds to (even[i], odd[i]). store_neighbours
+// rounds and stores all lanes. For g++, the product is assembly, for the reason of add_dot in dot_x86.hpp.
+template <std::size_t Lanes>
+struct BFloat16Register;
 
+template <>
+struct BFloat16Register<4> {
+  using Type = __m128i;
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm_maskz_loadu_epi16(static_cast<__mmask8>((1u << count) - 1), from);
+  }
+  static LADON_INLINE Type pairs(__m128 even, __m128 odd) noexcept {
+    const auto halves = reinterpret_cast<Type>(_mm_cvtne2ps_pbh(odd, even));
+    return _mm_unpacklo_epi16(halves, _mm_unpackhi_epi64(halves, halves));
+  }
+  static LADON_INLINE void store_neighbours(__m128 x, void* to) noexcept {
+    _mm_storel_epi64(static_cast<Type*>(to), reinterpret_cast<Type>(_mm_cvtneps_pbh(x)));
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m128 add_products(__m128 sum, Type x, Type w) noexcept {
+    return _mm_dpbf16_ps(sum, reinterpret_cast<__m128bh>(x), reinterpret_cast<__m128bh>(w));
+  }
 #endif
+};
+
+template <>
+struct BFloat16Register<8> {
+  using Type = __m256i;
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), from);
+  }
+  static LADON_INLINE Type pairs(__m256 even, __m256 odd) noexcept {
+    const Type order = _mm256_setr_epi16(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    return _mm256_permutexvar_epi16(order, reinterpret_cast<Type>(_mm256_cvtne2ps_pbh(odd, even)));
+  }
+  static LADON_INLINE void store_neighbours(__m256 x, void* to) noexcept {
+    X86Integers<4>::store(reinterpret_cast<__m128i>(_mm256_cvtneps_pbh(x)), to);
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m256 add_products(__m256 sum, Type x, Type w) noexcept {
+    return _mm256_dpbf16_ps(sum, reinterpret_cast<__m256bh>(x), reinterpret_cast<__m256bh>(w));
+  }
+#endif
+};
+
+template <>
+struct BFloat16Register<16> {
+  using Type = __m512i;
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm512_maskz_loadu_epi16(static_cast<__mmask32>((std::uint64_t{1} << count) - 1), from);
+  }
+  static LADON_INLINE Type pairs(__m512 even, __m512 odd) noexcept {
+    alignas(64) static constexpr std::uint16_t order[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                            21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                            11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    const auto halves = reinterpret_cast<Type>(_mm512_cvtne2ps_pbh(odd, even));
+    return _mm512_permutexvar_epi16(_mm512_load_si512(order), halves);
+  }
+  static LADON_INLINE void store_neighbours(__m512 x, void* to) noexcept {
+    X86Integers<8>::store(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)), to);
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m512 add_products(__m512 sum, Type x, Type w) noexcept {
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(w));
+  }
+#endif
+};
+
+template <std::size_t Lanes>
+struct TupleDot<BFloat16, XsimdPack<Lanes>> {
+  static constexpr std::size_t tuple_size = 2, features = 2;
+  using Pack = XsimdPack<Lanes>;
+  using Sums = Pack;
+  using Register = BFloat16Register<Lanes>;
+  using Integers = X86Integers<Lanes>;
+  using Row = typename Register::Type;
+  using Features = Row;
+
+  static LADON_INLINE Features load(const void* panel) noexcept { return Integers::load(panel); }
+  static LADON_INLINE Row weights(const BFloat16* weight) noexcept {
+    return Integers::broadcast(load_tuple<tuple_size>(weight));
+  }
+  static LADON_INLINE Row load_row(const BFloat16* from) noexcept { return Integers::load(from); }
+  static LADON_INLINE Row load_row(const BFloat16* from, std::size_t count) noexcept {
+    return Register::load_partial(from, count);
+  }
+  static LADON_INLINE void add(Sums& sum, Row x, Row weight) noexcept {
+#if defined(__clang__)
+    sum = typename Pack::Batch(Register::add_products(sum.batch, x, weight));
+#else
+    auto total = static_cast<typename Pack::Batch::register_type>(sum.batch);
+    asm("vdpbf16ps {%2, %1, %0|%0, %1, %2}" : "+v"(total) : "v"(x), "v"(weight));
+    sum = typename Pack::Batch(total);
+#endif
+  }
+  static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept { add(sum, x, weight); }
+  static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], BFloat16* panel) noexcept {
+    Integers::store(Register::pairs(x[0].batch, x[1].batch), panel);
+  }
+};
+
+template <std::size_t Lanes>
+struct BFloat16Pairs<XsimdPack<Lanes>> {
+  using Pack = XsimdPack<Lanes>;
+  using Register = BFloat16Register<Lanes>;
+
+  static LADON_INLINE Pack to_pairs(const Pack& first, const Pack& second) noexcept {
+    return typename Pack::Batch(floats(Register::pairs(first.batch, second.batch)));
+  }
+  static LADON_INLINE void store_neighbours(const Pack& x, float* to) noexcept {
+    Register::store_neighbours(x.batch, to);
+  }
+  static LADON_INLINE void add_products(Pack& sum, const Pack& a, const Pack& b) noexcept {
+    TupleDot<BFloat16, Pack>::add(sum, bits(a), bits(b));
+  }
+
+ private:
+  using Floats = typename Pack::Batch::register_type;
+  static LADON_INLINE Floats floats(typename Register::Type x) noexcept { return reinterpret_cast<Floats>(x); }
+  static LADON_INLINE typename Register::Type bits(const Pack& x) noexcept {
+    return reinterpret_cast<typename Register::Type>(static_cast<Floats>(x.batch));
+  }
+};
+#endif
+
+}  // namespace LADON_NAMESPACE::detail::vec

@@ -17,7 +17,7 @@
 #include <type_traits>
 
 #include <ladon/detail/config/compiler.hpp>
-#include <ladon/detail/vec/exp2_table.hpp>
+#include <ladon/detail/vec/array.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
 

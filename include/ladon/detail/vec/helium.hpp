@@ -9,7 +9,7 @@
 #include <arm_mve.h>
 
 #include <ladon/detail/config/compiler.hpp>
-#include <ladon/detail/vec/scalar.hpp>
+#include <ladon/detail/vec/array.hpp>
 
 namespace LADON_NAMESPACE::detail::vec {
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges of rows, tiles of rows, and views of the caller's weights and biases, which copy nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/config/compiler.hpp>
+
+namespace LADON_NAMESPACE {
+
+// Half-open: begin <= i < end.
+struct Range {
+  std::size_t begin;
+  std::size_t end;
+  constexpr bool contains(Range inner) const noexcept { return begin <= inner.begin && inner.end <= end; }
+  // Returns the intersection, which may be empty.
+  friend constexpr Range operator&(Range a, Range b) noexcept {
+    const std::size_t first = a.begin > b.begin ? a.begin : b.begin;
+    const std::size_t last = a.end < b.end ? a.end : b.end;
+    return {first, last < first ? first : last};
+  }
+};
+
+namespace detail {
+
+// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible, and calls tile.operator()<R>(first_row).
+// Example: with MaxRows = 12, 64 rows become four tiles of 11 and two of 10. A last tile of 4 rows would use few
+// registers.
+template <std::size_t Rows, std::size_t MaxRows, class F>
+LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
+  constexpr std::size_t tiles = (Rows + MaxRows - 1) / MaxRows;
+  constexpr std::size_t low = Rows / tiles;
+  constexpr std::size_t higher_tiles = Rows % tiles;
+  std::size_t row = 0;
+  if constexpr (higher_tiles > 0) {
+    for (; row < higher_tiles * (low + 1); row += low + 1) tile.template operator()<low + 1>(row);
+  }
+  for (; row < Rows; row += low) tile.template operator()<low>(row);
+}
+
+// Element (row, i) is data[row * RowStride + i * InnerStride], with the inner index i. Either stride is 1. Attention
+// reads panels of K^T and V^T as a WeightMatrix, too.
+template <class ElementType, std::size_t RowStride, std::size_t InnerStride>
+struct WeightMatrix {
+  using Element = ElementType;
+  static constexpr std::size_t row_stride = RowStride, inner_stride = InnerStride;
+  static constexpr bool rows_contiguous = InnerStride == 1;
+
+  const Element* data;
+
+  constexpr WeightMatrix rows_from(std::size_t first) const noexcept { return {data + first * RowStride}; }
+  constexpr WeightMatrix columns_from(std::size_t first) const noexcept { return {data + first * InnerStride}; }
+};
+
+// One bias for each row of the weights.
+struct BiasVector {
+  const float* data;
+
+  // `opaque`: if the compiler read the biases early, they would occupy registers that the tile needs.
+  LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
+  constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
+  // Returns `sum` plus the biases of the rows from `row` on, one row in each lane.
+  template <class Pack>
+  LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t row) const noexcept {
+    return sum + load<Pack>(row);
+  }
+  template <class Pack>
+  LADON_INLINE constexpr Pack load(std::size_t row) const noexcept {
+    return Pack::load(data + row);
+  }
+};
+
+// Every bias is 0.
+struct NoBias {
+  LADON_INLINE constexpr NoBias from(std::size_t) const noexcept { return {}; }
+  constexpr float operator[](std::size_t) const noexcept { return 0.0f; }
+  template <class Pack>
+  LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t) const noexcept {
+    return sum;
+  }
+  template <class Pack>
+  LADON_INLINE constexpr Pack load(std::size_t) const noexcept {
+    return Pack::broadcast(0.0f);
+  }
+};
+
+template <class Matrix, class Biases>
+struct WeightRows {
+  Matrix weight;
+  [[no_unique_address]] Biases bias;
+
+  // A bias belongs to a whole row, so the biases stay the same.
+  constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
+};
+
+// With this many features, a sum still fits into 32 bits: 65,536 * 255 * 128 < 2^31.
+inline constexpr std::size_t most_int8_features = 65536;
+
+// Each row has a scale, a bias and the sum of its weights, which is read only if features are q + zero
+// (detail/panel/product_input.hpp).
+template <std::size_t RowStride, class Biases>
+struct Int8Rows {
+  WeightMatrix<std::int8_t, RowStride, 1> weight;
+  const float* scale;
+  const std::int32_t* row_sum;
+  [[no_unique_address]] Biases bias;
+};
+
+// Rotates blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 (entries 1 and -1, Sylvester's order) in
+// each block. This spreads large numbers, which int8 represents better. W x = (W H) (H x) / 8. docs/tuning-log.md
+// compares sizes.
+inline constexpr std::size_t rotated_block = 8;
+
+// In place. The order of the additions is fixed, so all targets compute the same bits.
+template <class Number>
+LADON_INLINE constexpr void rotate_block(Number* block) noexcept {
+  LADON_UNROLL
+  for (std::size_t half = 1; half < rotated_block; half *= 2) {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < rotated_block / 2; ++i) {
+      const std::size_t first = i / half * 2 * half + i % half;
+      const Number a = block[first], b = block[first + half];
+      block[first] = a + b;
+      block[first + half] = a - b;
+    }
+  }
+}
+
+// The numbers are `stride` floats apart. `to` may equal `x`.
+constexpr void rotate_blocks(const float* x, std::size_t size, std::size_t stride, float* to) noexcept {
+  for (std::size_t i = 0; i < size; i += rotated_block) {
+    float block[rotated_block]{};
+    for (std::size_t j = 0; j < rotated_block; ++j) block[j] = x[(i + j) * stride];
+    rotate_block(block);
+    for (std::size_t j = 0; j < rotated_block; ++j) to[(i + j) * stride] = block[j];
+  }
+}
+
+}  // namespace detail
+}  // namespace LADON_NAMESPACE
