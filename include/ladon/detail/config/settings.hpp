@@ -106,7 +106,7 @@
 #define LADON_CORTEX_M_FPU 0
 #endif
 
-// SMLAD of Cortex-M4, M7, M33 and M55 (detail/cortex_m/dsp.hpp). Weights are loaded from any address.
+// SMLAD of Cortex-M4, M7, M33 and M55 (detail/cortex_m/one_lane.hpp). Weights are loaded from any address.
 #if LADON_CORTEX_M && defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32) && \
     defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)
 #define LADON_DSP 1

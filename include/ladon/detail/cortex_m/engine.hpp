@@ -14,10 +14,10 @@
 // and `assembly::has_loop` is true for the tiles that the loop computes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/cortex_m/dsp.hpp>
 #include <ladon/detail/cortex_m/helium_float.hpp>
 #include <ladon/detail/cortex_m/helium_int8.hpp>
 #include <ladon/detail/cortex_m/m0.hpp>
@@ -32,35 +32,27 @@ struct NoEngine {
 };
 
 // `Element` is the type of a quantised feature.
-template <class Element, class Simd>
+template <class Element, std::size_t Lanes>
 struct EngineOf {
   using Type = NoEngine;
 };
-template <class Simd>
-  requires(Simd::lanes == 1)
-struct EngineOf<std::int16_t, Simd> {
-#if LADON_DSP
-  using Type = dsp::Engine;
-#else
+template <>
+struct EngineOf<std::int16_t, 1> {
   using Type = one_lane::Engine;
-#endif
 };
 #if LADON_THUMB1
-template <class Simd>
-  requires(Simd::lanes == 1)
-struct EngineOf<std::int32_t, Simd> {
+template <>
+struct EngineOf<std::int32_t, 1> {
   using Type = m0::Engine;
 };
-#endif
-#if LADON_HAS_HELIUM
-template <class Simd>
-  requires(std::is_base_of_v<vec::HeliumVectors, Simd>)
-struct EngineOf<std::uint8_t, Simd> {
+#elif LADON_HAS_HELIUM
+template <>
+struct EngineOf<std::uint8_t, 4> {
   using Type = helium::Engine;
 };
 #endif
 template <class Element, class Simd>
-using Engine = typename EngineOf<Element, Simd>::Type;
+using Engine = typename EngineOf<Element, Simd::lanes>::Type;
 template <class Element, class Simd>
 inline constexpr bool has_engine = !std::is_same_v<Engine<Element, Simd>, NoEngine>;
 

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products with plain integers where a pack has one lane and the target has no instruction for them, such as
-// Cortex-M3, RISC-V and scalar WebAssembly. A quantised panel holds q (detail/panel/product_input.hpp) in the order
-// of detail/vec/dot.hpp. The loop reads each weight and each feature as an integer: TupleDot would join two weights,
-// and separate them again for each token.
+// Int8 products where a pack has one lane and features have 16 bits: Cortex-M3, M4, M7 and M33, RISC-V, and scalar
+// WebAssembly.
+//
+// A quantised panel holds q (detail/panel/product_input.hpp) in pairs [pairs][width][2]: features in order, and 0
+// if a feature is missing. SMLAD of the DSP extension multiplies two pairs of 16-bit integers and adds both products to
+// a sum. With DSP, SXTB16 extends weights 0 and 2 of four weights to 16 bits, and with a rotation by 8, weights 1
+// and 3. There, the features of a panel have the same order:
+//     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
+//     rest    [pairs][width][2]
+//
+// Without DSP, the loop reads each weight and each feature as an integer: TupleDot (detail/vec/dot.hpp) would join two
+// weights, and separate them again for each token.
 #pragma once
 
 #include <cstddef>
@@ -10,76 +18,360 @@
 
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/array.hpp>
+#include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/token_scale.hpp>
 
 namespace LADON_NAMESPACE::detail::cortex_m::one_lane {
 
-// Adds the products of 1 or 2 features of each token to `sum`.
-template <std::size_t Features, std::size_t RowStride, std::size_t R, std::size_t Packs>
-LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sum)[R][Packs]) noexcept {
+// 1 / scale of each of four tokens; 32767 - (the largest q of the token), in both halves of the word.
+struct Quantisation {
+  float reciprocal[4];
+  float rounding = vec::round_to_low_bits;
+  std::uint32_t limit[4];
+};
+
+#if LADON_CORTEX_M_FPU
+// The FPU loads the integer from memory, which saves a general register.
+LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
+  float result;
+  asm("vldr %0, %1\n\tvcvt.f32.s32 %0, %0" : "=t"(result) : "Uv"(integer));
+  return result;
+}
+#else
+LADON_INLINE float to_float(std::int32_t integer) noexcept { return static_cast<float>(integer); }
+#endif
+
+// Converts the integer sums of R rows to floats, before the epilogue stores any of them: the compiler must assume that
+// a store changes the scales.
+template <class P, std::size_t R, class In>
+LADON_INLINE void finish(const auto& w, std::size_t first_row, In in, std::size_t panel,
+                         const std::int32_t (*sums)[P::width], auto epilogue) noexcept {
+  using Pack = vec::ArrayPack<1>;
+  const float* const token_scale = in.template scale<P::width>(panel);
+  const auto bias = w.bias.from(first_row);
+  Pack result[R][P::packs];
+  LADON_UNROLL
+  for (std::size_t r = 0; r < R; ++r) {
+    LADON_UNROLL
+    for (std::size_t t = 0; t < P::packs; ++t) {
+      const Pack scale = Pack::broadcast(token_scale[t]) * Pack::broadcast(w.scale[first_row + r]);
+      result[r][t] = fma(Pack::broadcast(to_float(sums[r][t])), scale, Pack::broadcast(bias[r]));
+    }
+  }
+  LADON_UNROLL
+  for (std::size_t r = 0; r < R; ++r) {
+    LADON_UNROLL
+    for (std::size_t t = 0; t < P::packs; ++t) epilogue(panel, first_row + r, t, result[r][t]);
+  }
+}
+
+#if LADON_DSP
+// Weights 0 and 2 of four 8-bit weights in 16 bits each; odd_weights: weights 1 and 3.
+LADON_INLINE std::uint32_t even_weights(std::uint32_t four) noexcept {
+  std::uint32_t pair;
+  asm("sxtb16 %0, %1" : "=r"(pair) : "r"(four));
+  return pair;
+}
+LADON_INLINE std::uint32_t odd_weights(std::uint32_t four) noexcept {
+  std::uint32_t pair;
+  asm("sxtb16 %0, %1, ror #8" : "=r"(pair) : "r"(four));
+  return pair;
+}
+// sum + a[0] * b[0] + a[1] * b[1]
+LADON_INLINE std::int32_t add_pair(std::uint32_t a, std::uint32_t b, std::int32_t sum) noexcept {
+  asm("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
+
+// Adds the products of R rows and the first P::packs tokens of a panel to `sums`.
+template <class P, std::size_t R, std::size_t RowStride>
+LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
+                               std::int32_t (&sums)[R][P::width]) noexcept {
+  std::size_t i = 0;
+  for (; i + 4 <= P::inner; i += 4, x += 4 * P::width) {
+    LADON_UNROLL
+    for (std::size_t r = 0; r < R; ++r) {
+      const std::uint32_t four = vec::load_word(rows + r * RowStride + i);
+      const std::uint32_t even = even_weights(four), odd = odd_weights(four);
+      LADON_UNROLL
+      for (std::size_t t = 0; t < P::packs; ++t) {
+        sums[r][t] = add_pair(vec::load_word(x + 2 * t), even, sums[r][t]);
+        sums[r][t] = add_pair(vec::load_word(x + 2 * (P::width + t)), odd, sums[r][t]);
+      }
+    }
+  }
+  for (; i < P::inner; i += 2, x += 2 * P::width) {
+    for (std::size_t r = 0; r < R; ++r) {
+      const auto pair = static_cast<std::uint32_t>(
+          vec::tuple_of<2>(rows + r * RowStride + i, P::inner - i < 2 ? std::size_t{1} : std::size_t{2}));
+      for (std::size_t t = 0; t < P::packs; ++t) {
+        sums[r][t] = add_pair(vec::load_word(x + 2 * t), pair, sums[r][t]);
+      }
+    }
+  }
+}
+
+#define LADON_DSP_SCALE_4(a, b, c, d)                                                                            \
+  "vmul.f32 " #a ", " #a ", s16\n\tvmul.f32 " #b ", " #b ", s17\n\tvmul.f32 " #c ", " #c ", s18\n\tvmul.f32 " #d \
+  ", " #d ", s19\n\t"
+#define LADON_DSP_ROUND_4(a, b, c, d)                                                                            \
+  "vadd.f32 " #a ", " #a ", s20\n\tvadd.f32 " #b ", " #b ", s20\n\tvadd.f32 " #c ", " #c ", s20\n\tvadd.f32 " #d \
+  ", " #d ", s20\n\t"
+// Packs the integers (the low 16 bits of FPU registers) of two features of each of two tokens into one register for
+// each token. To add and subtract `limit`, with saturation, limits each integer to the largest q.
+#define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
+  "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \
+  "\n\t"                                                                          \
+  "pkhbt " #to0 ", " #to0 ", r3, lsl #16\n\tpkhbt " #to1 ", " #to1                \
+  ", r8, lsl #16\n\t"                                                             \
+  "qadd16 " #to0 ", " #to0 ", " #limit0 "\n\tqadd16 " #to1 ", " #to1 ", " #limit1 \
+  "\n\t"                                                                          \
+  "ssub16 " #to0 ", " #to0 ", " #limit0 "\n\tssub16 " #to1 ", " #to1 ", " #limit1 "\n\t"
+
+// Quantises the first 4 * `quads` features of four tokens. Precondition: quads > 0. Registers of the loop:
+//     s0 - s15   four consecutive features of each token
+//     r4 - r7    a pair of quantised features of each token
+//     r9 - r12   the limits
+LADON_NOINLINE inline void quantise_quads(const float* panel, std::size_t quads, const Quantisation& how,
+                                          std::int16_t* pairs) noexcept {
+  register const float* from asm("r0") = panel;
+  register std::int16_t* to asm("r1") = pairs;
+  register const float* end asm("r2") = panel + 16 * quads;
+  register const Quantisation* quantisation asm("r3") = &how;
+  asm volatile(
+      "push {r4-r11, lr}\n\t"
+      "vldmia r3!, {s16-s20}\n\t"
+      "ldmia r3, {r9-r12}\n"
+      "1:\n\t"
+      "vldmia r0!, {s0-s15}\n\t"
+      LADON_DSP_SCALE_4(s0, s1, s2, s3) LADON_DSP_SCALE_4(s4, s5, s6, s7)
+      LADON_DSP_SCALE_4(s8, s9, s10, s11) LADON_DSP_SCALE_4(s12, s13, s14, s15)
+      LADON_DSP_ROUND_4(s0, s1, s2, s3) LADON_DSP_ROUND_4(s4, s5, s6, s7)
+      LADON_DSP_ROUND_4(s8, s9, s10, s11) LADON_DSP_ROUND_4(s12, s13, s14, s15)
+      LADON_DSP_PACK_2(r4, r5, "s0, s1", "s8, s9", r9, r10) LADON_DSP_PACK_2(r6, r7, "s2, s3", "s10, s11", r11, r12)
+      "stmia r1!, {r4-r7}\n\t"
+      LADON_DSP_PACK_2(r4, r5, "s4, s5", "s12, s13", r9, r10) LADON_DSP_PACK_2(r6, r7, "s6, s7", "s14, s15", r11, r12)
+      "stmia r1!, {r4-r7}\n\t"
+      "cmp r0, r2\n\t"
+      "bne 1b\n\t"
+      "pop {r4-r11, lr}"
+      : "+r"(from), "+r"(to), "+r"(end), "+r"(quantisation)
+      :
+      : "r12", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
+        "s16", "s17", "s18", "s19", "s20", "cc", "memory");
+}
+#undef LADON_DSP_PACK_2
+#undef LADON_DSP_ROUND_4
+#undef LADON_DSP_SCALE_4
+
+// Converts the weights of two rows to 16 bits: pairs [pairs][2 rows]. The rows need no alignment.
+LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::int8_t* row1, std::size_t features,
+                                          std::uint32_t (*pairs)[2]) noexcept {
+  std::size_t i = 0;
+#pragma GCC unroll 2
+  for (; i + 4 <= features; i += 4) {
+    asm volatile(
+        "ldr r4, [%[row0]], #4\n\t"
+        "ldr r5, [%[row1]], #4\n\t"
+        "sxtb16 r0, r4\n\t"
+        "sxtb16 r1, r5\n\t"
+        "sxtb16 r4, r4, ror #8\n\t"
+        "sxtb16 r5, r5, ror #8\n\t"
+        "stmia %[pairs]!, {r0, r1, r4, r5}"
+        : [row0] "+r"(row0), [row1] "+r"(row1), [pairs] "+r"(pairs)
+        :
+        : "r0", "r1", "r4", "r5", "memory");
+  }
+  for (; i < features; i += 2, row0 += 2, row1 += 2, ++pairs) {
+    const std::size_t count = features - i < 2 ? 1 : 2;
+    pairs[0][0] = static_cast<std::uint32_t>(vec::tuple_of<2>(row0, count));
+    pairs[0][1] = static_cast<std::uint32_t>(vec::tuple_of<2>(row1, count));
+  }
+}
+
+// Computes the sums of the products of two rows and four tokens, over all pairs p = 0 .. pairs - 1:
+//     sums[r][t] = sum over p of (x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1])
+//
+// Registers of the loop:
+//     r4 - r11   the sums
+//     r12, lr    a pair of weights of each row
+//     r0, r3     a pair of features of two tokens
+//     stack      the ends of both loops (eight pairs at a time, then the rest)
+LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*weights)[2], std::size_t pairs,
+                                       std::int32_t (&sums)[2][4]) noexcept {
+#define LADON_DSP_PAIR                                                                                 \
+  "ldrd r12, lr, [r2], #8\n\tldrd r0, r3, [r1], #8\n\t"                                                \
+  "smlad r4, r0, r12, r4\n\tsmlad r5, r3, r12, r5\n\tsmlad r8, r0, lr, r8\n\tsmlad r9, r3, lr, r9\n\t" \
+  "ldrd r0, r3, [r1], #8\n\t"                                                                          \
+  "smlad r6, r0, r12, r6\n\tsmlad r7, r3, r12, r7\n\tsmlad r10, r0, lr, r10\n\tsmlad r11, r3, lr, r11\n\t"
+#define LADON_DSP_4_PAIRS LADON_DSP_PAIR LADON_DSP_PAIR LADON_DSP_PAIR LADON_DSP_PAIR
+  register std::int32_t* to asm("r0") = sums[0];
+  register const std::int16_t* features asm("r1") = x;
+  register const std::uint32_t(*pair)[2] asm("r2") = weights;
+  register const std::uint32_t(*end_of_eights)[2] asm("r3") = weights + pairs / 8 * 8;
+  register const std::uint32_t(*end)[2] asm("r12") = weights + pairs;
+  asm volatile(
+      "push {r0, r4-r11, lr}\n\t"
+      "push {r3, r12}\n\t"
+      "mov r4, #0\n\tmov r5, #0\n\tmov r6, #0\n\tmov r7, #0\n\t"
+      "mov r8, #0\n\tmov r9, #0\n\tmov r10, #0\n\tmov r11, #0\n\t"
+      "cmp r2, r3\n\t"
+      "beq 2f\n"
+      "1:\n\t" LADON_DSP_4_PAIRS LADON_DSP_4_PAIRS
+      "ldr r0, [sp]\n\t"
+      "cmp r2, r0\n\t"
+      "bne 1b\n"
+      "2:\n\t"
+      "ldr r0, [sp, #4]\n\t"
+      "cmp r2, r0\n\t"
+      "beq 4f\n"
+      "3:\n\t" LADON_DSP_PAIR
+      "ldr r0, [sp, #4]\n\t"
+      "cmp r2, r0\n\t"
+      "bne 3b\n"
+      "4:\n\t"
+      "ldr r0, [sp, #8]\n\t"
+      "stm r0, {r4-r11}\n\t"
+      "add sp, #12\n\t"
+      "pop {r4-r11, lr}"
+      : "+r"(to), "+r"(features), "+r"(pair), "+r"(end_of_eights), "+r"(end)
+      :
+      : "cc", "memory");
+#undef LADON_DSP_4_PAIRS
+#undef LADON_DSP_PAIR
+}
+
+// The largest number of weights of a row that are converted at a time: at most 2 KB of the stack for 2 rows. Longer
+// rows are converted again for each panel, which takes 0.25 more instructions per multiply-add.
+inline constexpr std::size_t most_converted_features = 512;
+
+// Computes R rows of the product for the first P::packs of 4 tokens.
+template <class P, std::size_t R>
+LADON_INLINE void tile_of_4_tokens(const auto& w, std::size_t first_row, auto in, std::size_t panels,
+                                   auto epilogue) noexcept {
+  constexpr std::size_t stride = decltype(w.weight)::row_stride;
+  constexpr std::size_t block = P::inner < most_converted_features ? P::inner : most_converted_features;
+  std::uint32_t weights[(block + 1) / 2][2];
+  const std::int8_t* const rows = w.weight.rows_from(first_row).data;
+  // A tile of one row computes this row twice.
+  const std::int8_t* const second = rows + (R - 1) * stride;
+  if constexpr (block == P::inner) convert_2_rows(rows, second, P::inner, weights);
+  for (std::size_t p = 0; p < panels; ++p) {
+    const std::int16_t* const x = in.data + p * in.stride;
+    std::int32_t sums[2][4];
+    if constexpr (block == P::inner) {
+      sums_of_2x4(x, weights, (P::inner + 1) / 2, sums);
+    } else {
+      std::int32_t of_block[2][4];
+      LADON_UNROLL
+      for (std::size_t s = 0; s < 8; ++s) sums[s / 4][s % 4] = 0;
+      for (std::size_t i = 0; i < P::inner; i += block) {
+        const std::size_t features = P::inner - i < block ? P::inner - i : block;
+        convert_2_rows(rows + i, second + i, features, weights);
+        sums_of_2x4(x + 4 * i, weights, (features + 1) / 2, of_block);
+        LADON_UNROLL
+        for (std::size_t s = 0; s < 8; ++s) {
+          sums[s / 4][s % 4] = vec::wrapping_sum(sums[s / 4][s % 4], of_block[s / 4][s % 4]);
+        }
+      }
+    }
+    finish<P, R>(w, first_row, in, p, sums, epilogue);
+  }
+}
+
+#else
+// Adds the products of 1 or 2 features of each token to `sums`.
+template <class P, std::size_t Features, std::size_t R, std::size_t RowStride>
+LADON_INLINE void add_pair(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sums)[R][P::width]) noexcept {
   LADON_UNROLL
   for (std::size_t j = 0; j < Features; ++j) {
     LADON_UNROLL
     for (std::size_t r = 0; r < R; ++r) {
       const std::int32_t weight{rows[r * RowStride + j]};
       LADON_UNROLL
-      for (std::size_t t = 0; t < Packs; ++t) {
-        sum[r][t] = vec::wrapping_sum(sum[r][t], x[2 * t + j] * weight);
+      for (std::size_t t = 0; t < P::packs; ++t) {
+        sums[r][t] = vec::wrapping_sum(sums[r][t], x[2 * t + j] * weight);
       }
     }
   }
 }
 
-// Computes R rows of the product for all panels.
-template <class P, std::size_t R, class Weights, class In, class Epilogue>
-LADON_INLINE void tile(const Weights& w, std::size_t first_row, In in, std::size_t panels, Epilogue epilogue) noexcept {
-  using Pack = vec::ArrayPack<1>;
-  constexpr std::size_t stride = decltype(w.weight)::row_stride;
+// Adds the products of R rows and the first P::packs tokens of a panel to `sums`.
+template <class P, std::size_t R, std::size_t RowStride>
+LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
+                               std::int32_t (&sums)[R][P::width]) noexcept {
+  for (std::size_t i = 0; i < P::inner / 2; ++i, rows += 2, x += 2 * P::width) {
+    add_pair<P, 2, R, RowStride>(rows, x, sums);
+  }
+  if constexpr (P::inner % 2 != 0) add_pair<P, 1, R, RowStride>(rows, x, sums);
+}
+
+#endif
+
+// Computes R rows of the product for the first P::packs tokens of each panel.
+template <class P, std::size_t R>
+LADON_INLINE void tile(const auto& w, std::size_t first_row, auto in, std::size_t panels, auto epilogue) noexcept {
   for (std::size_t p = 0; p < panels; ++p) {
-    const std::int8_t* rows = w.weight.rows_from(first_row).data;
-    const std::int16_t* x = in.data + p * in.stride;
-    std::int32_t sum[R][P::packs];
+    std::int32_t sums[R][P::width];
     LADON_UNROLL
-    for (std::size_t i = 0; i < R * P::packs; ++i) sum[i / P::packs][i % P::packs] = 0;
-    for (std::size_t i = 0; i < P::inner / 2; ++i, rows += 2, x += 2 * P::width) add<2, stride>(rows, x, sum);
-    if constexpr (P::inner % 2 != 0) add<1, stride>(rows, x, sum);
-    const auto bias = w.bias.from(first_row);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < R; ++r) {
-      LADON_UNROLL
-      for (std::size_t t = 0; t < P::packs; ++t) {
-        const Pack scale = Pack::broadcast(in.template scale<P::width>(p)[t]) * Pack::broadcast(w.scale[first_row + r]);
-        const Pack integer = Pack::broadcast(static_cast<float>(sum[r][t]));
-        epilogue(p, first_row + r, t, fma(integer, scale, Pack::broadcast(bias[r])));
-      }
-    }
+    for (std::size_t s = 0; s < R * P::packs; ++s) sums[s / P::packs][s % P::packs] = 0;
+    add_products<P, R, decltype(w.weight)::row_stride>(w.weight.rows_from(first_row).data, in.data + p * in.stride,
+                                                       sums);
+    finish<P, R>(w, first_row, in, p, sums, epilogue);
   }
 }
 
 struct Engine {
-  static constexpr bool prepares_weights = false, has_matrix_vector = false;
+  static constexpr bool prepares_weights = LADON_DSP, has_matrix_vector = false;
 
   template <std::size_t Features, std::size_t Width, std::size_t Packs, int FeatureBits>
   static LADON_NOINLINE void quantise(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
+    // The features before `in_quads` are in quads. quantise_quads stores those of four tokens.
+    constexpr std::size_t in_quads = LADON_DSP ? Features / 4 * 4 : 0;
+    constexpr bool four_tokens = LADON_DSP && LADON_CORTEX_M_FPU && Width == 4 && in_quads > 0;
+    [[maybe_unused]] Quantisation quantisation{};
     for (std::size_t t = 0; t < Packs; ++t) {
       const auto token = vec::scale_of_token<Features, FeatureBits>(panel + t, Width);
       const auto most = static_cast<std::int32_t>(token.most.lane[0]);
       const float reciprocal = token.reciprocal.lane[0];
       scales[t] = token.scale.lane[0];
-      for (std::size_t i = 0; i < Features; ++i) {
-        to[i / 2 * 2 * Width + 2 * t + i % 2] = vec::quantised_feature(panel[i * Width + t], reciprocal, most);
+      const float* const from = panel + t;
+      std::int16_t* const pairs = to + 2 * t;
+      for (std::size_t i = four_tokens ? in_quads : 0; i < in_quads; ++i) {
+        pairs[i / 4 * 4 * Width + i % 2 * 2 * Width + i % 4 / 2] =
+            vec::quantised_feature(from[i * Width], reciprocal, most);
       }
-      if constexpr (Features % 2 != 0) to[Features / 2 * 2 * Width + 2 * t + 1] = 0;
+      for (std::size_t i = in_quads; i < Features; ++i) {
+        pairs[i / 2 * 2 * Width + i % 2] = vec::quantised_feature(from[i * Width], reciprocal, most);
+      }
+      if constexpr (Features % 2 != 0) pairs[Features / 2 * 2 * Width + 1] = 0;
+      if constexpr (four_tokens) {
+        quantisation.reciprocal[t] = reciprocal;
+        quantisation.limit[t] = static_cast<std::uint32_t>(32767 - most) * 0x10001u;
+      }
     }
+#if LADON_DSP
+    if constexpr (four_tokens) quantise_quads(panel, Features / 4, quantisation, to);
+#endif
   }
 
+  // With DSP, if 3 or 4 tokens of a panel are used, a tile of 2 rows converts its weights to 16 bits, on the stack,
+  // once for all panels; then 16 multiply-adds take 11 instructions. Otherwise, the weights are converted for each
+  // panel.
   template <class P, class Weights, class In, class Epilogue>
-  static LADON_INLINE void product(const Weights& w, const In& in, std::size_t panels,
-                                   const Epilogue& epilogue) noexcept {
+  static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
+#if LADON_DSP
+    constexpr std::size_t tile_rows = P::packs == 1 ? 4 : 2;
+#else
     constexpr std::size_t rows = P::layout.tile_rows_for(P::packs), most = target::Current::int8_tile_sums / P::packs;
     constexpr std::size_t tile_rows = rows < most ? rows : most;
-    for_row_tiles<P::rows, tile_rows>(
-        [&]<std::size_t R>(std::size_t first) { tile<P, R>(w, first, in, panels, epilogue); });
+#endif
+    for_row_tiles<P::rows, tile_rows>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
+#if LADON_DSP
+      if constexpr (P::width == 4 && P::packs > 2) return tile_of_4_tokens<P, R>(w, first, in, panels, epilogue);
+#endif
+      tile<P, R>(w, first, in, panels, epilogue);
+    });
   }
 };
 
