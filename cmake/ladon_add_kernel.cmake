@@ -20,9 +20,10 @@
 #                      CONTEXT, <name>_project_keys and <name>_attend replace <name>_run. With MEMORY, there is
 #                      also <name>_project_memory
 #   CACHE_PRECISION float32|bfloat16|int8     the type of the keys and values in the cache; needs CACHE
-#   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
-#                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key
-#   WINDOW <left> <right>    number of visible keys on each side, or the word `all`
+#   MASK <kind>...     none causal window padding boolean boolean_per_head bits additive additive_per_head alibi
+#                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key. The
+#                      order of the masks has no effect
+#   WINDOW <left> <right>    number of visible keys on each side, or for one side the word `all`
 #   OFFSET <n>|run_time      query i has the position i + offset among the keys. By default, the last query has the
 #                      position of the last key. OFFSET applies to masks only: ROTARY always uses the default
 #   SCALE <number>|by_keys|by_model, SOFTCAP <number>, SINKS, ROTARY halves|neighbours <width> <positions>
@@ -31,7 +32,7 @@
 #                      EPSILON <number>
 #   MEMORY <n>         turns the encoder layer into a decoder layer: x also attends to a memory, which is the output of
 #                      an encoder and has at most n tokens. MASK is for self-attention, by default causal. MEMORY_MASK
-#                      <kind>... is for the attention to the memory: none padding bits boolean boolean_per_head
+#                      <kind>... is for the attention to the memory: none padding boolean boolean_per_head bits
 #                      additive additive_per_head. Excludes WebAssembly modules
 #   LAYERS <n>         makes a stack of layers; with FINAL_NORM, a norm follows the last layer
 # The weights
@@ -85,7 +86,7 @@ include(CheckCXXCompilerFlag)
 include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_report.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/wasm_tools.cmake)
-foreach(part arguments definition objects stored_weights wasm)
+foreach(part arguments objects stored_weights wasm)
   include(${CMAKE_CURRENT_LIST_DIR}/kernel/${part}.cmake)
 endforeach()
 
@@ -126,7 +127,7 @@ function(ladon_add_kernel NAME)
     cmake_path(GET arg_WEIGHTS FILENAME WEIGHTS_NAME)
     string(REPLACE "${arg_WEIGHTS}" "${WEIGHTS_NAME}" ARGUMENTS "${ARGUMENTS}")
   endif()
-  ladon_kernel_check_written()
+  ladon_kernel_check_text()
 
   ladon_kernel_definition()
   set(weights_type ${NAME}_weights)

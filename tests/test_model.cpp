@@ -13,6 +13,12 @@ static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.causal = true}}>::Typ
 static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.causal = true, .left = 5}}>::Type, Window<5>>);
 static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.left = 5, .right = 3}}>::Type, Window<5, 3>>);
 static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.right = 3}}>::Type, Window<ladon::all, 3>>);
+static_assert(
+    std::is_same_v<ladon::MaskOf<Model{.mask = {.causal = true, .offset = 2}}>::Type, ladon::mask::CausalAt<2>>);
+static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.left = 5, .offset = -1}}>::Type,
+                             ladon::mask::WindowAt<5, ladon::all, -1>>);
+static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.boolean_per_head = true, .additive_per_head = true}}>::Type,
+                             ladon::mask::Both<ladon::mask::BooleanPerHead, ladon::mask::AdditivePerHead>>);
 static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.causal = true, .padding = true}}>::Type,
                              decltype(Causal{} & Padding{})>);
 static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.padding = true, .additive = true}}>::Type,

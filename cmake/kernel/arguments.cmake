@@ -2,49 +2,79 @@
 # Reads, completes and checks the arguments of ladon_add_kernel. A wrong argument stops CMake with a message that names
 # the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
-# ladon_kernel_vocabulary(): sets variables such as ladon_kernel_flags to the names of the arguments, and
-# ladon_kernel_<ARGUMENT> to the values that <ARGUMENT> allows. ladon_kernel_vocabulary is a macro, so it sets the
-# variables in its caller. Variables of this file would not do, because they do not exist if the caller is called from
-# another folder.
-macro(ladon_kernel_vocabulary)
-  set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED ROTATED)
-  set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
-  set(ladon_kernel_sizes ${ladon_kernel_shape} FEED_FORWARD LAYERS MEMORY)
-  set(ladon_kernel_choices PROJECTIONS LAYOUT BIAS PRECISION ACTIVATION_BITS CACHE_PRECISION ACTIVATION NORM NORM_KIND
-    NORM_BIAS FEED_FORWARD_BIAS CAPTURE ARGUMENT_CHECKS)
-  set(ladon_kernel_values OFFSET SCALE SOFTCAP EPSILON KEY_BLOCK ARCH OPTIMIZE WEIGHTS PREFIX)
-  set(ladon_kernel_lists MASK WINDOW MEMORY_MASK ROTARY)
-
-  # The first value of each ladon_kernel_<ARGUMENT> is the default of the argument.
-  set(ladon_kernel_PROJECTIONS with without)
-  set(ladon_kernel_LAYOUT in_proj separate_qkv per_head in_out)
-  set(ladon_kernel_BIAS all projections output none)
-  set(ladon_kernel_PRECISION float32 bfloat16 int8)
-  set(ladon_kernel_ACTIVATION_BITS 8 7)
-  set(ladon_kernel_CACHE_PRECISION float32 bfloat16 int8)
-  set(ladon_kernel_ACTIVATION relu gelu gelu_tanh silu)
-  set(ladon_kernel_NORM post pre)
-  set(ladon_kernel_NORM_KIND layer rms)
-  set(ladon_kernel_NORM_BIAS with without)
-  set(ladon_kernel_FEED_FORWARD_BIAS with without)
-  set(ladon_kernel_CAPTURE weights none scaled capped masked)
-  set(ladon_kernel_ARGUMENT_CHECKS ON OFF)
-  set(ladon_kernel_ROTARY halves neighbours)
-  ladon_kernel_mask_names()
+# ladon_kernel_arguments(<names> <allowed> <needed> [<statement>]): adds arguments to the vocabulary
+#   allowed      the values, such as "halves|neighbours <n> <n>"; ladon_kernel_check_argument explains <n>. "...": one or
+#                more values. If every value is a single word, the first word is the default. "": a flag, without a value
+#   needed       the arguments without which the argument is refused; "PRECISION int8" needs this value of PRECISION
+#   statement    writes the argument into the ladon::Model of the kernel (ladon_kernel_definition). %0 is the name in
+#                lower case, and %1, %2, ... are the values
+macro(ladon_kernel_arguments names allowed needed)
+  foreach(name IN ITEMS ${names})
+    string(TOLOWER ${name} member)
+    set(ladon_kernel_${name} "${allowed}")
+    string(CONCAT ladon_kernel_${name}_needs "${needed}") # set() would read CACHE as its own word
+    string(REPLACE %0 ${member} ladon_kernel_${name}_statement "${ARGN}")
+    if(ladon_kernel_${name} MATCHES " |[.]$")
+      list(APPEND ladon_kernel_lists ${name})
+    elseif(ladon_kernel_${name})
+      list(APPEND ladon_kernel_values ${name})
+    else()
+      list(APPEND ladon_kernel_flags ${name})
+    endif()
+  endforeach()
 endmacro()
 
-# ladon_kernel_mask_names(): reads the names of the mask structs in src/c_kernel/masks.hpp. Sets ladon_kernel_MASK to
-# the names of all masks. Sets ladon_kernel_moved_masks to the masks whose offset can be an option of each call (OFFSET
-# run_time), and ladon_kernel_placed_masks to the masks whose offset can be a constant (OFFSET <n>).
-function(ladon_kernel_mask_names)
-  set(kinds MASK moved_masks placed_masks)
-  set(bases "" "With(Fixed)?Offset" WithFixedOffset)
-  foreach(names base IN ZIP_LISTS kinds bases)
-    file(STRINGS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../src/c_kernel/masks.hpp masks REGEX "^struct [a-z0-9_]+ : ${base}")
-    list(TRANSFORM masks REPLACE "struct ([a-z0-9_]+) .*" "\\1")
-    set(ladon_kernel_${names} ${masks} PARENT_SCOPE)
+# ladon_kernel_vocabulary(): defines all arguments. Sets ladon_kernel_flags, ladon_kernel_values and ladon_kernel_lists
+# to the names of the arguments with no value, one value and several values. ladon_kernel_vocabulary is a macro, so it
+# sets the variables in its caller. Variables of this file would not do, because they do not exist if the caller is
+# called from another folder.
+macro(ladon_kernel_vocabulary)
+  foreach(kind flags values lists)
+    set(ladon_kernel_${kind} "")
   endforeach()
-endfunction()
+  ladon_kernel_arguments(QUERIES "<n>" "" "tokens = %1")
+  ladon_kernel_arguments("KEYS;MODEL;HEADS;KV_HEADS;HEAD_WIDTH;VALUE_WIDTH" "<n>" "" "%0 = %1")
+  ladon_kernel_arguments("KEY_MODEL;VALUE_MODEL" "<n>" CONTEXT "%0 = %1")
+  ladon_kernel_arguments(PROJECTIONS "with|without" "")
+  ladon_kernel_arguments("CONTEXT;CACHE" "" "PROJECTIONS with")
+  ladon_kernel_arguments(CACHE_PRECISION "float32|bfloat16|int8" CACHE "%0 = ladon::CachePrecision::%1")
+  ladon_kernel_arguments(CAPTURE "weights|none|scaled|capped|masked" "")
+  # The feed-forward network and the layers.
+  ladon_kernel_arguments(FEED_FORWARD "<n>" "PROJECTIONS with" "%0 = %1")
+  ladon_kernel_arguments("LAYERS;MEMORY" "<n>" FEED_FORWARD "%0 = %1")
+  ladon_kernel_arguments(FINAL_NORM "" LAYERS "%0 = ladon::FinalNorm::with")
+  ladon_kernel_arguments(ACTIVATION "relu|gelu|gelu_tanh|silu" FEED_FORWARD "%0 = ladon::Activation::%1")
+  ladon_kernel_arguments(NORM "post|pre" FEED_FORWARD "%0 = ladon::NormOrder::%1")
+  ladon_kernel_arguments(NORM_KIND "layer|rms" FEED_FORWARD "%0 = ladon::NormKind::%1")
+  ladon_kernel_arguments(NORM_BIAS "with|without" "FEED_FORWARD;NORM_KIND layer" "%0 = ladon::Bias::%1")
+  ladon_kernel_arguments(FEED_FORWARD_BIAS "with|without" FEED_FORWARD "bias = ladon::Bias::%1")
+  ladon_kernel_arguments(GATED "" FEED_FORWARD "%0 = true")
+  ladon_kernel_arguments(EPSILON "<positive>" FEED_FORWARD)
+  # The mask, the score and the position encoding.
+  set(masks padding|boolean|boolean_per_head|bits|additive|additive_per_head)
+  ladon_kernel_arguments(MASK "none|causal|window|${masks}|alibi..." "")
+  ladon_kernel_arguments(MEMORY_MASK "none|${masks}..." MEMORY)
+  ladon_kernel_arguments(WINDOW "all|0|<n> all|0|<n>" "MASK window" "mask.left = %1, model.mask.right = %2")
+  ladon_kernel_arguments(OFFSET "<integer>|run_time" "MASK causal|window|alibi")
+  ladon_kernel_arguments(SCALE "<number>|by_keys|by_model" "")
+  ladon_kernel_arguments(SOFTCAP "<positive>" "" "score.softcap = static_cast<float>(%1)")
+  ladon_kernel_arguments(SINKS "" "" "score.sinks = true")
+  ladon_kernel_arguments(ROTARY "halves|neighbours <n> <n>" "" "position = {ladon::Pairing::%1, %2, %3}")
+  # The weights.
+  ladon_kernel_arguments(LAYOUT "in_proj|separate_qkv|per_head|in_out" "PROJECTIONS with" "%0 = ladon::LayoutKind::%1")
+  ladon_kernel_arguments(BIAS "all|projections|output|none" "PROJECTIONS with")
+  ladon_kernel_arguments(PRECISION "float32|bfloat16|int8" "PROJECTIONS with" "%0 = ladon::PrecisionKind::%1")
+  ladon_kernel_arguments(ROTATED "" "PRECISION int8" "precision = ladon::PrecisionKind::rotated_int8")
+  ladon_kernel_arguments(ACTIVATION_BITS "8|7" "PRECISION int8" "%0 = %1")
+  ladon_kernel_arguments(WEIGHTS "<text>" "PROJECTIONS with")
+  ladon_kernel_arguments(PREFIX "<text>" WEIGHTS)
+  # The code.
+  ladon_kernel_arguments("DISPATCH;DETERMINISTIC;CHECKED" "" "")
+  ladon_kernel_arguments(ARCH "<text>" "")
+  ladon_kernel_arguments(KEY_BLOCK "<n>" "")
+  ladon_kernel_arguments(ARGUMENT_CHECKS "ON|OFF" "")
+  ladon_kernel_arguments(OPTIMIZE "0|1|2|3|s|z" "")
+endmacro()
 
 # ladon_kernel_truth(<variable> <condition of if()>...): sets <variable> to the C++ keyword `true` if the condition
 # holds, otherwise to `false`
@@ -55,12 +85,10 @@ function(ladon_kernel_truth out)
   endif()
 endfunction()
 
-# ladon_kernel_value(<variable> <argument> <default>): sets <variable> to the value of <argument>, or to <default> if
-# <argument> is not given
-macro(ladon_kernel_value out argument default)
-  set(${out} ${default})
-  if(DEFINED arg_${argument})
-    set(${out} ${arg_${argument}})
+# Sets arg_<argument> to <value> if <argument> is not given.
+macro(ladon_kernel_default argument value)
+  if(NOT DEFINED arg_${argument})
+    set(arg_${argument} ${value})
   endif()
 endmacro()
 
@@ -73,11 +101,33 @@ function(ladon_kernel_refuse message)
   endif()
 endfunction()
 
-# ladon_kernel_needs(<needed> <reason> <argument>...): refuses each <argument> that is given, if the argument <needed>
-# is not given
-function(ladon_kernel_needs needed reason)
-  foreach(argument IN LISTS ARGN)
-    ladon_kernel_refuse("${argument} needs ${needed}: ${reason}" ${argument}_given AND NOT ${needed}_given)
+# Checks a given argument by the vocabulary. The message has the allowed values as the vocabulary has them. But if a
+# value is a single word, the message has the meaning of <n>, <integer>, <positive> and <number>.
+function(ladon_kernel_check_argument argument)
+  list(JOIN arg_${argument} " " value)
+  set(allowed "${ladon_kernel_${argument}}")
+  string(REPLACE "|" ", " words "${allowed}")
+  string(REGEX REPLACE "([^ ]+)" "(\\1)" pattern "${allowed}")
+  string(REGEX REPLACE "(.+)[.][.][.][)]" "\\1)( \\1))*" pattern "${pattern}")
+  set(names <n> <integer> <positive> <number> <text>)
+  set(number "([1-9][0-9]*([.][0-9]*)?|0[.]0*[1-9][0-9]*)([eE][-+]?[0-9]+)?")
+  set(patterns "[1-9][0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?" "0|-?[1-9][0-9]*" ${number} -?${number} .*)
+  set(meanings "an integer above 0, of at most nine digits" "an integer" "a number above 0" "a number other than 0" "a text")
+  foreach(name by meaning IN ZIP_LISTS names patterns meanings)
+    string(REPLACE "${name}" "${by}" pattern "${pattern}")
+    string(REPLACE "${name}" "${meaning}" words "${words}")
+  endforeach()
+  if(NOT allowed MATCHES " ")
+    set(allowed "${words}")
+  endif()
+  ladon_kernel_refuse("${argument} is '${value}'; allowed: ${allowed}" allowed AND NOT value MATCHES "^${pattern}$")
+  foreach(needed IN LISTS ladon_kernel_${argument}_needs)
+    string(REGEX MATCH "^([A-Z_]+) ?(.*)" found "${needed}")
+    set(values "${arg_${CMAKE_MATCH_1}}")
+    if(CMAKE_MATCH_2)
+      list(FILTER values INCLUDE REGEX "^(${CMAKE_MATCH_2})$")
+    endif()
+    ladon_kernel_refuse("${argument} needs ${needed}" NOT values)
   endforeach()
 endfunction()
 
@@ -89,39 +139,14 @@ function(ladon_kernel_limit argument values with)
     (${ARGN}) AND NOT arg_${argument} IN_LIST ${values})
 endfunction()
 
-function(ladon_kernel_check_one argument value)
-  list(JOIN ladon_kernel_${argument} ", " allowed)
-  ladon_kernel_refuse("${argument} is '${value}'; allowed: ${allowed}" NOT value IN_LIST ladon_kernel_${argument})
-endfunction()
-
-# ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses <value> if it is not a number of <kind>. If the
-# argument also allows words, such as `run_time`, the caller checks for them, and names them in <text>, the message's end.
-function(ladon_kernel_check_number argument value kind)
-  set(exponent "([eE][-+]?[0-9]+)?$")
-  set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
-  set(size "^[1-9][0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?$")
-  set(number "^-?(0|[1-9][0-9]*)([.][0-9]*)?${exponent}")
-  set(positive "^[1-9][0-9]*([.][0-9]*)?${exponent}|^0[.]0*[1-9][0-9]*${exponent}")
-  set(integer_is "an integer")
-  set(size_is "an integer above 0, of at most nine digits")
-  set(number_is "a number")
-  set(positive_is "a number above 0")
-  ladon_kernel_refuse("${argument} is '${value}'; allowed: ${${kind}_is}${ARGN}" NOT value MATCHES "${${kind}}")
-endfunction()
-
-# The arguments of ladon_add_kernel become part of comments, strings and build rules. ladon_kernel_check_text and
-# ladon_kernel_check_written reject arguments that would change the meaning of the surrounding text, or that CMake or
-# ninja cannot quote. For example, CMake would take $< as the beginning of a generator expression.
+# The arguments of ladon_add_kernel become part of comments, strings and build rules. Refuses arguments that would change
+# the meaning of the text around them, or that CMake or ninja cannot quote. ARGUMENTS is the text that CMake writes into a
+# comment of NAME.h and into the description of a WebAssembly module.
 function(ladon_kernel_check_text)
   string(ASCII 1 first)
   string(ASCII 31 last)
   ladon_kernel_refuse("an argument has a control character, such as a new line, a backslash or $<; allowed: none of \
 these; folders are separated by /" given_arguments MATCHES "[${first}-${last}\\]|[$]<")
-endfunction()
-
-# Checks ARGUMENTS, a text with all arguments. CMake writes this text into a comment of NAME.h, and into the description
-# of a WebAssembly module.
-function(ladon_kernel_check_written)
   ladon_kernel_refuse("the arguments '${ARGUMENTS}' are written into a comment; allowed: no /* and no */"
     ARGUMENTS MATCHES "/[*]|[*]/")
   ladon_kernel_refuse("the arguments '${ARGUMENTS}' are written by configure_file(); allowed: no word between two @"
@@ -138,31 +163,24 @@ function(ladon_kernel_assembler_string out path)
 endfunction()
 
 # ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
-# arg_<ARGUMENT> for every given argument and for every choice, S_<size> for the sizes of the shape, and
-# <ARGUMENT>_given. A macro without parameters, because CMake would evaluate the values of parameters a second time.
+# arg_<ARGUMENT> for every argument that is given or has a default, and <ARGUMENT>_given to true or false. A macro without
+# parameters, because CMake would evaluate the values of parameters a second time.
 macro(ladon_kernel_read_arguments)
-  ladon_kernel_check_text()
   ladon_kernel_vocabulary()
-  cmake_parse_arguments(arg "${ladon_kernel_flags}"
-    "${ladon_kernel_sizes};${ladon_kernel_choices};${ladon_kernel_values}" "${ladon_kernel_lists}" ${given_arguments})
-  foreach(argument IN LISTS ladon_kernel_flags)
-    set(${argument}_given ${arg_${argument}})
-  endforeach()
-  foreach(argument IN LISTS ladon_kernel_sizes ladon_kernel_choices ladon_kernel_values ladon_kernel_lists)
-    ladon_kernel_truth(${argument}_given DEFINED arg_${argument})
-  endforeach()
+  cmake_parse_arguments(arg "${ladon_kernel_flags}" "${ladon_kernel_values}" "${ladon_kernel_lists}" ${given_arguments})
   ladon_kernel_check_words()
-  ladon_kernel_needs(FEED_FORWARD "only an encoder or decoder layer has it"
-    LAYERS MEMORY ACTIVATION NORM NORM_KIND NORM_BIAS FEED_FORWARD_BIAS GATED EPSILON)
-  ladon_kernel_needs(MEMORY "only a decoder layer has it" MEMORY_MASK)
-  ladon_kernel_needs(LAYERS "only a stack has it" FINAL_NORM)
-  ladon_kernel_needs(WEIGHTS "the file that has the tensors" PREFIX)
-  ladon_kernel_needs(CACHE "the precision is that of the keys and values in the cache" CACHE_PRECISION)
-  foreach(choice IN LISTS ladon_kernel_choices)
-    if(${choice}_given)
-      ladon_kernel_check_one(${choice} "${arg_${choice}}")
-    else()
-      list(GET ladon_kernel_${choice} 0 arg_${choice})
+  foreach(argument IN LISTS ladon_kernel_flags)
+    ladon_kernel_truth(${argument}_given arg_${argument})
+  endforeach()
+  foreach(argument IN LISTS ladon_kernel_values ladon_kernel_lists)
+    ladon_kernel_truth(${argument}_given DEFINED arg_${argument})
+    if(ladon_kernel_${argument} MATCHES "^([^<| ]+)[^< ]*$")
+      ladon_kernel_default(${argument} ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  foreach(argument IN LISTS ladon_kernel_values ladon_kernel_lists ladon_kernel_flags)
+    if(${argument}_given)
+      ladon_kernel_check_argument(${argument})
     endif()
   endforeach()
   if(MEMORY_given AND NOT MASK_given)
@@ -171,166 +189,89 @@ macro(ladon_kernel_read_arguments)
   if(CACHE_given AND FEED_FORWARD_given AND NOT CAPTURE_given)
     set(arg_CAPTURE none)
   endif()
-  ladon_kernel_check_projections()
-  ladon_kernel_complete_shape()
+  ladon_kernel_default(KEYS ${arg_QUERIES})
+  ladon_kernel_default(HEADS 1)
+  ladon_kernel_default(KV_HEADS ${arg_HEADS})
+  math(EXPR width "${arg_MODEL} / ${arg_HEADS}")
+  ladon_kernel_default(HEAD_WIDTH ${width})
+  ladon_kernel_default(KEY_MODEL ${arg_MODEL})
+  ladon_kernel_default(VALUE_MODEL ${arg_MODEL})
+  ladon_kernel_default(EPSILON 1e-5f)
+  ladon_kernel_default(KEY_BLOCK 256)
   ladon_kernel_check_shape()
   ladon_kernel_check_mask()
-  ladon_kernel_check_score()
-  ladon_kernel_check_choices()
+  ladon_kernel_check_rotary()
   ladon_kernel_check_build()
 endmacro()
 
 function(ladon_kernel_check_words)
   list(JOIN ladon_kernel_flags ", " flags)
-  set(with_values ${ladon_kernel_sizes} ${ladon_kernel_choices} ${ladon_kernel_values} ${ladon_kernel_lists})
-  list(JOIN with_values ", " with_values)
+  string(JOIN ", " others ${ladon_kernel_values} ${ladon_kernel_lists})
   list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
-  ladon_kernel_refuse("'${unknown}' is unknown; allowed: ${with_values}, each with a value, and ${flags}"
-    DEFINED arg_UNPARSED_ARGUMENTS)
+  ladon_kernel_refuse("'${unknown}' is unknown; allowed: ${others}, each with a value, and ${flags}" unknown)
   ladon_kernel_refuse("no value is given for ${arg_KEYWORDS_MISSING_VALUES}" DEFINED arg_KEYWORDS_MISSING_VALUES)
-  foreach(argument IN LISTS ladon_kernel_sizes ITEMS KEY_BLOCK SOFTCAP EPSILON)
-    set(kind size)
-    if(argument MATCHES "^(SOFTCAP|EPSILON)$")
-      set(kind positive)
-    endif()
-    if(${argument}_given)
-      ladon_kernel_check_number(${argument} "${arg_${argument}}" ${kind})
-    endif()
-  endforeach()
   foreach(size QUERIES MODEL)
-    ladon_kernel_refuse("${size} is missing; QUERIES and MODEL are needed" NOT ${size}_given)
+    ladon_kernel_refuse("${size} is missing; QUERIES and MODEL are needed" NOT DEFINED arg_${size})
   endforeach()
 endfunction()
 
-# Sets S_<size>, such as S_KEYS, to the size that the user has given, or to the default of ladon::Shape. Later checks
-# and their messages use these variables.
-macro(ladon_kernel_complete_shape)
-  ladon_kernel_value(S_QUERIES QUERIES 0)
-  ladon_kernel_value(S_KEYS KEYS ${S_QUERIES})
-  ladon_kernel_value(S_MODEL MODEL 0)
-  ladon_kernel_value(S_HEADS HEADS 1)
-  ladon_kernel_value(S_KV_HEADS KV_HEADS ${S_HEADS})
-  math(EXPR width "${S_MODEL} / ${S_HEADS}")
-  ladon_kernel_value(S_HEAD_WIDTH HEAD_WIDTH ${width})
-  ladon_kernel_value(S_KEY_MODEL KEY_MODEL ${S_MODEL})
-  ladon_kernel_value(S_VALUE_MODEL VALUE_MODEL ${S_MODEL})
-  ladon_kernel_truth(other_widths NOT (S_KEY_MODEL EQUAL S_MODEL AND S_VALUE_MODEL EQUAL S_MODEL))
-endmacro()
-
-# Refuses each argument that attention without projections does not have.
-function(ladon_kernel_check_projections)
-  foreach(argument CONTEXT CACHE FEED_FORWARD KEY_MODEL VALUE_MODEL LAYOUT BIAS PRECISION ACTIVATION_BITS WEIGHTS)
-    ladon_kernel_refuse("${argument} is given; with PROJECTIONS without, the caller gives queries, keys and values, so \
-allowed: no ${argument}" ${argument}_given AND arg_PROJECTIONS MATCHES "^without$")
-  endforeach()
-endfunction()
-
+# Checks the rules that relate sizes and layouts to each other.
 function(ladon_kernel_check_shape)
-  math(EXPR rest "${S_MODEL} % ${S_HEADS}")
-  ladon_kernel_refuse("HEADS is ${S_HEADS} and MODEL ${S_MODEL}; allowed: HEADS that divide MODEL, or a HEAD_WIDTH"
-    NOT arg_HEAD_WIDTH AND rest)
-  math(EXPR rest "${S_HEADS} % ${S_KV_HEADS}")
-  ladon_kernel_refuse("KV_HEADS is ${S_KV_HEADS} and HEADS ${S_HEADS}; allowed: KV_HEADS that divide HEADS" rest)
-  ladon_kernel_refuse("KEYS is ${S_KEYS} and QUERIES ${S_QUERIES}; they may differ with CONTEXT (keys from other tokens), \
-CACHE (KEYS is its capacity) or PROJECTIONS without (the caller gives the keys)"
-    NOT arg_CONTEXT AND NOT arg_CACHE AND NOT arg_PROJECTIONS MATCHES "^without$" AND NOT S_KEYS EQUAL S_QUERIES)
-  ladon_kernel_refuse("QUERIES is ${S_QUERIES} and KEYS ${S_KEYS}; a cache has room for KEYS tokens, so allowed: at \
-most KEYS queries" arg_CACHE AND NOT arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
-  ladon_kernel_refuse("KEY_MODEL and VALUE_MODEL are widths of the tokens of a context, so they need CONTEXT"
-    NOT arg_CONTEXT AND other_widths)
-  ladon_kernel_refuse("KEY_MODEL is ${S_KEY_MODEL} and VALUE_MODEL ${S_VALUE_MODEL}; allowed: equal widths, or, \
+  math(EXPR rest "${arg_MODEL} % ${arg_HEADS}")
+  ladon_kernel_refuse("HEADS is ${arg_HEADS} and MODEL ${arg_MODEL}; allowed: HEADS that divide MODEL, or a HEAD_WIDTH"
+    NOT HEAD_WIDTH_given AND rest)
+  math(EXPR rest "${arg_HEADS} % ${arg_KV_HEADS}")
+  ladon_kernel_refuse("KV_HEADS is ${arg_KV_HEADS} and HEADS ${arg_HEADS}; allowed: KV_HEADS that divide HEADS" rest)
+  ladon_kernel_refuse("KEYS is ${arg_KEYS} and QUERIES ${arg_QUERIES}; they may differ with CONTEXT (keys from other \
+tokens), CACHE (KEYS is its capacity) or PROJECTIONS without (the caller gives the keys)" NOT arg_KEYS EQUAL arg_QUERIES
+    AND NOT arg_CONTEXT AND NOT arg_CACHE AND NOT arg_PROJECTIONS MATCHES "^without$")
+  ladon_kernel_refuse("QUERIES is ${arg_QUERIES} and KEYS ${arg_KEYS}; a cache has room for KEYS tokens, so allowed: at \
+most KEYS queries" arg_CACHE AND NOT arg_CONTEXT AND arg_QUERIES GREATER arg_KEYS)
+  ladon_kernel_refuse("KEY_MODEL is ${arg_KEY_MODEL} and VALUE_MODEL ${arg_VALUE_MODEL}; allowed: equal widths, or, \
 if keys and values come from different tokens, CONTEXT CACHE"
-    NOT S_KEY_MODEL EQUAL S_VALUE_MODEL AND NOT arg_CACHE)
-  ladon_kernel_refuse("an encoder layer attends to itself: with FEED_FORWARD allowed: no CONTEXT, KEY_MODEL, \
-VALUE_MODEL; MEMORY makes a decoder layer, which also attends to the output of an encoder"
-    arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
-endfunction()
-
-# Checks that LAYOUT, ACTIVATION_BITS, ROTATED and NORM_BIAS fit the other arguments.
-function(ladon_kernel_check_choices)
+    NOT arg_KEY_MODEL EQUAL arg_VALUE_MODEL AND NOT arg_CACHE)
+  ladon_kernel_refuse("an encoder layer attends to itself: with FEED_FORWARD allowed: no CONTEXT; MEMORY makes a decoder \
+layer, which also attends to the output of an encoder" arg_FEED_FORWARD AND arg_CONTEXT)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)
   ladon_kernel_limit(LAYOUT out_in "PRECISION ${arg_PRECISION}, whose weights are (out, in),"
     NOT arg_PRECISION MATCHES "^float32$")
-  ladon_kernel_limit(LAYOUT out_in "WEIGHTS, whose tensors are (out, in)," DEFINED arg_WEIGHTS)
-  ladon_kernel_limit(LAYOUT of_two_widths "KEY_MODEL or VALUE_MODEL, tokens of another width," other_widths)
-  ladon_kernel_refuse("ACTIVATION_BITS needs PRECISION int8: with ${arg_PRECISION} weights activations are not quantised"
-    ACTIVATION_BITS_given AND NOT arg_PRECISION MATCHES "^int8$")
-  ladon_kernel_refuse("ROTATED needs PRECISION int8: only int8 weights are rotated"
-    arg_ROTATED AND NOT arg_PRECISION MATCHES "^int8$")
-  ladon_kernel_refuse("NORM_BIAS is given; allowed with NORM_KIND layer only, because RMSNorm has no bias"
-    NORM_BIAS_given AND arg_NORM_KIND MATCHES "^rms$")
-endfunction()
-
-# ladon_kernel_check_mask_list(<argument>): checks the masks of <argument>, which is MASK or MEMORY_MASK
-function(ladon_kernel_check_mask_list argument)
-  set(kinds "")
-  foreach(mask IN LISTS arg_${argument})
-    list(JOIN ladon_kernel_MASK ", " allowed)
-    ladon_kernel_refuse("${argument} is '${mask}'; allowed: ${allowed}" NOT mask IN_LIST ladon_kernel_MASK)
-    string(REPLACE "_per_head" "" kind ${mask})
-    ladon_kernel_refuse("${argument} names ${kind} twice; allowed: each kind once" kind IN_LIST kinds)
-    list(APPEND kinds ${kind})
-  endforeach()
-  list(LENGTH kinds count)
-  ladon_kernel_refuse("${argument} none stands alone" none IN_LIST kinds AND count GREATER 1)
+  ladon_kernel_limit(LAYOUT out_in "WEIGHTS, whose tensors are (out, in)," WEIGHTS_given)
+  ladon_kernel_limit(LAYOUT of_two_widths "KEY_MODEL or VALUE_MODEL, tokens of another width,"
+    NOT (arg_KEY_MODEL EQUAL arg_MODEL AND arg_VALUE_MODEL EQUAL arg_MODEL))
 endfunction()
 
 function(ladon_kernel_check_mask)
-  ladon_kernel_check_mask_list(MASK)
-  ladon_kernel_check_mask_list(MEMORY_MASK)
-  set(still ${ladon_kernel_MASK})
-  list(REMOVE_ITEM still ${ladon_kernel_moved_masks})
-  list(JOIN still ", " allowed)
-  foreach(mask IN LISTS arg_MEMORY_MASK)
-    ladon_kernel_refuse("MEMORY_MASK is ${mask}, which compares positions, but tokens of the memory are not tokens of \
-the text; allowed: ${allowed}" mask IN_LIST ladon_kernel_moved_masks)
+  foreach(argument MASK MEMORY_MASK)
+    list(TRANSFORM arg_${argument} REPLACE "_per_head" "" OUTPUT_VARIABLE kinds)
+    set(distinct ${kinds})
+    list(REMOVE_DUPLICATES distinct)
+    ladon_kernel_refuse("${argument} is '${arg_${argument}}'; allowed: each kind of mask once"
+      NOT kinds STREQUAL distinct)
+    ladon_kernel_refuse("${argument} none stands alone" none IN_LIST kinds AND NOT kinds MATCHES "^none$")
   endforeach()
   ladon_kernel_refuse("MASK names causal and window; a window that ends at the query is causal: WINDOW <left> 0"
     causal IN_LIST arg_MASK AND window IN_LIST arg_MASK)
-  ladon_kernel_refuse("WINDOW is given; allowed with MASK window only"
-    DEFINED arg_WINDOW AND NOT window IN_LIST arg_MASK)
-  string(REGEX MATCH "^(all|0|[1-9][0-9]*);(all|0|[1-9][0-9]*)$" sides "${arg_WINDOW}")
-  ladon_kernel_refuse("WINDOW is '${arg_WINDOW}'; MASK window needs WINDOW <left> <right>; allowed for each side: a number \
-of keys, or all" window IN_LIST arg_MASK AND NOT sides)
-  if(DEFINED arg_OFFSET)
-    if(NOT arg_OFFSET STREQUAL "run_time")
-      ladon_kernel_check_number(OFFSET "${arg_OFFSET}" integer ", or run_time")
-    endif()
-    set(moved ${arg_MASK})
-    list(REMOVE_ITEM moved ${still})
-    foreach(mask IN LISTS moved)
-      ladon_kernel_refuse("OFFSET is ${arg_OFFSET}; with MASK ${mask} allowed: run_time"
-        NOT arg_OFFSET MATCHES "^run_time$" AND NOT mask IN_LIST ladon_kernel_placed_masks)
-    endforeach()
-    list(JOIN ladon_kernel_moved_masks ", " masks)
-    ladon_kernel_refuse("OFFSET is given; allowed with the masks ${masks} only" NOT moved)
-    ladon_kernel_refuse("OFFSET is given; with CACHE, a new token follows the tokens in the cache, and no other offset is \
-allowed" arg_CACHE AND NOT arg_CONTEXT)
-  endif()
+  list(JOIN arg_WINDOW " " sides)
+  ladon_kernel_refuse("WINDOW is '${sides}'; MASK window needs WINDOW <left> <right>: a number of keys for each side; \
+for one side, allowed: all" window IN_LIST arg_MASK AND (NOT WINDOW_given OR sides MATCHES "^all all$"))
+  ladon_kernel_refuse("OFFSET is ${arg_OFFSET}; with MASK alibi allowed: run_time"
+    OFFSET_given AND NOT arg_OFFSET MATCHES "^run_time$" AND alibi IN_LIST arg_MASK)
+  ladon_kernel_refuse("OFFSET is given; with CACHE, a new token follows the tokens in the cache, and no other offset is \
+allowed" OFFSET_given AND arg_CACHE AND NOT arg_CONTEXT)
 endfunction()
 
-function(ladon_kernel_check_score)
-  if(DEFINED arg_SCALE AND NOT arg_SCALE MATCHES "^by_(keys|model)$")
-    ladon_kernel_check_number(SCALE "${arg_SCALE}" number ", by_keys for 1 / sqrt(keys), by_model for 1 / sqrt(model)")
-  endif()
-  if(DEFINED arg_ROTARY)
-    list(LENGTH arg_ROTARY count)
-    ladon_kernel_refuse("ROTARY is '${arg_ROTARY}'; allowed: ROTARY halves|neighbours <width> <positions>"
-      NOT count EQUAL 3)
-    list(GET arg_ROTARY 0 pairing)
+function(ladon_kernel_check_rotary)
+  if(ROTARY_given)
     list(GET arg_ROTARY 1 width)
     list(GET arg_ROTARY 2 positions)
-    ladon_kernel_check_one(ROTARY ${pairing})
-    ladon_kernel_check_number("ROTARY's width" "${width}" size)
-    ladon_kernel_check_number("ROTARY's positions" "${positions}" size)
     math(EXPR odd "${width} % 2")
-    ladon_kernel_refuse("ROTARY's width is ${width}; allowed: an even number of the ${S_HEAD_WIDTH} features of a head"
-      odd OR width GREATER S_HEAD_WIDTH)
+    ladon_kernel_refuse("ROTARY's width is ${width}; allowed: an even number of the ${arg_HEAD_WIDTH} features of a head"
+      odd OR width GREATER arg_HEAD_WIDTH)
     ladon_kernel_refuse("ROTARY has ${positions} positions; allowed: at least one for each query and key"
-      positions LESS S_QUERIES OR (positions LESS S_KEYS AND NOT arg_CACHE))
+      positions LESS arg_QUERIES OR (positions LESS arg_KEYS AND NOT arg_CACHE))
     ladon_kernel_refuse("ROTARY puts query i at position i + KEYS - QUERIES; with more queries than keys the first have none"
-      (arg_CONTEXT OR arg_PROJECTIONS MATCHES "^without$") AND S_QUERIES GREATER S_KEYS)
+      (arg_CONTEXT OR arg_PROJECTIONS MATCHES "^without$") AND arg_QUERIES GREATER arg_KEYS)
   endif()
 endfunction()
 
@@ -339,18 +280,17 @@ endfunction()
 # (attends_in_pairs in ladon/detail/attention/heads.hpp). With DETERMINISTIC, with CACHE or with a single
 # query, attention never computes with bfloat16 numbers. int8 libraries of such kernels therefore omit AVX512_BF16.
 function(ladon_kernel_isas out)
-  ladon_kernel_truth(pairs NOT arg_DETERMINISTIC AND NOT arg_CACHE AND S_QUERIES GREATER 1)
+  ladon_kernel_truth(pairs NOT arg_DETERMINISTIC AND NOT arg_CACHE AND arg_QUERIES GREATER 1)
   ladon_dispatched_isas(isas ${arg_PRECISION} ${pairs})
   set(${out} ${isas} PARENT_SCOPE)
 endfunction()
 
 function(ladon_kernel_check_build)
   ladon_kernel_isas(dispatched)
-  ladon_kernel_value(key_block KEY_BLOCK 256)
-  math(EXPR rest "${key_block} % 32")
-  ladon_kernel_refuse("KEY_BLOCK is ${key_block}; allowed: a multiple of 32" rest)
-  ladon_kernel_refuse("KEY_BLOCK is ${key_block}; with DETERMINISTIC allowed: 256"
-    arg_DETERMINISTIC AND NOT key_block EQUAL 256)
+  math(EXPR rest "${arg_KEY_BLOCK} % 32")
+  ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; allowed: a multiple of 32" rest)
+  ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; with DETERMINISTIC allowed: 256"
+    arg_DETERMINISTIC AND NOT arg_KEY_BLOCK EQUAL 256)
   ladon_kernel_refuse("PRECISION is bfloat16; modules of WebAssembly have float32 or int8 weights, so allowed: float32, \
 int8, or the library alone, by LADON_WASM_MODULES=OFF"
     arg_PRECISION MATCHES "^bfloat16$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
@@ -359,8 +299,6 @@ int8, or the library alone, by LADON_WASM_MODULES=OFF"
     (arg_MEMORY OR arg_PROJECTIONS MATCHES "^without$") AND EMSCRIPTEN AND LADON_WASM_MODULES)
   ladon_kernel_refuse("PRECISION is bfloat16, whose instructions flush subnormals to zero; with DETERMINISTIC allowed: \
 float32, int8" arg_PRECISION MATCHES "^bfloat16$" AND arg_DETERMINISTIC)
-  ladon_kernel_refuse("OPTIMIZE is '${arg_OPTIMIZE}'; allowed: 0, 1, 2, 3, s, z"
-    DEFINED arg_OPTIMIZE AND NOT arg_OPTIMIZE MATCHES "^[0123sz]$")
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
 loads the fastest module that its engine supports"
     EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))

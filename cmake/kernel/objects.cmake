@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes the files of a kernel: the header, the object code for each instruction set, and the library.
+# Makes the files of a kernel: its definition in C++, the header, the object code for each instruction set, and the
+# library.
 
 # ladon_kernel_places(): sets `modules` to the folder cmake/kernel, `sources` to the folder src/c_kernel, and link_flags
 # to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make symbols of an object
@@ -19,6 +20,43 @@ function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()
 
+# Adds `model.<statement>;` to the variable model_statements if the condition holds.
+macro(ladon_kernel_model statement)
+  if(${ARGN})
+    string(APPEND model_statements "  model.${statement};\n")
+  endif()
+endmacro()
+
+# Writes <folder>/NAME_definition.hpp: the ladon::Model of the kernel, and the properties that a model does not have.
+function(ladon_kernel_definition)
+  set(model_statements "")
+  set(places %1 %2 %3)
+  foreach(argument IN LISTS ladon_kernel_values ladon_kernel_lists ladon_kernel_flags)
+    set(statement "${ladon_kernel_${argument}_statement}")
+    foreach(value place IN ZIP_LISTS arg_${argument} places)
+      string(REPLACE "${place}" "${value}" statement "${statement}")
+    endforeach()
+    ladon_kernel_model("${statement}" statement AND ${argument}_given)
+  endforeach()
+  foreach(mask IN LISTS arg_MASK)
+    ladon_kernel_model("mask.${mask} = true" NOT mask MATCHES "^(none|window)$")
+  endforeach()
+  foreach(mask IN LISTS arg_MEMORY_MASK)
+    ladon_kernel_model("memory_mask.${mask} = true" NOT mask MATCHES "^none$")
+  endforeach()
+  ladon_kernel_truth(offset arg_OFFSET MATCHES "^run_time$")
+  ladon_kernel_model("mask.offset = ${arg_OFFSET}" OFFSET_given AND NOT offset)
+  string(REPLACE "by_" "" by "${arg_SCALE}")
+  ladon_kernel_model("score.by = ladon::Scale::${by}" arg_SCALE MATCHES "^by_")
+  ladon_kernel_model("score.scale = static_cast<float>(${by})" SCALE_given AND NOT arg_SCALE MATCHES "^by_")
+  ladon_kernel_model("projection_bias = ladon::Bias::without" arg_BIAS MATCHES "^(output|none)$")
+  ladon_kernel_model("output_bias = ladon::Bias::without" arg_BIAS MATCHES "^(projections|none)$")
+  ladon_kernel_truth(given arg_PROJECTIONS MATCHES "^without$")
+  ladon_kernel_truth(capture NOT arg_CAPTURE MATCHES "^none$")
+  string(REPLACE "none" "weights" stage ${arg_CAPTURE})
+  ladon_kernel_put(definition.hpp ${folder}/${NAME}_definition.hpp)
+endfunction()
+
 # ladon_kernel_object_library(<target> <arch> <source>...): adds the object library <target> with the flags that all
 # objects of a kernel have.
 function(ladon_kernel_object_library target arch)
@@ -36,7 +74,7 @@ function(ladon_kernel_object_library target arch)
     LADON_ARGUMENT_CHECKS=$<BOOL:${arg_ARGUMENT_CHECKS}>
     LADON_ALLOW_UNOPTIMIZED # OPTIMIZE 0 is the user's decision
     LADON_CONSTANT_EVALUATION=0 # C programs call kernels only at run time
-    $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
+    $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${KEY_BLOCK_given}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
     # The flags with -fno- and -U turn off features that call the C or C++ runtime library. The compilers of some
     # distributions turn such features on by default.
@@ -70,23 +108,16 @@ macro(ladon_kernel_header)
     ladon_kernel_object_library(${NAME}_describe_${isa} ${isa} ${folder}/describe.cpp)
     list(APPEND described ${NAME}_describe_${isa})
   endforeach()
-  ladon_kernel_put_description(${folder}/without_description.h ${folder}/${NAME}.h)
+  list(TRANSFORM described REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE description)
+  list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)
+  add_custom_command(OUTPUT ${folder}/${NAME}.h ${files}
+    COMMAND ${CMAKE_COMMAND} "-DOBJECTS=${description}" -DTEMPLATE=${folder}/without_description.h
+      -DOUTPUT=${folder}/${NAME}.h "-DBLOCKS=${blocks}" -DPATH=${folder}/${NAME}_ -P ${modules}/put_description.cmake
+    DEPENDS ${description} ${folder}/without_description.h ${modules}/put_description.cmake
+    COMMENT "Description of ${NAME}: ${NAME}.h" VERBATIM)
   add_custom_target(${NAME}_header DEPENDS ${folder}/${NAME}.h)
   add_dependencies(${NAME}_header ${described}) # make has no rule for the objects of another target
 endmacro()
-
-# ladon_kernel_put_description(<template> <output>): fills <template> with the description of the kernel, and writes the
-# result to <output>. The list `described` names the targets whose objects contain the description. The list `blocks`
-# names parts of the description that are also written to separate files, each to <folder>/NAME_<block>.inc.
-function(ladon_kernel_put_description template output)
-  list(TRANSFORM described REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
-  list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)
-  cmake_path(RELATIVE_PATH output BASE_DIRECTORY ${folder} OUTPUT_VARIABLE name)
-  add_custom_command(OUTPUT ${output} ${files}
-    COMMAND ${CMAKE_COMMAND} "-DOBJECTS=${described}" -DTEMPLATE=${template} -DOUTPUT=${output} "-DBLOCKS=${blocks}"
-      -DPATH=${folder}/${NAME}_ -P ${modules}/put_description.cmake
-    DEPENDS ${described} ${template} ${modules}/put_description.cmake COMMENT "Description of ${NAME}: ${name}" VERBATIM)
-endfunction()
 
 # For each instruction set, adds a translation unit with the C functions of the kernel. With DISPATCH, adds another
 # translation unit. Its C functions call the functions for the instruction set of the machine.

@@ -37,24 +37,18 @@ allowed: some of relaxed, simd and scalar" NOT variants)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# ladon_kernel_module_tools(): selects the tools for the module that ${variant} names (relaxed, simd or scalar). Sets
-# `ld` to the linker. Sets `llvm` to the folder of the LLVM with which em++ must compile the module, or to `own` if em++
-# must use its own LLVM.
-macro(ladon_kernel_module_tools)
+# Adds the module that ${variant} names (relaxed, simd or scalar). `llvm` is the folder of the LLVM with which em++ must
+# compile the module, or `own` if em++ must use its own LLVM. `ld` is the linker.
+macro(ladon_kernel_module)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
   if(variant STREQUAL "relaxed" AND NOT LADON_WASM_RELAXED STREQUAL "own")
     set(llvm ${LADON_WASM_RELAXED})
     set(ld ${llvm}/wasm-ld)
   endif()
-endmacro()
-
-macro(ladon_kernel_module)
-  ladon_kernel_module_tools()
   set(code ${NAME}_${variant}_code)
   set(module_sources ${folder}/${NAME}.cpp ${folder}/describe.cpp)
   if(arg_PRECISION STREQUAL "int8")
-    ladon_kernel_truth(rotated arg_ROTATED)
     ladon_kernel_put(module_int8.cpp ${folder}/${NAME}_module_int8.cpp)
     list(APPEND module_sources ${folder}/${NAME}_module_int8.cpp)
   endif()

@@ -36,14 +36,17 @@ enum class FinalNorm { without, with };
 // Which keys a query sees: those that all chosen masks show (mask.hpp). Several masks are joined in the order of the
 // members: the last mask takes its data from options.mask.second (mask/both.hpp).
 struct MaskKind {
-  bool causal = false;      // no key after the query
-  std::size_t left = all;   // at most so many keys before the query (mask::Window)
-  std::size_t right = all;  // at most so many keys after the query
-  bool padding = false;     // options.mask has a byte for each key
-  bool boolean = false;     // a byte for each query and key
-  bool bits = false;        // a bit for each query and key
-  bool additive = false;    // a number for each query and key, which is added to the score
-  bool alibi = false;       // the score falls with the distance
+  bool causal = false;                           // no key after the query
+  std::size_t left = all;                        // at most so many keys before the query (mask::Window)
+  std::size_t right = all;                       // at most so many keys after the query
+  std::ptrdiff_t offset = mask::default_offset;  // of query 0 among the keys; default: options.mask.offset
+  bool padding = false;                          // options.mask has a byte for each key
+  bool boolean = false;                          // a byte for each query and key
+  bool boolean_per_head = false;                 // a byte for each head, query and key
+  bool bits = false;                             // a bit for each query and key
+  bool additive = false;                         // a number for each query and key, which is added to the score
+  bool additive_per_head = false;                // a number for each head, query and key
+  bool alibi = false;                            // the score falls with the distance
 };
 
 // The score (score.hpp). If `scale` is 0, the scale is 1 / sqrt of the size that `by` names.

@@ -101,7 +101,7 @@ constexpr void add_attention(Options& options) {
 
 template <ladon::Shape S, class Settings>
 constexpr void add_sinks(Options& options) {
-  if (!Settings::Score::sinks) return;
+  if (!Settings::model.score.sinks) return;
   options.add({.name = "sinks",
                .type = float32_type,
                .extents = {S.heads},
@@ -114,8 +114,8 @@ constexpr void add_sinks(Options& options) {
 // (options.hpp) read.
 template <class DecoderSettings>
 struct MemorySettings {
-  using Masks = typename DecoderSettings::MemoryMasks;
-  using Score = typename DecoderSettings::Score;
+  static constexpr ladon::Model model = DecoderSettings::model;
+  using Masks = c_kernel::Masks<model.memory_mask>;
   using Position = ladon::position::None;
   static constexpr bool offset = false;
 };

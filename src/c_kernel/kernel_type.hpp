@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps the arguments of ladon_add_kernel to C++ types.
+// Maps the model of a kernel to its C++ type.
 #pragma once
 
 #include <cstddef>
@@ -7,55 +7,13 @@
 
 #include <ladon/ladon.hpp>
 
+#include "masks.hpp"
+
 namespace c_kernel {
 
-// CMake writes the values of the arguments of ladon_add_kernel into NAME_definition.hpp as C++ names. So each of the
-// names below is spelled like the value of an argument, for example in_proj.
-// NOLINTBEGIN(readability-identifier-naming)
-
-// The values of LAYOUT.
-namespace layout {
-using in_proj = ladon::layout::InProj;
-using separate_qkv = ladon::layout::SeparateQKV;
-using per_head = ladon::layout::PerHead;
-using in_out = ladon::layout::InOut;
-}  // namespace layout
-
-// The values of BIAS: which projections of the attention have biases. `projections` stands for the projections of
-// queries, keys and values, and `output` for the output projection.
-namespace bias {
-template <class Layout>
-using all = Layout;
-template <class Layout>
-using projections = ladon::layout::WithoutOutputBias<Layout>;
-template <class Layout>
-using output = ladon::layout::WithoutProjectionBias<Layout>;
-template <class Layout>
-using none = ladon::layout::WithoutBias<Layout>;
-}  // namespace bias
-
-// The values of PRECISION. `Bits` is the value of ACTIVATION_BITS. `Rotated` is true if ROTATED is given.
-namespace precision {
-template <int, bool>
-using float32 = ladon::precision::Float32;
-template <int, bool>
-using bfloat16 = ladon::precision::BFloat16;
-template <int Bits, bool Rotated>
-using int8 = ladon::precision::Int8<Bits, Rotated>;
-}  // namespace precision
-
-// The values of SCALE that are not numbers, and the default by_head_width.
-namespace score {
-using by_head_width = ladon::score::Scaled;
-using by_keys = ladon::score::ScaledByKeys;
-using by_model = ladon::score::ScaledByModel;
-}  // namespace score
-
-// NOLINTEND(readability-identifier-naming)
-
 // Attention without projections, which has no weights.
-template <ladon::Model M, class Mask, class Score, class Position>
-struct GivenAttention : ladon::Attention<M, Mask, Score, Position> {
+template <ladon::Model M>
+struct GivenAttention : ladon::Attention<M> {
   struct Weights {};
 };
 
@@ -69,23 +27,47 @@ struct NoWeights {};
 //     stack       a stack of such layers (LAYERS)
 enum class Kind { given, attention, layer, stack };
 
-// Returns the C++ type of a kernel, as a std::type_identity. `Masks` is ladon::DecoderMasks.
-template <Kind K, ladon::Model M, class Masks, class Layout, class Score, class Position>
+// Returns the C++ type of a kernel, as a std::type_identity. A decoder is causal only if its model says so.
+template <Kind K, ladon::Model M>
 constexpr auto kernel_type() {
-  using Mask = typename Masks::SelfMask;
+  using Mask = typename ladon::MaskOf<M>::Type;
   if constexpr (K == Kind::given) {
-    return std::type_identity<GivenAttention<M, Mask, Score, Position>>{};
+    return std::type_identity<GivenAttention<M>>{};
   } else if constexpr (K == Kind::attention) {
-    return std::type_identity<ladon::MultiHeadAttention<M, Mask, Layout, Score, Position>>{};
+    return std::type_identity<ladon::MultiHeadAttention<M>>{};
   } else if constexpr (K == Kind::stack && M.memory > 0) {
-    return std::type_identity<ladon::Decoder<M, Masks, Layout, Score, Position>>{};
+    return std::type_identity<ladon::Decoder<M, Mask>>{};
   } else if constexpr (M.memory > 0) {
-    return std::type_identity<ladon::DecoderLayer<M, Masks, Layout, Score, Position>>{};
+    return std::type_identity<ladon::DecoderLayer<M, Mask>>{};
   } else if constexpr (K == Kind::stack) {
-    return std::type_identity<ladon::Encoder<M, Mask, Layout, Score, Position>>{};
+    return std::type_identity<ladon::Encoder<M>>{};
   } else {
-    return std::type_identity<ladon::EncoderLayer<M, Mask, Layout, Score, Position>>{};
+    return std::type_identity<ladon::EncoderLayer<M>>{};
   }
 }
+template <Kind K, ladon::Model M>
+using KernelOf = typename decltype(kernel_type<K, M>())::type;
+
+constexpr ladon::Model with_float_weights(ladon::Model model) {
+  model.precision = ladon::PrecisionKind::float32;
+  return model;
+}
+
+// The properties of a kernel that follow from its model.
+template <Kind K, ladon::Model M>
+struct ModelSettings {
+  static constexpr ladon::Model model = M;
+  using Masks = c_kernel::Masks<M.mask>;
+  using Position = typename ladon::PositionOf<M>::Type;
+  // The weights of this kernel if PRECISION were float32.
+  using FloatWeights = typename KernelOf<K, with_float_weights(M)>::Weights;
+  static constexpr bool given = K == Kind::given;  // whether the caller gives queries, keys and values
+  static constexpr bool bfloat16 = M.precision == ladon::PrecisionKind::bfloat16;
+  static constexpr bool rotated =
+      M.precision == ladon::PrecisionKind::rotated_int8;  // whether int8 weights are rotated
+  static constexpr bool int8 = rotated || M.precision == ladon::PrecisionKind::int8;
+  static constexpr std::size_t feed_forward = M.feed_forward;
+  static constexpr std::size_t memory = M.memory;  // number of tokens in the memory of a decoder, or 0
+};
 
 }  // namespace c_kernel

@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The masks of C kernels. For each value of the argument MASK of ladon_add_kernel, there is one struct, called an
-// entry, with these members:
+// The masks of C kernels. For each value of the argument MASK of ladon_add_kernel except `none`, there is one struct,
+// called an entry, with these members:
 //     name                              the value of the argument; the struct itself has the same name
-//     Type<Arguments>                   the C++ type of the mask. `Arguments` has the constants of the arguments WINDOW
-//                                       and OFFSET (MaskArguments in definition.hpp.in)
+//     is_in(kind)                       whether the mask of a model (ladon::MaskKind) contains this mask
 //     takes_offset                      whether the mask uses the option `offset`, which all masks of a kernel share
 //     describe<S>(options)              adds the mask's options except `offset` to the list `options`, with the extents
 //                                       for the shape S
 //     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
-// A new mask of C kernels needs only its C++ files in include/ladon and an entry in this file. Two programs read this
-// file as text: CMake reads the names and the base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake),
-// and wasm/tools/mask-options.mjs reads the options, from which it makes TypeScript types.
+// A new mask of C kernels needs only its C++ files in include/ladon and an entry in this file, which `Entries` lists.
+// Two programs read this file as text: CMake reads the names and the base classes (ladon_kernel_mask_names in
+// cmake/kernel/arguments.cmake), and wasm/tools/mask-options.mjs reads the options, from which it makes TypeScript
+// types.
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <string_view>
-#include <type_traits>
+#include <tuple>
+#include <utility>
 
-#include <ladon/mask.hpp>
-#include <ladon/shape.hpp>
+#include <ladon/model.hpp>
 
 #include "option_list.hpp"
 
 namespace c_kernel {
-
-// The value of Arguments::offset for a mask without a constant offset: the argument OFFSET is run_time or is not given.
-inline constexpr std::ptrdiff_t no_fixed_offset = std::numeric_limits<std::ptrdiff_t>::min();
 
 // The base class of mask structs without options.
 struct WithoutOptions {
@@ -46,39 +42,27 @@ struct WithOffset : WithoutOptions {
     reader.offset(from, to);
   }
 };
-// The base class of mask structs that accept OFFSET run_time and OFFSET <n>.
-struct WithFixedOffset : WithOffset {};
 
 // CMake writes the values of the argument MASK into NAME_definition.hpp as C++ names, so each entry has the name of its
 // value.
 // NOLINTBEGIN(readability-identifier-naming)
 namespace mask {
 
-struct none : WithoutOptions {
-  static constexpr std::string_view name = "none";
-  template <class>
-  using Type = ladon::mask::None;
-};
-
-struct causal : WithFixedOffset {
+struct causal : WithOffset {
   static constexpr std::string_view name = "causal";
-  template <class Arguments>
-  using Type = std::conditional_t<Arguments::offset == no_fixed_offset, ladon::mask::Causal,
-                                  ladon::mask::CausalAt<Arguments::offset>>;
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.causal; }
 };
 
-struct window : WithFixedOffset {
+struct window : WithOffset {
   static constexpr std::string_view name = "window";
-  template <class Arguments>
-  using Type = std::conditional_t<Arguments::offset == no_fixed_offset,
-                                  ladon::mask::Window<Arguments::window[0], Arguments::window[1]>,
-                                  ladon::mask::WindowAt<Arguments::window[0], Arguments::window[1], Arguments::offset>>;
+  static constexpr bool is_in(const ladon::MaskKind& kind) {
+    return kind.left != ladon::all || kind.right != ladon::all;
+  }
 };
 
 struct padding : WithoutOptions {
   static constexpr std::string_view name = "padding";
-  template <class>
-  using Type = ladon::mask::Padding;
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.padding; }
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "padding",
@@ -90,24 +74,6 @@ struct padding : WithoutOptions {
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
     reader.array(from.padding, to.may_see);
-  }
-};
-
-struct bits : WithoutOptions {
-  static constexpr std::string_view name = "bits";
-  template <class>
-  using Type = ladon::mask::Bits;
-  template <ladon::Shape S>
-  static constexpr void describe(Options& options) {
-    options.add({.name = "bits",
-                 .type = uint32_type,
-                 .extents = {S.queries, (S.keys + 31) / 32},
-                 .axes = {"queries", "ceil(keys / 32)"},
-                 .after = ": bit k % 32 of word k / 32 shows key k to a query; NULL hides none"});
-  }
-  template <class Reader, class From, class Data>
-  static void convert(const Reader& reader, const From& from, Data& to) {
-    reader.array(from.bits, to.bits);
   }
 };
 
@@ -138,13 +104,28 @@ struct BooleanEntry : WithoutOptions {
 };
 struct boolean : BooleanEntry<false> {
   static constexpr std::string_view name = "boolean";
-  template <class>
-  using Type = ladon::mask::Boolean;
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.boolean; }
 };
 struct boolean_per_head : BooleanEntry<true> {
   static constexpr std::string_view name = "boolean_per_head";
-  template <class>
-  using Type = ladon::mask::BooleanPerHead;
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.boolean_per_head; }
+};
+
+struct bits : WithoutOptions {
+  static constexpr std::string_view name = "bits";
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.bits; }
+  template <ladon::Shape S>
+  static constexpr void describe(Options& options) {
+    options.add({.name = "bits",
+                 .type = uint32_type,
+                 .extents = {S.queries, (S.keys + 31) / 32},
+                 .axes = {"queries", "ceil(keys / 32)"},
+                 .after = ": bit k % 32 of word k / 32 shows key k to a query; NULL hides none"});
+  }
+  template <class Reader, class From, class Data>
+  static void convert(const Reader& reader, const From& from, Data& to) {
+    reader.array(from.bits, to.bits);
+  }
 };
 
 template <bool PerHead>
@@ -165,19 +146,16 @@ struct AdditiveEntry : WithoutOptions {
 };
 struct additive : AdditiveEntry<false> {
   static constexpr std::string_view name = "additive";
-  template <class>
-  using Type = ladon::mask::Additive;
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.additive; }
 };
 struct additive_per_head : AdditiveEntry<true> {
   static constexpr std::string_view name = "additive_per_head";
-  template <class>
-  using Type = ladon::mask::AdditivePerHead;
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.additive_per_head; }
 };
 
 struct alibi : WithOffset {
   static constexpr std::string_view name = "alibi";
-  template <class>
-  using Type = ladon::mask::Alibi;
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.alibi; }
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "slopes",
@@ -193,35 +171,43 @@ struct alibi : WithOffset {
   }
 };
 
+// All entries, in the order in which ladon::MaskOf joins masks.
+using Entries =
+    std::tuple<causal, window, padding, boolean, boolean_per_head, bits, additive, additive_per_head, alibi>;
+
 }  // namespace mask
 // NOLINTEND(readability-identifier-naming)
 
-// The masks of a kernel. With the mask structs a, b and c, for example, `Type` is the C++ type of the mask a & (b & c).
-template <class Arguments, class... Entry>
+// The masks of a kernel, in the order of mask::Entries.
+template <ladon::MaskKind K>
 struct Masks {
-  using Type = decltype((typename Entry::template Type<Arguments>{} & ...));
-
-  // Calls f(Entry{}) for each mask except `none`.
+  // Calls f(Entry{}) for each mask.
   template <class F>
   static constexpr void each(F f) {
-    ((Entry::name != "none" ? f(Entry{}) : void()), ...);
+    std::apply([&](auto... entry) { ((entry.is_in(K) ? f(entry) : void()), ...); }, mask::Entries{});
   }
-  // Converts the options of all masks into the data of the C++ mask. The data of a combination a & b have two members:
-  // `first` is the data of mask a, and `second` is the data of mask b.
-  template <class Reader, class From, class Data>
+  // Converts the options of those masks that are among the first `Count` entries into the data of the C++ mask. The
+  // data of several masks have two members: `second` is the data of the last mask, and `first` is the data of the other
+  // masks.
+  template <std::size_t Count = std::tuple_size_v<mask::Entries>, class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
-    convert_from<Entry...>(reader, from, to);
+    if constexpr (Count > 0) {
+      using Last = std::tuple_element_t<Count - 1, mask::Entries>;
+      if constexpr (!Last::is_in(K)) {
+        convert<Count - 1>(reader, from, to);
+      } else if constexpr (any(std::make_index_sequence<Count - 1>{})) {
+        convert<Count - 1>(reader, from, to.first);
+        Last::convert(reader, from, to.second);
+      } else {
+        Last::convert(reader, from, to);
+      }
+    }
   }
 
  private:
-  template <class First, class... Rest, class Reader, class From, class Data>
-  static void convert_from(const Reader& reader, const From& from, Data& to) {
-    if constexpr (sizeof...(Rest) == 0) {
-      First::convert(reader, from, to);
-    } else {
-      First::convert(reader, from, to.first);
-      convert_from<Rest...>(reader, from, to.second);
-    }
+  template <std::size_t... Entry>
+  static constexpr bool any(std::index_sequence<Entry...>) {
+    return (std::tuple_element_t<Entry, mask::Entries>::is_in(K) || ...);
   }
 };
 

@@ -42,7 +42,7 @@ struct OptionsReader {
 
   template <class From, class To>
   void score(const From& from, To& to) const {
-    if constexpr (Settings::Score::sinks) {
+    if constexpr (Settings::model.score.sinks) {
       check.expect(from.sinks != nullptr, LADON_NULL_OPTION);
       array(from.sinks, to.sinks);
     }

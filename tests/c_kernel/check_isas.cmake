@@ -7,11 +7,11 @@ include(${ROOT}/cmake/arch_flags.cmake)
 include(${ROOT}/cmake/kernel/arguments.cmake)
 
 # check_isas(<expected list> <precision> <queries> [DETERMINISTIC] [CACHE]): checks the result of ladon_kernel_isas
-function(check_isas expected arg_PRECISION S_QUERIES)
+function(check_isas expected arg_PRECISION arg_QUERIES)
   cmake_parse_arguments(arg "DETERMINISTIC;CACHE" "" "" ${ARGN})
   ladon_kernel_isas(isas)
   if(NOT "${isas}" STREQUAL "${expected}")
-    message(FATAL_ERROR "PRECISION ${arg_PRECISION} QUERIES ${S_QUERIES} ${ARGN}: ${isas}, expected ${expected}")
+    message(FATAL_ERROR "PRECISION ${arg_PRECISION} QUERIES ${arg_QUERIES} ${ARGN}: ${isas}, expected ${expected}")
   endif()
 endfunction()
 

@@ -33,15 +33,17 @@ ladon_add_wrong_arguments(heads "HEADS is 3 and MODEL 16. allowed: HEADS that di
 ladon_add_wrong_arguments(kv_heads "KV_HEADS is 3 and HEADS 4. allowed: KV_HEADS that divide HEADS"
   one QUERIES 8 MODEL 16 HEADS 4 KV_HEADS 3)
 ladon_add_wrong_arguments(mask "MASK is 'caussal'. allowed: none, causal, window" ${some} MASK caussal)
-ladon_add_wrong_arguments(mask_twice "MASK names boolean twice" ${some} MASK boolean boolean_per_head)
+ladon_add_wrong_arguments(mask_twice "MASK is .boolean.boolean_per_head.. allowed: each kind of mask once" ${some} MASK boolean boolean_per_head)
 ladon_add_wrong_arguments(mask_none "MASK none stands alone" ${some} MASK none causal)
 ladon_add_wrong_arguments(causal_window "causal and window" ${some} MASK causal window WINDOW 2 2)
-ladon_add_wrong_arguments(window "needs WINDOW <left> <right>" ${some} MASK window WINDOW 3)
-ladon_add_wrong_arguments(window_side "WINDOW is 'far.0'. .*allowed for each side: a number of keys, or all" ${some} MASK window WINDOW far 0)
-ladon_add_wrong_arguments(window_alone "WINDOW is given. allowed with MASK window only" ${some} WINDOW 3 3)
-ladon_add_wrong_arguments(offset "OFFSET is 'x'. allowed: an integer, or run_time" ${some} MASK causal OFFSET x)
+ladon_add_wrong_arguments(window "WINDOW is '3'. allowed: all.0.<n> all.0.<n>" ${some} MASK window WINDOW 3)
+ladon_add_wrong_arguments(window_side "WINDOW is 'far 0'. allowed: all.0.<n> all.0.<n>" ${some} MASK window WINDOW far 0)
+ladon_add_wrong_arguments(window_alone "WINDOW needs MASK window" ${some} WINDOW 3 3)
+ladon_add_wrong_arguments(window_missing "MASK window needs WINDOW <left> <right>" ${some} MASK window)
+ladon_add_wrong_arguments(window_all "WINDOW is 'all all'. .*for one side, allowed: all" ${some} MASK window WINDOW all all)
+ladon_add_wrong_arguments(offset "OFFSET is 'x'. allowed: an integer, run_time" ${some} MASK causal OFFSET x)
 ladon_add_wrong_arguments(offset_octal "OFFSET is '010'" ${some} MASK causal OFFSET 010)
-ladon_add_wrong_arguments(offset_alone "allowed with the masks causal, window, alibi only" ${some} OFFSET 1)
+ladon_add_wrong_arguments(offset_alone "OFFSET needs MASK causal.window.alibi" ${some} OFFSET 1)
 ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${some} MASK alibi OFFSET 1)
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out" ${some} LAYOUT packed)
 ladon_add_wrong_arguments(layout_kdim "allowed: separate_qkv, per_head, in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
@@ -62,7 +64,8 @@ set(definitions -DEMSCRIPTEN=ON)
 ladon_add_wrong_arguments(precision_modules "modules of WebAssembly have float32 or int8 weights, so allowed: float32"
   ${some} PRECISION bfloat16)
 unset(definitions)
-ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number, by_keys" ${some} SCALE half)
+ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number other than 0, by_keys" ${some} SCALE half)
+ladon_add_wrong_arguments(scale_zero "SCALE is '0'. allowed: a number other than 0, by_keys" ${some} SCALE 0)
 ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" ${some} SOFTCAP -3)
 ladon_add_wrong_arguments(softcap_zero "SOFTCAP is '0.0'. allowed: a number above 0" ${some} SOFTCAP 0.0)
 ladon_add_wrong_arguments(epsilon_alone "EPSILON needs FEED_FORWARD" ${some} EPSILON 1e-9)
@@ -82,19 +85,19 @@ ladon_add_wrong_arguments(rotary_odd "ROTARY's width is 3. allowed: an even numb
   ${some} ROTARY halves 3 64)
 ladon_add_wrong_arguments(rotary_wide "ROTARY's width is 10. allowed: an even number of the 8 features"
   ${some} ROTARY halves 10 64)
-ladon_add_wrong_arguments(rotary "allowed: ROTARY halves.neighbours <width> <positions>" ${some} ROTARY halves 8)
-ladon_add_wrong_arguments(rotary_pairing "ROTARY is 'pairs'. allowed: halves, neighbours" ${some} ROTARY pairs 8 64)
+ladon_add_wrong_arguments(rotary "ROTARY is 'halves 8'. allowed: halves.neighbours <n> <n>" ${some} ROTARY halves 8)
+ladon_add_wrong_arguments(rotary_pairing "ROTARY is 'pairs 8 64'. allowed: halves.neighbours <n> <n>" ${some} ROTARY pairs 8 64)
 ladon_add_wrong_arguments(activation "ACTIVATION is 'swish'. allowed: relu, gelu, gelu_tanh, silu"
   ${some} FEED_FORWARD 8 ACTIVATION swish)
 ladon_add_wrong_arguments(activation_alone "ACTIVATION needs FEED_FORWARD" ${some} ACTIVATION gelu)
 ladon_add_wrong_arguments(gated_alone "GATED needs FEED_FORWARD" ${some} GATED)
-ladon_add_wrong_arguments(norm_bias "NORM_BIAS is given. allowed with NORM_KIND layer only"
+ladon_add_wrong_arguments(norm_bias "NORM_BIAS needs NORM_KIND layer"
   ${some} FEED_FORWARD 8 NORM_KIND rms NORM_BIAS without)
 ladon_add_wrong_arguments(layers_alone "LAYERS needs FEED_FORWARD" ${some} LAYERS 2)
 ladon_add_wrong_arguments(final_norm "FINAL_NORM needs LAYERS" ${some} FEED_FORWARD 8 FINAL_NORM)
 ladon_add_wrong_arguments(layer_context "attends to itself" ${some} FEED_FORWARD 8 CONTEXT)
 ladon_add_wrong_arguments(keys "KEYS is 9 and QUERIES 8. they may differ with CONTEXT" ${some} KEYS 9)
-ladon_add_wrong_arguments(key_model "they need CONTEXT" ${some} KEY_MODEL 4 VALUE_MODEL 4 LAYOUT in_out)
+ladon_add_wrong_arguments(key_model "KEY_MODEL needs CONTEXT" ${some} KEY_MODEL 4 VALUE_MODEL 4 LAYOUT in_out)
 ladon_add_wrong_arguments(precision_without_cache "CACHE_PRECISION needs CACHE" ${some} CACHE_PRECISION int8)
 ladon_add_wrong_arguments(cache_precision "CACHE_PRECISION is 'int4'. allowed: float32, bfloat16, int8"
   ${some} CACHE CACHE_PRECISION int4)
@@ -105,12 +108,12 @@ ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, no
 ladon_add_wrong_arguments(memory_alone "MEMORY needs FEED_FORWARD" ${some} MEMORY 4)
 ladon_add_wrong_arguments(memory "MEMORY is '0'. allowed: an integer above 0" ${some} FEED_FORWARD 8 MEMORY 0)
 ladon_add_wrong_arguments(memory_mask_alone "MEMORY_MASK needs MEMORY" ${some} FEED_FORWARD 8 MEMORY_MASK padding)
-ladon_add_wrong_arguments(memory_mask "MEMORY_MASK is 'paddin'. allowed: none, causal, window"
+ladon_add_wrong_arguments(memory_mask "MEMORY_MASK is 'paddin'. allowed: none, padding, boolean"
   ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK paddin)
 ladon_add_wrong_arguments(memory_mask_position
-  "MEMORY_MASK is causal, which compares positions.* allowed: none, padding, bits, boolean"
+  "MEMORY_MASK is 'causal'. allowed: none, padding, boolean"
   ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK causal)
-ladon_add_wrong_arguments(memory_mask_twice "MEMORY_MASK names additive twice"
+ladon_add_wrong_arguments(memory_mask_twice "MEMORY_MASK is .additive.additive_per_head.. allowed: each kind of mask once"
   ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK additive additive_per_head)
 ladon_add_wrong_arguments(memory_mask_none "MEMORY_MASK none stands alone"
   ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK padding none)
@@ -120,11 +123,11 @@ ladon_add_wrong_arguments(memory_keys "KEYS is 9 and QUERIES 8. they may differ 
 ladon_add_wrong_arguments(memory_per_head "with PRECISION int8, whose weights are .out, in., allowed: in_proj"
   ${some} FEED_FORWARD 8 MEMORY 4 LAYOUT per_head PRECISION int8)
 ladon_add_wrong_arguments(projections "PROJECTIONS is 'none'. allowed: with, without" ${some} PROJECTIONS none)
-foreach(other "CONTEXT" "CACHE" "FEED_FORWARD 8" "LAYOUT in_proj" "BIAS none" "PRECISION float32" "KEY_MODEL 4")
+foreach(other "CONTEXT" "CACHE" "FEED_FORWARD 8" "LAYOUT in_proj" "BIAS none" "PRECISION float32" "WEIGHTS a")
   separate_arguments(other)
   list(GET other 0 argument)
   string(TOLOWER ${argument} name)
-  ladon_add_wrong_arguments(projections_${name} "with PROJECTIONS without, .* so allowed: no ${argument}"
+  ladon_add_wrong_arguments(projections_${name} "${argument} needs PROJECTIONS with"
     ${some} PROJECTIONS without ${other})
 endforeach()
 ladon_add_wrong_arguments(projections_rotary "with more queries than keys the first have none"

@@ -25,11 +25,15 @@ using JoinIf = Join<Mask, std::conditional_t<Wanted, Other, mask::None>>;
 template <MaskKind K>
 struct MaskOfKind {
   static constexpr bool window = K.left != all || (K.right != all && !K.causal);
-  using Causal = std::conditional_t<K.causal, mask::Causal, mask::None>;
-  using Positions = std::conditional_t<window, mask::Window<K.left, K.causal ? 0 : K.right>, Causal>;
+  static constexpr bool placed = K.offset != mask::default_offset;
+  static constexpr std::size_t right = K.causal ? 0 : K.right;
+  using Causal = std::conditional_t<placed, mask::CausalAt<K.offset>, mask::Causal>;
+  using Window = std::conditional_t<placed, mask::WindowAt<K.left, right, K.offset>, mask::Window<K.left, right>>;
+  using Positions = JoinIf<JoinIf<mask::None, window, Window>, K.causal && !window, Causal>;
   using Bytes = JoinIf<JoinIf<Positions, K.padding, mask::Padding>, K.boolean, mask::Boolean>;
-  using Pairs = JoinIf<JoinIf<Bytes, K.bits, mask::Bits>, K.additive, mask::Additive>;
-  using Type = JoinIf<Pairs, K.alibi, mask::Alibi>;
+  using Bits = JoinIf<JoinIf<Bytes, K.boolean_per_head, mask::BooleanPerHead>, K.bits, mask::Bits>;
+  using Added = JoinIf<JoinIf<Bits, K.additive, mask::Additive>, K.additive_per_head, mask::AdditivePerHead>;
+  using Type = JoinIf<Added, K.alibi, mask::Alibi>;
 };
 
 constexpr MaskKind causal(MaskKind kind) noexcept {
