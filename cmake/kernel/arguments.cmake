@@ -5,7 +5,8 @@
 # ladon_kernel_arguments(<names> <allowed> <needed> [<statement>]): adds arguments to the vocabulary
 #   allowed      the values, such as "halves|neighbours <n> <n>"; ladon_kernel_check_argument explains <n>. "...": one or
 #                more values. If every value is a single word, the first word is the default. "": a flag, without a value
-#   needed       the arguments without which the argument is refused; "PRECISION int8" needs this value of PRECISION
+#   needed       the arguments without which the argument is refused: "PRECISION int8" needs this value of PRECISION,
+#                and "no DISPATCH" excludes DISPATCH
 #   statement    writes the argument into the ladon::Model of the kernel (ladon_kernel_definition). %0 is the name in
 #                lower case, and %1, %2, ... are the values
 macro(ladon_kernel_arguments names allowed needed)
@@ -34,13 +35,13 @@ macro(ladon_kernel_vocabulary)
   endforeach()
   ladon_kernel_arguments(QUERIES "<n>" "" "tokens = %1")
   ladon_kernel_arguments("KEYS;MODEL;HEADS;KV_HEADS;HEAD_WIDTH;VALUE_WIDTH" "<n>" "" "%0 = %1")
-  ladon_kernel_arguments("KEY_MODEL;VALUE_MODEL" "<n>" CONTEXT "%0 = %1")
+  ladon_kernel_arguments("KEY_MODEL;VALUE_MODEL" "<n>" "CONTEXT;LAYOUT separate_qkv|per_head|in_out" "%0 = %1")
   ladon_kernel_arguments(PROJECTIONS "with|without" "")
   ladon_kernel_arguments("CONTEXT;CACHE" "" "PROJECTIONS with")
   ladon_kernel_arguments(CACHE_PRECISION "float32|bfloat16|int8" CACHE "%0 = ladon::CachePrecision::%1")
   ladon_kernel_arguments(CAPTURE "weights|none|scaled|capped|masked" "")
   # The feed-forward network and the layers.
-  ladon_kernel_arguments(FEED_FORWARD "<n>" "PROJECTIONS with" "%0 = %1")
+  ladon_kernel_arguments(FEED_FORWARD "<n>" "PROJECTIONS with;no CONTEXT" "%0 = %1")
   ladon_kernel_arguments("LAYERS;MEMORY" "<n>" FEED_FORWARD "%0 = %1")
   ladon_kernel_arguments(FINAL_NORM "" LAYERS "%0 = ladon::FinalNorm::with")
   ladon_kernel_arguments(ACTIVATION "relu|gelu|gelu_tanh|silu" FEED_FORWARD "%0 = ladon::Activation::%1")
@@ -66,11 +67,12 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(PRECISION "float32|bfloat16|int8" "PROJECTIONS with" "%0 = ladon::PrecisionKind::%1")
   ladon_kernel_arguments(ROTATED "" "PRECISION int8" "precision = ladon::PrecisionKind::rotated_int8")
   ladon_kernel_arguments(ACTIVATION_BITS "8|7" "PRECISION int8" "%0 = %1")
-  ladon_kernel_arguments(WEIGHTS "<text>" "PROJECTIONS with")
+  ladon_kernel_arguments(WEIGHTS "<text>" "PROJECTIONS with;LAYOUT in_proj|separate_qkv")
   ladon_kernel_arguments(PREFIX "<text>" WEIGHTS)
   # The code.
-  ladon_kernel_arguments("DISPATCH;DETERMINISTIC;CHECKED" "" "")
-  ladon_kernel_arguments(ARCH "<text>" "")
+  ladon_kernel_arguments("DISPATCH;CHECKED" "" "")
+  ladon_kernel_arguments(ARCH "<text>" "no DISPATCH")
+  ladon_kernel_arguments(DETERMINISTIC "" "PRECISION float32|int8")
   ladon_kernel_arguments(KEY_BLOCK "<n>" "")
   ladon_kernel_arguments(ARGUMENT_CHECKS "ON|OFF" "")
   ladon_kernel_arguments(OPTIMIZE "0|1|2|3|s|z" "")
@@ -122,21 +124,13 @@ function(ladon_kernel_check_argument argument)
   endif()
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${allowed}" allowed AND NOT value MATCHES "^${pattern}$")
   foreach(needed IN LISTS ladon_kernel_${argument}_needs)
-    string(REGEX MATCH "^([A-Z_]+) ?(.*)" found "${needed}")
-    set(values "${arg_${CMAKE_MATCH_1}}")
-    if(CMAKE_MATCH_2)
-      list(FILTER values INCLUDE REGEX "^(${CMAKE_MATCH_2})$")
+    string(REGEX MATCH "^(no )?([A-Z_]+) ?(.*)" found "${needed}")
+    set(found "${arg_${CMAKE_MATCH_2}}")
+    if(CMAKE_MATCH_3)
+      list(FILTER found INCLUDE REGEX "^(${CMAKE_MATCH_3})$")
     endif()
-    ladon_kernel_refuse("${argument} needs ${needed}" NOT values)
+    ladon_kernel_refuse("${argument} needs ${needed}" (NOT found AND NOT CMAKE_MATCH_1) OR (found AND CMAKE_MATCH_1))
   endforeach()
-endfunction()
-
-# ladon_kernel_limit(<argument> <list> <cause> <condition of if()>...): if the condition holds, refuses every value of
-# <argument> that the variable <list> does not contain. <cause> is the reason, such as "PRECISION int8".
-function(ladon_kernel_limit argument values with)
-  list(JOIN ${values} ", " allowed)
-  ladon_kernel_refuse("${argument} is ${arg_${argument}}; with ${with} allowed: ${allowed}"
-    (${ARGN}) AND NOT arg_${argument} IN_LIST ${values})
 endfunction()
 
 # The arguments of ladon_add_kernel become part of comments, strings and build rules. Refuses arguments that would change
@@ -230,15 +224,8 @@ most KEYS queries" arg_CACHE AND NOT arg_CONTEXT AND arg_QUERIES GREATER arg_KEY
   ladon_kernel_refuse("KEY_MODEL is ${arg_KEY_MODEL} and VALUE_MODEL ${arg_VALUE_MODEL}; allowed: equal widths, or, \
 if keys and values come from different tokens, CONTEXT CACHE"
     NOT arg_KEY_MODEL EQUAL arg_VALUE_MODEL AND NOT arg_CACHE)
-  ladon_kernel_refuse("an encoder layer attends to itself: with FEED_FORWARD allowed: no CONTEXT; MEMORY makes a decoder \
-layer, which also attends to the output of an encoder" arg_FEED_FORWARD AND arg_CONTEXT)
-  set(out_in in_proj separate_qkv)
-  set(of_two_widths separate_qkv per_head in_out)
-  ladon_kernel_limit(LAYOUT out_in "PRECISION ${arg_PRECISION}, whose weights are (out, in),"
-    NOT arg_PRECISION MATCHES "^float32$")
-  ladon_kernel_limit(LAYOUT out_in "WEIGHTS, whose tensors are (out, in)," WEIGHTS_given)
-  ladon_kernel_limit(LAYOUT of_two_widths "KEY_MODEL or VALUE_MODEL, tokens of another width,"
-    NOT (arg_KEY_MODEL EQUAL arg_MODEL AND arg_VALUE_MODEL EQUAL arg_MODEL))
+  ladon_kernel_refuse("LAYOUT is ${arg_LAYOUT}; with PRECISION ${arg_PRECISION}, whose weights are (out, in), allowed: \
+in_proj, separate_qkv" arg_LAYOUT MATCHES "^(per_head|in_out)$" AND NOT arg_PRECISION MATCHES "^float32$")
 endfunction()
 
 function(ladon_kernel_check_mask)
@@ -297,13 +284,9 @@ int8, or the library alone, by LADON_WASM_MODULES=OFF"
   ladon_kernel_refuse("modules of WebAssembly have neither decoders (MEMORY) nor attention without projections \
 (PROJECTIONS without); allowed: the library alone, by LADON_WASM_MODULES=OFF"
     (arg_MEMORY OR arg_PROJECTIONS MATCHES "^without$") AND EMSCRIPTEN AND LADON_WASM_MODULES)
-  ladon_kernel_refuse("PRECISION is bfloat16, whose instructions flush subnormals to zero; with DETERMINISTIC allowed: \
-float32, int8" arg_PRECISION MATCHES "^bfloat16$" AND arg_DETERMINISTIC)
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
 loads the fastest module that its engine supports"
     EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))
-  ladon_kernel_refuse("ARCH is given beside DISPATCH, which compiles for several instruction sets"
-    arg_DISPATCH AND DEFINED arg_ARCH)
   ladon_kernel_refuse(
     "DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy (${CMAKE_SYSTEM_NAME} \
 ${CMAKE_SYSTEM_PROCESSOR} here)" arg_DISPATCH AND

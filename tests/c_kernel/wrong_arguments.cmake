@@ -46,12 +46,12 @@ ladon_add_wrong_arguments(offset_octal "OFFSET is '010'" ${some} MASK causal OFF
 ladon_add_wrong_arguments(offset_alone "OFFSET needs MASK causal.window.alibi" ${some} OFFSET 1)
 ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${some} MASK alibi OFFSET 1)
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out" ${some} LAYOUT packed)
-ladon_add_wrong_arguments(layout_kdim "allowed: separate_qkv, per_head, in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
+ladon_add_wrong_arguments(layout_kdim "KEY_MODEL needs LAYOUT separate_qkv.per_head.in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
 ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, output, none" ${some} BIAS some)
 ladon_add_wrong_arguments(precision "PRECISION is 'int4'. allowed: float32, bfloat16, int8" ${some} PRECISION int4)
 ladon_add_wrong_arguments(bfloat16_layout "with PRECISION bfloat16, whose weights are .out, in., allowed: in_proj, separate_qkv"
   ${some} PRECISION bfloat16 LAYOUT in_out)
-ladon_add_wrong_arguments(bfloat16_bits "PRECISION is bfloat16. .*with DETERMINISTIC allowed: float32, int8"
+ladon_add_wrong_arguments(bfloat16_bits "DETERMINISTIC needs PRECISION float32.int8"
   ${some} PRECISION bfloat16 DETERMINISTIC)
 ladon_add_wrong_arguments(precision_layout "LAYOUT is in_out. with PRECISION int8, whose weights are .out, in., allowed: in_proj, separate_qkv"
   ${some} PRECISION int8 LAYOUT in_out)
@@ -95,7 +95,7 @@ ladon_add_wrong_arguments(norm_bias "NORM_BIAS needs NORM_KIND layer"
   ${some} FEED_FORWARD 8 NORM_KIND rms NORM_BIAS without)
 ladon_add_wrong_arguments(layers_alone "LAYERS needs FEED_FORWARD" ${some} LAYERS 2)
 ladon_add_wrong_arguments(final_norm "FINAL_NORM needs LAYERS" ${some} FEED_FORWARD 8 FINAL_NORM)
-ladon_add_wrong_arguments(layer_context "attends to itself" ${some} FEED_FORWARD 8 CONTEXT)
+ladon_add_wrong_arguments(layer_context "FEED_FORWARD needs no CONTEXT" ${some} FEED_FORWARD 8 CONTEXT)
 ladon_add_wrong_arguments(keys "KEYS is 9 and QUERIES 8. they may differ with CONTEXT" ${some} KEYS 9)
 ladon_add_wrong_arguments(key_model "KEY_MODEL needs CONTEXT" ${some} KEY_MODEL 4 VALUE_MODEL 4 LAYOUT in_out)
 ladon_add_wrong_arguments(precision_without_cache "CACHE_PRECISION needs CACHE" ${some} CACHE_PRECISION int8)
@@ -117,7 +117,7 @@ ladon_add_wrong_arguments(memory_mask_twice "MEMORY_MASK is .additive.additive_p
   ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK additive additive_per_head)
 ladon_add_wrong_arguments(memory_mask_none "MEMORY_MASK none stands alone"
   ${some} FEED_FORWARD 8 MEMORY 4 MEMORY_MASK padding none)
-ladon_add_wrong_arguments(memory_context "attends to itself" ${some} FEED_FORWARD 8 MEMORY 4 CONTEXT)
+ladon_add_wrong_arguments(memory_context "FEED_FORWARD needs no CONTEXT" ${some} FEED_FORWARD 8 MEMORY 4 CONTEXT)
 ladon_add_wrong_arguments(memory_keys "KEYS is 9 and QUERIES 8. they may differ with CONTEXT"
   ${some} FEED_FORWARD 8 MEMORY 4 KEYS 9)
 ladon_add_wrong_arguments(memory_per_head "with PRECISION int8, whose weights are .out, in., allowed: in_proj"
@@ -140,7 +140,7 @@ ladon_add_wrong_arguments(projections_modules "modules of WebAssembly have neith
 unset(definitions)
 ladon_add_wrong_arguments(argument_checks "ARGUMENT_CHECKS is 'off'. allowed: ON, OFF" ${some} ARGUMENT_CHECKS off)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
-ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)
+ladon_add_wrong_arguments(dispatch_arch "ARCH needs no DISPATCH" ${some} DISPATCH ARCH avx2)
 ladon_add_wrong_arguments(weights_prefix "PREFIX needs WEIGHTS" ${some} PREFIX a)
 ladon_add_wrong_arguments(new_line "a control character, such as a new line, a backslash or .<. allowed: none"
   ${some} WEIGHTS model.safetensors PREFIX "a\nint b")
@@ -151,5 +151,5 @@ ladon_add_wrong_arguments(generator_expression "a backslash or .<. allowed: none
 ladon_add_wrong_arguments(comment_end "written into a comment. allowed: no /[*] and no [*]/"
   ${some} WEIGHTS model.safetensors PREFIX "*/ int b /*")
 ladon_add_wrong_arguments(variable "no word between two @" ${some} WEIGHTS model.safetensors PREFIX "a@NAME@b")
-ladon_add_wrong_arguments(weights_layout "with WEIGHTS, whose tensors are .out, in., allowed: in_proj, separate_qkv"
+ladon_add_wrong_arguments(weights_layout "WEIGHTS needs LAYOUT in_proj.separate_qkv"
   ${some} LAYOUT per_head WEIGHTS model.safetensors PREFIX a)
