@@ -72,7 +72,7 @@ macro(ladon_kernel_vocabulary)
   # The code.
   ladon_kernel_arguments("DISPATCH;CHECKED" "" "")
   ladon_kernel_arguments(ARCH "<text>" "no DISPATCH")
-  ladon_kernel_arguments(DETERMINISTIC "" "PRECISION float32|int8")
+  ladon_kernel_arguments(DETERMINISTIC "" "PRECISION float32|int8;KEY_BLOCK 256")
   ladon_kernel_arguments(KEY_BLOCK "<n>" "")
   ladon_kernel_arguments(ARGUMENT_CHECKS "ON|OFF" "")
   ladon_kernel_arguments(OPTIMIZE "0|1|2|3|s|z" "")
@@ -114,7 +114,7 @@ function(ladon_kernel_check_argument argument)
   set(names <n> <integer> <positive> <number> <text>)
   set(number "([1-9][0-9]*([.][0-9]*)?|0[.]0*[1-9][0-9]*)([eE][-+]?[0-9]+)?")
   set(patterns "[1-9][0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?" "0|-?[1-9][0-9]*" ${number} -?${number} .*)
-  set(meanings "an integer above 0, of at most nine digits" "an integer" "a number above 0" "a number other than 0" "a text")
+  set(meanings "an integer above 0, of at most nine digits" "an integer" "a number above 0" "a number other than 0" text)
   foreach(name by meaning IN ZIP_LISTS names patterns meanings)
     string(REPLACE "${name}" "${by}" pattern "${pattern}")
     string(REPLACE "${name}" "${meaning}" words "${words}")
@@ -172,6 +172,9 @@ macro(ladon_kernel_read_arguments)
       ladon_kernel_default(${argument} ${CMAKE_MATCH_1})
     endif()
   endforeach()
+  ladon_kernel_default(HEADS 1)
+  ladon_kernel_default(EPSILON 1e-5f)
+  ladon_kernel_default(KEY_BLOCK 256)
   foreach(argument IN LISTS ladon_kernel_values ladon_kernel_lists ladon_kernel_flags)
     if(${argument}_given)
       ladon_kernel_check_argument(${argument})
@@ -184,14 +187,11 @@ macro(ladon_kernel_read_arguments)
     set(arg_CAPTURE none)
   endif()
   ladon_kernel_default(KEYS ${arg_QUERIES})
-  ladon_kernel_default(HEADS 1)
   ladon_kernel_default(KV_HEADS ${arg_HEADS})
   math(EXPR width "${arg_MODEL} / ${arg_HEADS}")
   ladon_kernel_default(HEAD_WIDTH ${width})
   ladon_kernel_default(KEY_MODEL ${arg_MODEL})
   ladon_kernel_default(VALUE_MODEL ${arg_MODEL})
-  ladon_kernel_default(EPSILON 1e-5f)
-  ladon_kernel_default(KEY_BLOCK 256)
   ladon_kernel_check_shape()
   ladon_kernel_check_mask()
   ladon_kernel_check_rotary()
@@ -276,19 +276,12 @@ function(ladon_kernel_check_build)
   ladon_kernel_isas(dispatched)
   math(EXPR rest "${arg_KEY_BLOCK} % 32")
   ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; allowed: a multiple of 32" rest)
-  ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; with DETERMINISTIC allowed: 256"
-    arg_DETERMINISTIC AND NOT arg_KEY_BLOCK EQUAL 256)
-  ladon_kernel_refuse("PRECISION is bfloat16; modules of WebAssembly have float32 or int8 weights, so allowed: float32, \
-int8, or the library alone, by LADON_WASM_MODULES=OFF"
-    arg_PRECISION MATCHES "^bfloat16$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
-  ladon_kernel_refuse("modules of WebAssembly have neither decoders (MEMORY) nor attention without projections \
-(PROJECTIONS without); allowed: the library alone, by LADON_WASM_MODULES=OFF"
-    (arg_MEMORY OR arg_PROJECTIONS MATCHES "^without$") AND EMSCRIPTEN AND LADON_WASM_MODULES)
+  ladon_kernel_refuse("modules of WebAssembly have no bfloat16 weights, no decoders (MEMORY) and no attention without \
+projections (PROJECTIONS without); allowed: the library alone, by LADON_WASM_MODULES=OFF" EMSCRIPTEN AND LADON_WASM_MODULES
+    AND (arg_PRECISION MATCHES "^bfloat16$" OR arg_MEMORY OR arg_PROJECTIONS MATCHES "^without$"))
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
 loads the fastest module that its engine supports"
     EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))
-  ladon_kernel_refuse(
-    "DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy (${CMAKE_SYSTEM_NAME} \
-${CMAKE_SYSTEM_PROCESSOR} here)" arg_DISPATCH AND
-    NOT (dispatched AND objects_can_be_local))
+  ladon_kernel_refuse("DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy (${CMAKE_SYSTEM_NAME} \
+${CMAKE_SYSTEM_PROCESSOR} here)" arg_DISPATCH AND NOT (dispatched AND objects_can_be_local))
 endfunction()

@@ -20,7 +20,7 @@ function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()
 
-# Adds `model.<statement>;` to the variable model_statements if the condition holds.
+# ladon_kernel_model(<statement> <condition of if()>...): adds a statement about `model` if the condition holds
 macro(ladon_kernel_model statement)
   if(${ARGN})
     string(APPEND model_statements "  model.${statement};\n")

@@ -13,7 +13,7 @@ macro(ladon_kernel_stored_weights)
     ladon_kernel_weights_tool(tool tool_target)
     set(tensors ${folder}/${NAME}_tensors.inc)
     set(prefix_option "")
-    if(DEFINED arg_PREFIX)
+    if(PREFIX_given)
       set(prefix_option --prefix ${arg_PREFIX})
     endif()
     set(data_file ${folder}/${NAME}_weights.bin)
@@ -30,32 +30,25 @@ macro(ladon_kernel_stored_weights)
   endif()
 endmacro()
 
-# ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine. If the
-# target ladon_host_weights builds the program, sets <dependency> to ladon_host_weights. Otherwise, <dependency> is
-# empty. The value of <out> depends on the build:
-#   build                                                   <out>
-#   native, with ladon::weights or Ladon's sources          ladon::weights
-#   cross, with Ladon's sources and no LADON_WEIGHTS_TOOL   the program that the target ladon_host_weights builds
-#   any other build                                         LADON_WEIGHTS_TOOL, or an installed program
+# ladon_kernel_weights_tool(<out> <dependency>): sets <out> to the program ladon-weights for the build machine, and
+# <dependency> to the target that builds the program, or to an empty text. A native build takes the target ladon::weights,
+# which Ladon's sources can make. A cross build with Ladon's sources builds the program in a separate build. Any other
+# build takes LADON_WEIGHTS_TOOL, or an installed program.
 function(ladon_kernel_weights_tool out dependency)
   set(${dependency} "" PARENT_SCOPE)
-  if(CMAKE_CROSSCOMPILING AND NOT LADON_WEIGHTS_TOOL AND COMMAND ladon_need_host_weights_tool)
+  if(NOT CMAKE_CROSSCOMPILING AND NOT TARGET ladon::weights AND COMMAND ladon_need_weights_tool)
+    ladon_need_weights_tool()
+  endif()
+  if(NOT CMAKE_CROSSCOMPILING AND TARGET ladon::weights)
+    set(${out} ladon::weights PARENT_SCOPE)
+  elseif(CMAKE_CROSSCOMPILING AND NOT LADON_WEIGHTS_TOOL AND COMMAND ladon_need_host_weights_tool)
     ladon_need_host_weights_tool()
     set(${out} ${ladon_host_weights_program} PARENT_SCOPE)
     set(${dependency} ladon_host_weights PARENT_SCOPE)
-    return()
-  endif()
-  if(NOT CMAKE_CROSSCOMPILING)
-    if(NOT TARGET ladon::weights AND COMMAND ladon_need_weights_tool)
-      ladon_need_weights_tool()
-    endif()
-    if(TARGET ladon::weights)
-      set(${out} ladon::weights PARENT_SCOPE)
-      return()
-    endif()
-  endif()
-  find_program(LADON_WEIGHTS_TOOL ladon-weights)
-  ladon_kernel_refuse("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the build machine, \
+  else()
+    find_program(LADON_WEIGHTS_TOOL ladon-weights)
+    ladon_kernel_refuse("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the build machine, \
 or name the program with -DLADON_WEIGHTS_TOOL=<file>" NOT LADON_WEIGHTS_TOOL)
-  set(${out} ${LADON_WEIGHTS_TOOL} PARENT_SCOPE)
+    set(${out} ${LADON_WEIGHTS_TOOL} PARENT_SCOPE)
+  endif()
 endfunction()

@@ -61,7 +61,7 @@ ladon_add_wrong_arguments(activation_bits "ACTIVATION_BITS is '9'. allowed: 8, 7
 ladon_add_wrong_arguments(rotated_alone "ROTATED needs PRECISION int8" ${some} ROTATED)
 ladon_add_wrong_arguments(activation_bits_alone "ACTIVATION_BITS needs PRECISION int8" ${some} ACTIVATION_BITS 7)
 set(definitions -DEMSCRIPTEN=ON)
-ladon_add_wrong_arguments(precision_modules "modules of WebAssembly have float32 or int8 weights, so allowed: float32"
+ladon_add_wrong_arguments(precision_modules "modules of WebAssembly have no bfloat16 weights, no decoders .MEMORY. and no attention"
   ${some} PRECISION bfloat16)
 unset(definitions)
 ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number other than 0, by_keys" ${some} SCALE half)
@@ -70,7 +70,7 @@ ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" $
 ladon_add_wrong_arguments(softcap_zero "SOFTCAP is '0.0'. allowed: a number above 0" ${some} SOFTCAP 0.0)
 ladon_add_wrong_arguments(epsilon_alone "EPSILON needs FEED_FORWARD" ${some} EPSILON 1e-9)
 ladon_add_wrong_arguments(key_block "KEY_BLOCK is 48. allowed: a multiple of 32" ${some} KEY_BLOCK 48)
-ladon_add_wrong_arguments(key_block_bits "KEY_BLOCK is 64. with DETERMINISTIC allowed: 256"
+ladon_add_wrong_arguments(key_block_bits "DETERMINISTIC needs KEY_BLOCK 256"
   ${some} KEY_BLOCK 64 DETERMINISTIC)
 ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 0, 1, 2, 3, s, z" ${some} OPTIMIZE fast)
 ladon_add_wrong_arguments(rotary_short "ROTARY has 4 positions. allowed: at least one for each query and key"
@@ -133,9 +133,9 @@ endforeach()
 ladon_add_wrong_arguments(projections_rotary "with more queries than keys the first have none"
   one QUERIES 8 KEYS 4 MODEL 16 PROJECTIONS without ROTARY halves 8 64)
 set(definitions -DEMSCRIPTEN=ON)
-ladon_add_wrong_arguments(memory_modules "modules of WebAssembly have neither decoders .MEMORY. nor attention"
+ladon_add_wrong_arguments(memory_modules "modules of WebAssembly have no bfloat16 weights, no decoders .MEMORY. and no attention"
   ${some} FEED_FORWARD 8 MEMORY 4)
-ladon_add_wrong_arguments(projections_modules "modules of WebAssembly have neither decoders .MEMORY. nor attention"
+ladon_add_wrong_arguments(projections_modules "modules of WebAssembly have no bfloat16 weights, no decoders .MEMORY. and no attention"
   ${some} PROJECTIONS without)
 unset(definitions)
 ladon_add_wrong_arguments(argument_checks "ARGUMENT_CHECKS is 'off'. allowed: ON, OFF" ${some} ARGUMENT_CHECKS off)
