@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Precision } from "./description.js";
 import { fail } from "./fail.js";
-import { int8Names, type ShippedAttention, shippedAttentions, type ShippedName, shippedNames } from "./generated/shipped-kernels.js";
+import { entriesOfModels, int8Names, type ShippedAttention, shippedAttentions, type ShippedName } from "./generated/shipped-kernels.js";
 
 export type { ShippedName } from "./generated/shipped-kernels.js";
 
@@ -49,25 +49,27 @@ const failUnknown = (
 };
 
 /**
- * Returns the name of the shipped kernel with the wanted name or sizes. Throws "unknown-kernel" or "option" if no
- * shipped kernel has them.
+ * Returns the name of the shipped attention with the wanted name or sizes. Throws "unknown-kernel" or "option" if no
+ * shipped attention has them.
  */
 const shippedNameOf = (wanted: string | Wanted, precision: Precision): ShippedName => {
-  const names = precision === "int8" ? int8Names : shippedNames;
+  const shipped = shippedAttentions.filter((one) => precision !== "int8" || int8Names.includes(one.name));
   if (typeof wanted === "string") {
+    const entry = Object.hasOwn(entriesOfModels, wanted) && entriesOfModels[wanted];
+    if (entry) fail("unknown-kernel", "kernel of a model", `loadKernel() of "${entry}"`, wanted);
     const what = precision === "int8" ? "kernel shipped in int8" : "shipped kernel";
+    const names = shipped.map(({ name }) => name);
     return names.find((name) => name === wanted) ?? fail("unknown-kernel", what, names, wanted);
   }
   checkSizes(wanted);
   const { tokens, model, heads } = wanted;
-  const shipped = shippedAttentions.filter((one) => names.includes(one.name));
   const fits = (one: ShippedAttention): boolean => one.model === model && one.heads === heads && one.tokens >= tokens;
   return shipped.find(fits)?.name ?? failUnknown(wanted, shipped, precision);
 };
 
 /**
- * Returns the name of the module of a shipped kernel, such as "minilm_int8", without the variant. Throws
- * "unknown-kernel" or "option" if no shipped kernel has the wanted name or sizes.
+ * Returns the name of the module of a shipped attention without "attention_" and the variant, such as "384_12_int8".
+ * Throws "unknown-kernel" or "option" if no shipped attention has the wanted name or sizes.
  */
-export const moduleNameOf = (wanted: string | Wanted, precision: Precision): string =>
-  shippedNameOf(wanted, precision) + (precision === "int8" ? "_int8" : "");
+export const moduleSuffixOf = (wanted: string | Wanted, precision: Precision): string =>
+  shippedNameOf(wanted, precision).slice("attention_".length) + (precision === "int8" ? "_int8" : "");

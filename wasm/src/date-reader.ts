@@ -14,6 +14,10 @@ const slots = 8; // one for each digit of YYYYMMDD
 const classes = 11; // ten digits and "no date"
 const noDateClass = 10;
 
+/** Loads the kernel of the model, without weights. Errors: those of `load`. */
+export const loadKernel = (options: Omit<LoadOptions, "precision" | "activationBits"> = {}): Promise<Kernel> =>
+  load((variant) => new URL(`./modules/date_reader.${variant}.wasm`, import.meta.url), options);
+
 export interface DateReading {
   readonly status: DateStatus;
   /** The date, such as "2024-02-03"; null if the text is not a date. */
@@ -37,7 +41,7 @@ export interface DateReading {
 }
 
 export interface DateReaderOptions extends Pick<LoadOptions, "variant" | "signal"> {
-  /** The kernel. The default is the shipped kernel "date_reader". */
+  /** The kernel. The default is that of `loadKernel`. */
   readonly kernel?: Kernel;
   /** A safetensors file. The default is the shipped file. */
   readonly weights?: Source;
@@ -66,7 +70,7 @@ export class DateReader {
     checkOptions(options, ["kernel", "weights", "variant", "signal"]);
     const shipped = new URL("./models/date_reader.safetensors", import.meta.url);
     const [kernel, file] = await Promise.all([
-      options.kernel ?? load("date_reader", { variant: options.variant, signal: options.signal }),
+      options.kernel ?? loadKernel({ variant: options.variant, signal: options.signal }),
       readBytes(options.weights ?? shipped, options.signal),
     ]);
     checkKernel(kernel);

@@ -23,8 +23,18 @@ export type { Label } from "./keyword-labels.js";
 export type { Hearing, SpottedWord, Spotting } from "./keyword-stream.js";
 export { Microphone, type MicrophoneOptions } from "./microphone.js";
 
+/** Loads the kernel of the model, without weights. Errors: those of `load`. */
+export const loadKernel = (options: LoadOptions = {}): Promise<Kernel> =>
+  load(
+    (variant) =>
+      options.precision === "int8"
+        ? new URL(`./modules/keywords_int8.${variant}.wasm`, import.meta.url)
+        : new URL(`./modules/keywords.${variant}.wasm`, import.meta.url),
+    options,
+  );
+
 export interface KeywordSpotterOptions extends LoadOptions {
-  /** The kernel. The default is the shipped kernel "keywords". */
+  /** The kernel. The default is that of `loadKernel`. */
   readonly kernel?: Kernel;
   /** The module keywords_front_end. The default is the shipped module. */
   readonly frontEnd?: Source;
@@ -68,7 +78,7 @@ export class KeywordSpotter {
     checkOptions(options, ["kernel", "frontEnd", "weights", "progress", "stride", "signal", ...ofKernel]);
     const { weights, progress, variant, precision, activationBits, signal } = options;
     const stride = strideOf(options.stride);
-    const kernel = options.kernel ?? (await load("keywords", { variant, precision, activationBits, signal }));
+    const kernel = options.kernel ?? (await loadKernel({ variant, precision, activationBits, signal }));
     checkShape(kernel);
     const module = await loadFrontEnd(options.frontEnd, kernel.variant, signal);
     const encoder = kernel.create();

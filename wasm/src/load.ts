@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { relaxedDot, usesRelaxedDot } from "./activations.js";
-import { moduleNameOf, type ShippedName, type Wanted } from "./catalog.js";
+import { moduleSuffixOf, type ShippedName, type Wanted } from "./catalog.js";
 import { checkOptions, checkSignal, classOf } from "./check.js";
 import { describe, type Precision } from "./description.js";
 import { fail } from "./fail.js";
@@ -11,13 +11,15 @@ import type { Kernel, LoadOptions } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /**
- * The source of a kernel: the name or the sizes of a shipped kernel, a URL, the bytes of a module, or a compiled
- * module. A string is a URL if it contains a "/", a "." or a ":". A URL that ends with .wasm leads to one module. To
- * any other URL, `load` adds `.${variant}.wasm` before the query. So the URL leads to three modules, one for each
- * variant.
+ * The source of a kernel: the name or the sizes of a shipped attention kernel, a URL, the bytes of a module, a compiled
+ * module, or a function. A string is a URL if it contains a "/", a "." or a ":". A URL that ends with .wasm leads to one
+ * module. To any other URL, `load` adds `.${variant}.wasm` before the query. So the URL leads to three modules, one for
+ * each variant. A function returns the URL of the module for a variant: bundlers find the modules of
+ * `` (variant) => new URL(`./k.${variant}.wasm`, import.meta.url) ``.
  */
 export type KernelSource =
   | ShippedName
+  | ((variant: Variant) => string | URL)
   | (string & {})
   | Wanted
   | URL
@@ -43,10 +45,11 @@ const isUrl = (source: unknown): source is string | URL =>
   source instanceof URL || (typeof source === "string" && /[./:]/.test(source));
 
 /**
- * Returns the URL of a module of this package. Bundlers recognise new URL(..., import.meta.url) and copy the modules.
+ * Returns the URL of an attention module of this package. Bundlers recognise new URL(..., import.meta.url) and copy the
+ * modules that match. The entries of models have the URLs of their own modules.
  */
-const shippedUrl = (name: string, variant: Variant): URL =>
-  new URL(`./modules/${name}.${variant}.wasm`, import.meta.url);
+const attentionUrl = (suffix: string, variant: Variant): URL =>
+  new URL(`./modules/attention_${suffix}.${variant}.wasm`, import.meta.url);
 
 /**
  * Returns the URL of the module for `variant`. Returns `url` unchanged if it already leads to one module: a URL that
@@ -65,8 +68,12 @@ const failSource = (source: unknown): never => {
 
 const placeOf = (source: any, variant: Variant, precision: Precision = "float32"): string | URL => {
   if (isUrl(source)) return withVariant(source, variant);
+  if (typeof source === "function") {
+    const url = source(variant);
+    return isUrl(url) ? url : failSource(url);
+  }
   if (typeof source !== "string" && !source?.kind) return failSource(source);
-  return shippedUrl(moduleNameOf(source, precision), variant);
+  return attentionUrl(moduleSuffixOf(source, precision), variant);
 };
 
 /** Returns true if the source leads to several modules, one for each variant. */

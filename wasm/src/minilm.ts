@@ -12,8 +12,18 @@ export { splitWords, WordPiece } from "./word-piece.js";
 
 const epsilon = 1e-12;
 
+/** Loads the kernel of the model, without weights. Errors: those of `load`. */
+export const loadKernel = (options: LoadOptions = {}): Promise<Kernel> =>
+  load(
+    (variant) =>
+      options.precision === "int8"
+        ? new URL(`./modules/minilm_int8.${variant}.wasm`, import.meta.url)
+        : new URL(`./modules/minilm.${variant}.wasm`, import.meta.url),
+    options,
+  );
+
 export interface SentenceEncoderOptions extends LoadOptions {
-  /** The kernel. The default is the shipped kernel "minilm", which has room for 256 tokens. */
+  /** The kernel. The default is that of `loadKernel`, which has room for 256 tokens. */
   readonly kernel?: Kernel;
   /** model.safetensors, or the file that `ladon-weights quantise` makes from it, with or without `--embeddings`. */
   readonly weights: Source;
@@ -43,7 +53,7 @@ export class SentenceEncoder {
     const ofKernel = ["variant", "precision", "activationBits"];
     checkOptions(options, ["kernel", "weights", "vocabulary", "progress", "prefix", "signal", ...ofKernel]);
     const { weights, vocabulary, prefix = "", progress, variant, precision, activationBits, signal } = options;
-    const kernel = options.kernel ?? (await load("minilm", { variant, precision, activationBits, signal }));
+    const kernel = options.kernel ?? (await loadKernel({ variant, precision, activationBits, signal }));
     checkKernel(kernel);
     const encoder = kernel.create();
     try {

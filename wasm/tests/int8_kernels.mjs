@@ -1,7 +1,7 @@
 // Code that several tests of int8 kernels use.
 import { existsSync } from "node:fs";
 import { load } from "../dist/index.js";
-import { runs, variants } from "./kernels.mjs";
+import { runs, shipped, variants } from "./kernels.mjs";
 
 const folder = new URL("kernels/modules/", import.meta.url);
 export const skipWithoutKernels = existsSync(new URL("int8_layer.scalar.wasm", folder))
@@ -18,7 +18,7 @@ export const runnable = chosen.filter((variant) => runs("minilm_int8", variant))
 /**
  * Loads the scalar variant of a shipped int8 kernel. The scalar variant supports activations of 8 bits on every engine.
  */
-export const shippedScalar = (name) => load(name, { precision: "int8", variant: "scalar" });
+export const shippedScalar = (name) => load(shipped(`${name}_int8`), { variant: "scalar" });
 
 /**
  * Loads a kernel. Returns undefined if `load` rejects the kernel because this engine computes inexact relaxed dot

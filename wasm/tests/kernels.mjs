@@ -7,6 +7,8 @@ import { attention, encoderLayer, layerNorm } from "./oracle.mjs";
 export const modules = new URL("../dist/modules/", import.meta.url);
 export const variants = ["relaxed", "simd", "scalar"];
 
+/** The URL of a shipped kernel, which `load` takes as its source. With int8 weights, the name ends with _int8. */
+export const shipped = (name) => new URL(name, modules);
 export const moduleBytes = (name, variant) => readFileSync(new URL(`${name}.${variant}.wasm`, modules));
 /** The module with the front end of the keyword spotter, which is the only shipped module that is not a kernel. */
 export const frontEndName = "keywords_front_end";

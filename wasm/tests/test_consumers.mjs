@@ -297,9 +297,11 @@ const pageOf = (script) => `<!doctype html><meta charset="utf-8"><link rel="icon
 const main = (attend) => `import { attend } from "${attend}";
   const tell = (answer) => (document.title = JSON.stringify(answer));
   attend("./model.safetensors").then(tell, (error) => tell({ error: String(error), cause: String(error.cause) }));`;
-// Without a bundler, a browser cannot resolve the package name "ladon". So the page imports index.js by its path.
+// Without a bundler, a browser cannot resolve the names "ladon" and "ladon/minilm". So the page imports the files by their paths.
 const withoutNames = (at) => {
-  const text = readFileSync(join(at, "attend.mjs"), "utf8").replace('"ladon"', '"./node_modules/ladon/dist/index.js"');
+  const text = readFileSync(join(at, "attend.mjs"), "utf8")
+    .replace('"ladon"', '"./node_modules/ladon/dist/index.js"')
+    .replace('"ladon/minilm"', '"./node_modules/ladon/dist/minilm.js"');
   writeFileSync(join(at, "attend.mjs"), text);
 };
 
@@ -423,7 +425,7 @@ test("Vite, with await outside a function as in README.md", async () => {
   const option = /`build: \{ target: "(\w+)" \}`/.exec(readFileSync(here("../README.md"), "utf8"));
   const at = project("vite_await", {
     "index.html": pageOf(`<script type="module" src="/main.mjs"></script>`),
-    "main.mjs": `import { load } from "ladon";\ndocument.title = (await load("date_reader")).description.name;`,
+    "main.mjs": `import { load } from "ladon";\ndocument.title = (await load("attention_64_4")).description.name;`,
   });
   const { build } = await import("vite");
   const settings = { root: at, logLevel: "silent", configFile: false };

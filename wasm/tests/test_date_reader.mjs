@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
 import "../engine/relaxed_simd.mjs";
-import { DateReader } from "../dist/date-reader.js";
+import { DateReader, loadKernel } from "../dist/date-reader.js";
 import { LadonError, load } from "../dist/index.js";
 
 const heldOut = readFileSync(new URL("../../tests/data/dates_held_out.tsv", import.meta.url), "utf8")
@@ -42,7 +42,7 @@ const nativeAnswers = "60bab91f1d80779f3bfb21987ce87cb9b7b63c5a9c31e3b64b3a03327
 
 for (const variant of ["relaxed", "simd", "scalar"]) {
   test(`each answer equals that of the native reader: ${variant}`, async (t) => {
-    const kernel = await load("date_reader", { variant }).catch((error) => {
+    const kernel = await loadKernel({ variant }).catch((error) => {
       assert.equal(error.code, "unsupported");
     });
     if (!kernel) return t.skip("this engine lacks the instructions");
@@ -140,7 +140,7 @@ test("errors are LadonErrors", async () => {
     DateReader.load({ weights: new URL("absent.safetensors", import.meta.url) }),
     isAbout("network"),
   );
-  const freed = await DateReader.load({ kernel: await load("date_reader") });
+  const freed = await DateReader.load({ kernel: await loadKernel() });
   freed.free();
   assert.throws(() => freed.read("5 may 2001"), isAbout("closed"));
 });

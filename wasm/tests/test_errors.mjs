@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { load } from "../dist/index.js";
-import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
+import { moduleBytes, randomOf, randoms, shipped, weightsOf } from "./kernels.mjs";
 import { emptyModule as empty, withSection } from "./module_file.mjs";
 import { refuses } from "./refuses.mjs";
 
@@ -165,7 +165,7 @@ test("x may be the last run's y, or a part of this y", () => {
 });
 
 test("masks that the kernel lacks, and data for a mask that the instance lacks", async () => {
-  const minilm = await load("minilm", { variant: "scalar" });
+  const minilm = await load(shipped("minilm"), { variant: "scalar" });
   minilm.create({ mask: "none" });
   minilm.create({ mask: [] });
   await refuses(() => minilm.create({ mask: "causal" }), "mask", "expected none", "got causal");
@@ -311,7 +311,15 @@ test("no more memory", async () => {
 });
 
 test("kernels that are not shipped", async () => {
-  await refuses(() => load("minilmm"), "unknown-kernel", "minilm", "date_reader", "got minilmm");
+  await refuses(() => load("attention"), "unknown-kernel", "attention_64_4", "got attention");
+  await refuses(() => load("constructor"), "unknown-kernel", "attention_64_4", "got constructor");
+  for (const [name, entry] of Object.entries({ minilm: "minilm", date_reader: "date-reader", keywords: "keywords" })) {
+    for (const precision of ["float32", "int8"]) {
+      const expected = `kernel of a model: expected loadKernel() of "ladon/${entry}", got ${name}`;
+      await refuses(() => load(name, { precision }), "unknown-kernel", expected);
+    }
+    assert.equal((await (await import(`../dist/${entry}.js`)).loadKernel()).description.name, name);
+  }
   const wanted = { kind: "attention", tokens: 100, model: 320, heads: 5 };
   await refuses(
     () => load(wanted),
@@ -450,7 +458,7 @@ test("a module from bytes, from a Module, from file: URLs", async () => {
   await refuses(() => load(new URL("file:///nowhere/a.wasm")), "network", "a.wasm");
   await refuses(() => load("./nowhere.wasm"), "network", "nowhere.wasm");
   await refuses(() => load("http://127.0.0.1:9/a.wasm"), "network", "a.wasm");
-  await refuses(() => load("minilm", { signal: AbortSignal.abort() }), "aborted");
+  await refuses(() => load("attention_384_12", { signal: AbortSignal.abort() }), "aborted");
 });
 
 test("the query of a URL stays after the name of a module", async () => {
@@ -495,7 +503,7 @@ test("files of the package that cannot be loaded after a network failure", async
 });
 
 test("variants", async () => {
-  await refuses(() => load("minilm", { variant: "avx" }), "unsupported", "scalar", "got avx");
+  await refuses(() => load("attention_384_12", { variant: "avx" }), "unsupported", "scalar", "got avx");
   await refuses(() => load(scalar, { variant: "simd" }), "unsupported", "expected simd", "got scalar");
   // Imitates an engine without SIMD: `validate` and `compile` reject modules with SIMD.
   const { validate, compile } = WebAssembly;

@@ -167,7 +167,7 @@ test("values without a string form, as reasons, texts and sources", async () => 
   const reader = await DateReader.load();
   for (const value of [Symbol("a"), Object.create(null), JSON.parse(nested(1e5)), transferred]) {
     const signal = AbortSignal.abort(value);
-    await refuses(() => load("minilm", { signal }), "aborted");
+    await refuses(() => load("attention_384_12", { signal }), "aborted");
     await refuses(() => ready().weights.load(new Uint8Array(9), { signal }), "aborted");
     const failing = new ReadableStream({ start: (to) => to.error(value) });
     await refuses(() => ready().weights.load(failing), "network");

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { load } from "../dist/index.js";
+import * as keywords from "../dist/keywords.js";
+import * as minilm from "../dist/minilm.js";
 import { exactKernel, runnable, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
 import { moduleBytes, randomOf, randoms, runs, weightsOf } from "./kernels.mjs";
 import { refuses } from "./refuses.mjs";
@@ -27,14 +29,17 @@ test("a shipped kernel by its name and by its sizes", async () => {
       assert.equal(float32.activationBits, undefined);
     }
   }
-  assert.equal((await load("minilm", { precision: "int8" })).description.layers, 6);
+  for (const { loadKernel } of [minilm, keywords]) {
+    const { layers, precision } = (await loadKernel({ precision: "int8" })).description;
+    assert.deepEqual([layers > 1, precision], [true, "int8"]);
+  }
 });
 
 test("kernels that are not shipped in int8", async () => {
   const int8 = { precision: "int8" };
-  await refuses(() => load("attention_64_4", int8), "unknown-kernel", "int8", "attention_384_12", "minilm", "got attention_64_4");
-  await refuses(() => load("date_reader", int8), "unknown-kernel", "got date_reader");
-  await refuses(() => load("minilm_int8"), "unknown-kernel", "got minilm_int8");
+  await refuses(() => load("attention_64_4", int8), "unknown-kernel", "int8", "attention_384_12", "got attention_64_4");
+  await refuses(() => load("attention_128_4", int8), "unknown-kernel", "got attention_128_4");
+  await refuses(() => load("attention_384_12_int8"), "unknown-kernel", "got attention_384_12_int8");
   await refuses(
     () => load({ kind: "attention", tokens: 100, model: 64, heads: 4 }, int8),
     "unknown-kernel",
@@ -45,12 +50,12 @@ test("kernels that are not shipped in int8", async () => {
 
 test("wrong options", { skip: skipWithoutKernels }, async () => {
   for (const precision of ["int4", "bfloat16", 8, "", {}]) {
-    await refuses(() => load("minilm", { precision }), "option", "precision: expected float32,int8");
+    await refuses(() => load("attention_384_12", { precision }), "option", "precision: expected float32,int8");
   }
   for (const activationBits of [6, 9, "8", NaN, 0, true]) {
-    await refuses(() => load("minilm", { precision: "int8", activationBits }), "option", "activationBits: expected 7,8");
+    await refuses(() => load("attention_384_12", { precision: "int8", activationBits }), "option", "activationBits: expected 7,8");
   }
-  await refuses(() => load("minilm", { activationBits: 7 }), "option", "expected int8, got float32");
+  await refuses(() => load("attention_384_12", { activationBits: 7 }), "option", "expected int8, got float32");
   const float32 = moduleBytes("minilm", "scalar");
   await refuses(() => load(float32, { precision: "int8" }), "unsupported", "precision: expected int8, got float32");
   const int8 = moduleBytes("minilm_int8", "scalar");
@@ -128,7 +133,7 @@ for (const [kind, most, isSigned] of [
     const load = await packageFor(t, kind);
     const isThis = (kernel, variant, bits) =>
       assert.deepEqual([kernel.variant, kernel.description.activationBits], [variant, bits]);
-    for (const source of ["minilm", testKernel("int8_layer"), moduleBytes("minilm_int8", "relaxed")]) {
+    for (const source of ["attention_384_12", testKernel("int8_layer"), moduleBytes("minilm_int8", "relaxed")]) {
       const kernel = await load(source, { precision: "int8" });
       isThis(kernel, "relaxed", most);
       assert.deepEqual(await told(kernel), Array(2).fill([most, isSigned]), "the instance, and the warm-up");
@@ -144,7 +149,7 @@ for (const [kind, most, isSigned] of [
     assert.deepEqual(await told(built), [], "the module has no choice");
     for (const variant of ["simd", "scalar"]) {
       globalThis.asked = 0;
-      const kernel = await load("minilm", { precision: "int8", variant });
+      const kernel = await load("attention_384_12", { precision: "int8", variant });
       isThis(kernel, variant, 8);
       assert.deepEqual((await told(kernel))[0], [8, 0]);
       assert.equal(globalThis.asked, 0);
@@ -156,7 +161,7 @@ test("an engine whose relaxed dot is wrong", { skip: skipWithoutRelaxed || skipW
   const load = await packageFor(t, "wrong");
   const unsupported = { code: "unsupported", message: /relaxed dot.* expected exact sums/ };
   const prefix = testKernel("int8_layer");
-  for (const source of ["minilm", { kind: "attention", tokens: 9, model: 512, heads: 8 }, prefix, `${prefix}`, prefix.pathname]) {
+  for (const source of ["attention_384_12", { kind: "attention", tokens: 9, model: 512, heads: 8 }, prefix, `${prefix}`, prefix.pathname]) {
     for (const activationBits of [undefined, 7, 8]) {
       const kernel = await load(source, { precision: "int8", activationBits });
       assert.equal(kernel.variant, "simd");
@@ -171,20 +176,20 @@ test("an engine whose relaxed dot is wrong", { skip: skipWithoutRelaxed || skipW
     await assert.rejects(load(source), unsupported);
   }
   globalThis.asked = 0;
-  assert.equal((await load("minilm")).variant, runs("minilm", "relaxed") ? "relaxed" : "simd");
+  assert.equal((await load("attention_384_12")).variant, runs("attention_384_12", "relaxed") ? "relaxed" : "simd");
   assert.equal(globalThis.asked, 0, "float32 kernels need no probe");
 });
 
 test("a probe that the network does not deliver", { skip: skipWithoutRelaxed }, async (t) => {
   const load = await packageFor(t, undefined);
-  await assert.rejects(load("minilm", { precision: "int8" }), { code: "network", message: /relaxed-dot\.js/ });
+  await assert.rejects(load("attention_384_12", { precision: "int8" }), { code: "network", message: /relaxed-dot\.js/ });
   await assert.rejects(load(moduleBytes("minilm_int8", "relaxed")), { code: "network", message: /relaxed-dot\.js/ });
-  assert.equal((await load("minilm", { precision: "int8", variant: "simd" })).variant, "simd");
-  assert.equal((await load("minilm")).description.precision, "float32");
+  assert.equal((await load("attention_384_12", { precision: "int8", variant: "simd" })).variant, "simd");
+  assert.equal((await load("attention_384_12")).description.precision, "float32");
 });
 
 test("an abort while the engine is probed", async () => {
-  await refuses(() => load("minilm", { precision: "int8", signal: AbortSignal.abort() }), "aborted");
+  await refuses(() => load("attention_384_12", { precision: "int8", signal: AbortSignal.abort() }), "aborted");
 });
 
 test("the portable form gives equal bits in all variants", { skip: skipWithoutKernels }, async (t) => {

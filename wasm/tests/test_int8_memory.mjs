@@ -6,6 +6,7 @@ import { load } from "../dist/index.js";
 import { bert } from "./checkpoint_names.mjs";
 import { shippedScalar } from "./int8_kernels.mjs";
 import { refuses } from "./refuses.mjs";
+import { shipped } from "./kernels.mjs";
 
 /** Returns the tensors of MiniLM: names and shapes, with the embeddings. */
 const minilmTensors = ({ layers, layer }) => [
@@ -101,7 +102,7 @@ for (const [what, precision, dtype, bytesOf] of [
   ["F16 in a float32 kernel", "float32", "F16", (all) => storedBytes(all, isLayers, (shape) => 4 * product(shape))],
 ]) {
   test(`memory: ${what}`, async (t) => {
-    const kernel = precision === "int8" ? await shippedScalar("minilm") : await load("minilm", { variant: "scalar" });
+    const kernel = precision === "int8" ? await shippedScalar("minilm") : await load(shipped("minilm"), { variant: "scalar" });
     const { description } = kernel;
     const named = minilmTensors(description);
     const tensors = dtype === "I8" ? named.flatMap(toInt8) : named.map(([name, shape]) => [name, shape, dtype]);

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exactKernel, runnable, shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
-import { expected, parts, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
+import { expected, parts, randomOf, randoms, rowsOf, shipped, weightsOf } from "./kernels.mjs";
 import { attention, bound, quotients } from "./oracle.mjs";
 
 const all = () => true;
@@ -191,7 +191,7 @@ for (const name of ["attention_384_12", "attention_512_8"]) {
     const random = randomOf(27);
     for (const variant of runnable) {
       for (const activationBits of [8, 7]) {
-        const kernel = await exactKernel(name, { precision: "int8", variant, activationBits });
+        const kernel = await exactKernel(shipped(`${name}_int8`), { variant, activationBits });
         if (kernel) check(kernel, random, { queries: 1, keys: 1 });
         else t.diagnostic(`this engine does not compute ${activationBits} bits exactly in ${variant}`);
       }
@@ -221,7 +221,7 @@ for (const name of ["minilm", "keywords"]) {
     const wanted = { 8: wantedOf(8), 7: wantedOf(7) };
     for (const variant of runnable) {
       for (const bits of [8, 7]) {
-        const kernel = await exactKernel(name, { precision: "int8", variant, activationBits: bits });
+        const kernel = await exactKernel(shipped(`${name}_int8`), { variant, activationBits: bits });
         if (!kernel) {
           t.diagnostic(`this engine does not compute ${bits} bits exactly in ${variant}`);
           continue;

@@ -7,7 +7,7 @@ import "../engine/relaxed_simd.mjs";
 import { LadonError, load } from "../dist/index.js";
 import { KeywordSpotter, Microphone } from "../dist/keywords.js";
 import { runnable } from "./int8_kernels.mjs";
-import { runs, variants } from "./kernels.mjs";
+import { runs, shipped, variants } from "./kernels.mjs";
 import { answers, recordings, samplesOf, skipWithoutModel, skipWithoutRecordings, weights } from "./keywords_files.mjs";
 import { safetensors } from "./safetensors.mjs";
 
@@ -259,7 +259,7 @@ test("options that are refused", async () => {
     await refuse({ weights, stride }, isAbout("option", "stride"));
   await refuse({ weights, strides: 100 }, isAbout("option"));
   await refuse({ weights, precision: "int4" }, isAbout("option", "precision"));
-  await refuse({ weights, kernel: await load("minilm") }, isAbout("option", "kernel"));
+  await refuse({ weights, kernel: await load(shipped("minilm")) }, isAbout("option", "kernel"));
   await refuse({ weights, kernel: {} }, isAbout("option", "kernel"));
   await refuse({ weights, frontEnd: new Uint8Array(8) }, isAbout("not-a-module"));
   await refuse(

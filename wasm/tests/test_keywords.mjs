@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { LadonError, load } from "../dist/index.js";
+import { LadonError } from "../dist/index.js";
+import { loadKernel } from "../dist/keywords.js";
 import { exactKernel, runnable } from "./int8_kernels.mjs";
 import { answers, skipWithoutModel, weights } from "./keywords_files.mjs";
-import { runs, variants } from "./kernels.mjs";
+import { runs, shipped, variants } from "./kernels.mjs";
 
 const [tokens, width, features] = [99, 64, 40];
 const skip = skipWithoutModel;
@@ -73,7 +74,7 @@ const check = async (kernel, { most, margin }) => {
 
 test("float32: LiteRT's logits", { skip }, async (t) => {
   for (const variant of variants.filter((variant) => runs("keywords", variant))) {
-    const worst = await check(await load("keywords", { variant }), { most: 1e-5, margin: 0 });
+    const worst = await check(await loadKernel({ variant }), { most: 1e-5, margin: 0 });
     t.diagnostic(`${variant}: largest difference of a logit: ${worst}`);
   }
 });
@@ -81,7 +82,7 @@ test("float32: LiteRT's logits", { skip }, async (t) => {
 test("int8: near LiteRT's logits", { skip }, async (t) => {
   for (const variant of runnable) {
     for (const activationBits of [8, 7]) {
-      const kernel = await exactKernel("keywords", { precision: "int8", variant, activationBits });
+      const kernel = await exactKernel(shipped("keywords_int8"), { variant, activationBits });
       if (!kernel) {
         t.diagnostic(`this engine does not compute ${activationBits} bits exactly in ${variant}`);
         continue;
@@ -93,7 +94,7 @@ test("int8: near LiteRT's logits", { skip }, async (t) => {
 });
 
 test("the class token alone is row 0 of all tokens", { skip }, async (t) => {
-  const instance = await instanceOf(await load("keywords"));
+  const instance = await instanceOf(await loadKernel());
   const x = tokensOf(instance, cases[0]);
   const all = instance.run(x).slice();
   assert.equal(all.length, tokens * width);
@@ -105,7 +106,7 @@ test("the class token alone is row 0 of all tokens", { skip }, async (t) => {
 });
 
 test("a checkpoint with biases of the projections has tensors that the kernel lacks", async () => {
-  const instance = (await load("keywords")).create();
+  const instance = (await loadKernel()).create();
   const tensors = Object.fromEntries(
     instance.description.layer.flatMap(({ name, shape }) =>
       Array.from({ length: 12 }, (_, i) => [`layers.${i}.${name}`, new Float32Array(shape.reduce((a, b) => a * b))]),

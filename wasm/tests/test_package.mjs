@@ -34,13 +34,16 @@ test("the source has no import cycle", () => {
   assert.ok(findCycle(imports).includes("load"), "a cycle is found");
 });
 
-test("each model is an entry of its own, and index.js reaches no code of a model", () => {
+test("each model is an entry of its own, and index.js reaches no code and no module of a model", () => {
   const imports = importsOfSource();
   const core = reachedFrom(imports, "index");
   const ofModels = [...imports.keys()].filter((name) => /^(attention-rows|date-|keyword|microphone|minilm|word-)/.test(name));
   assert.ok(core.has("load") && core.has("relaxed-dot"), "static imports and imports on demand are followed");
   assert.deepEqual(ofModels.filter((name) => core.has(name)), []);
+  const modulesIn = (name) => read(`../dist/${name}.js`).match(/modules\/\w+/g).map((path) => path.slice("modules/".length));
+  assert.deepEqual(modulesIn("index"), ["attention_"], "index.js refers to attention modules only");
   for (const model of ["date-reader", "keywords", "minilm"]) {
+    for (const name of modulesIn(model)) assert.match(name, new RegExp(`^${model.replace("-", "_")}`));
     assert.ok(ofModels.includes(model) && reachedFrom(imports, model).has("index"), model);
     assert.deepEqual(manifest.exports[`./${model}`], { types: `./dist/${model}.d.ts`, default: `./dist/${model}.js` });
   }

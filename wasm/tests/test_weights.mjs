@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { load } from "../dist/index.js";
 import { bert, llama } from "./checkpoint_names.mjs";
-import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
+import { moduleBytes, randomOf, randoms, shipped, weightsOf } from "./kernels.mjs";
 import { refuses } from "./refuses.mjs";
 import { safetensors, streamOf } from "./safetensors.mjs";
 
@@ -371,7 +371,7 @@ test("one after the other: arrays, files, arrays; memory does not grow without l
 });
 
 test("names of PyTorch, BERT and Llama in a stack, packed and separate", async () => {
-  const minilm = await load("minilm", { variant: "scalar" });
+  const minilm = await load(shipped("minilm"), { variant: "scalar" });
   const { description } = minilm;
   const { layers, layer, model: width } = description;
   const own = weightsOf(description, random);

@@ -28,15 +28,19 @@ function int8NamesOf(list) {
 export function shippedKernels(list) {
   const names = Object.keys(list).filter((name) => !name.endsWith(int8));
   const attentions = names.map((name) => attentionOf(name, list[name])).filter(Boolean);
+  const attentionNames = attentions.map(({ name }) => name);
+  const models = names.filter((name) => !attentionNames.includes(name));
+  const entries = Object.fromEntries(models.map((name) => [name, `ladon/${name.replace("_", "-")}`]));
   return `
-/** The kernels that the package ships; wasm/README.md says what each of them is. */
+/** The attention kernels that the package ships; wasm/README.md says what each of them is. */
 export type ShippedName =
-${names.map((name) => `  | "${name}"`).join("\n")};
+${attentionNames.map((name) => `  | "${name}"`).join("\n")};
 
-export const shippedNames: readonly ShippedName[] = ${JSON.stringify(names)};
+/** The entry of the package that has the kernel of a model, by the name of the kernel. */
+export const entriesOfModels: Readonly<Record<string, string>> = ${JSON.stringify(entries)};
 
-/** The kernels that the package ships in int8, too. */
-export const int8Names: readonly ShippedName[] = ${JSON.stringify(int8NamesOf(list))};
+/** The attention kernels that the package ships in int8, too. */
+export const int8Names: readonly string[] = ${JSON.stringify(int8NamesOf(list).filter((name) => attentionNames.includes(name)))};
 
 export interface ShippedAttention {
   readonly name: ShippedName;

@@ -2,6 +2,7 @@
 // weights, runs the kernel, loads a file of weights, and causes an error. test_consumers.mjs compares the results with
 // those of the scalar modules in Node.
 import { LadonError, load } from "ladon";
+import { loadKernel } from "ladon/minilm";
 
 export const attend = async (file) => {
   const kernel = await load({ kind: "attention", tokens: 3, model: 64, heads: 4 });
@@ -26,10 +27,10 @@ export const attend = async (file) => {
   }
   const { calls } = await kernel.warmUp({ tokens: 2, most: 20 });
   instance.free();
-  const minilm = await load("minilm");
-  const int8 = await load("minilm", { precision: "int8" });
+  const minilm = await loadKernel();
+  const int8 = await loadKernel({ precision: "int8" });
   const { activationBits } = int8.description;
-  const unknown = await load("minilmm").catch(({ code }) => code);
+  const unknown = await load("minilm").catch(({ code }) => code);
   const { layers } = minilm.description;
   return { variant: kernel.variant, y, seen, loaded, after, code, calls: calls > 0, minilm: layers, unknown, int8: int8.variant, activationBits };
 };

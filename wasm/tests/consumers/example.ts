@@ -1,8 +1,8 @@
 // Compiled with `tsc --strict`: correct calls, and calls that must not compile.
 import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Precision, type Variant } from "ladon";
-import { DateReader } from "ladon/date-reader";
+import { DateReader, loadKernel as loadDateKernel } from "ladon/date-reader";
 import { type Hearing, KeywordSpotter, Microphone } from "ladon/keywords";
-import { SentenceEncoder } from "ladon/minilm";
+import { loadKernel, SentenceEncoder } from "ladon/minilm";
 
 export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float32Array> => {
   const kernel: Kernel = await load(
@@ -27,7 +27,7 @@ export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float
 
 export const int8 = async (weight: Int8Array, scale: Float32Array): Promise<7 | 8 | undefined> => {
   const precision: Precision = "int8";
-  const kernel = await load("minilm", { precision, activationBits: 7 });
+  const kernel = await loadKernel({ precision, activationBits: 7 });
   using instance = kernel.create();
   instance.weights.set({ linear1_weight: weight, linear1_weight_scale: scale, linear2_weight: new Float32Array(1) });
   const integers: Int8Array = instance.weights.tensor("linear1_weight", "int8");
@@ -57,7 +57,7 @@ export const words = async (samples: Float32Array): Promise<Microphone> => {
 };
 
 export const others = async (instance: Instance, bytes: Uint8Array, module: WebAssembly.Module): Promise<void> => {
-  for (const source of [bytes, module, new URL("https://example.org/k"), "minilm", "./k.wasm", bytes.buffer])
+  for (const source of [bytes, module, new URL("https://example.org/k"), "attention_64_4", "./k.wasm", bytes.buffer])
     await load(source);
   instance.weights.set({ in_proj_weight: new Float32Array(1) }, { prefix: "a" });
   instance.run([1, 2], { queries: 1, keys: 2, offset: -1, additive: [0], rotary: { base: 1e4 } });
@@ -72,14 +72,14 @@ export const others = async (instance: Instance, bytes: Uint8Array, module: WebA
   // @ts-expect-error: a size is missing
   await load({ kind: "attention", tokens: 1, model: 1 });
   // @ts-expect-error: this variant does not exist
-  await load("minilm", { variant: "avx2" });
+  await load("attention_64_4", { variant: "avx2" });
   // @ts-expect-error: a number is no source
   await load(7);
   // @ts-expect-error: an empty object is no source
   await load({});
   // @ts-expect-error: an array of numbers is no source
   await load([1, 2]);
-  // @ts-expect-error: a function is no source
+  // @ts-expect-error: a function that returns no URL is no source
   await load(() => 1);
   // @ts-expect-error: a promise is no source
   await load(fetch("k.wasm"));
@@ -88,8 +88,8 @@ export const others = async (instance: Instance, bytes: Uint8Array, module: WebA
   // @ts-expect-error: null is no source
   await load(null);
   // @ts-expect-error: this option does not exist
-  await load("minilm", { varient: "simd" });
-  const kernel = await load("minilm");
+  await load("attention_64_4", { varient: "simd" });
+  const kernel = await load((variant) => new URL(`./k.${variant}.wasm`, import.meta.url));
   // @ts-expect-error: the kernel is already loaded
   await load(kernel);
   // @ts-expect-error: options are an object
@@ -113,9 +113,11 @@ export const others = async (instance: Instance, bytes: Uint8Array, module: WebA
   // @ts-expect-error: this type does not exist
   instance.weights.tensor("in_proj_weight", "float16");
   // @ts-expect-error: this precision does not exist
-  await load("minilm", { precision: "int4" });
+  await load("attention_64_4", { precision: "int4" });
   // @ts-expect-error: the number must be 7 or 8
-  await load("minilm", { activationBits: 6 });
+  await load("attention_64_4", { activationBits: 6 });
+  // @ts-expect-error: the date reader has no int8 kernel
+  await loadDateKernel({ precision: "int8" });
   // @ts-expect-error: the reader has no int8 kernel
   await DateReader.load({ precision: "int8" });
   // @ts-expect-error: this code does not exist
