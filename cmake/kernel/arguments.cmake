@@ -3,8 +3,8 @@
 # the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
 # ladon_kernel_arguments(<names> <allowed> <needed> [<statement>]): adds arguments to the vocabulary
-#   allowed      the values, such as "halves|neighbours <n> <n>"; ladon_kernel_check_argument explains <n>. "...": one or
-#                more values. If every value is a single word, the first word is the default. "": a flag, without a value
+#   allowed      the values, such as "halves|neighbours <n> <n>". ladon_kernel_check_argument has the meaning of <n>.
+#                "..." stands for more values. If the values are words, the first is the default. "": a flag
 #   needed       the arguments without which the argument is refused: "PRECISION int8" needs this value of PRECISION,
 #                and "no DISPATCH" excludes DISPATCH
 #   statement    writes the argument into the ladon::Model of the kernel (ladon_kernel_definition). %0 is the name in
@@ -103,8 +103,8 @@ function(ladon_kernel_refuse message)
   endif()
 endfunction()
 
-# Checks a given argument by the vocabulary. The message has the allowed values as the vocabulary has them. But if a
-# value is a single word, the message has the meaning of <n>, <integer>, <positive> and <number>.
+# Checks an argument by the vocabulary. The message has the allowed values as the vocabulary has them, but for a single
+# value the meaning of <n>, <integer>, <positive> and <number>.
 function(ladon_kernel_check_argument argument)
   list(JOIN arg_${argument} " " value)
   set(allowed "${ladon_kernel_${argument}}")
@@ -133,9 +133,9 @@ function(ladon_kernel_check_argument argument)
   endforeach()
 endfunction()
 
-# The arguments of ladon_add_kernel become part of comments, strings and build rules. Refuses arguments that would change
-# the meaning of the text around them, or that CMake or ninja cannot quote. ARGUMENTS is the text that CMake writes into a
-# comment of NAME.h and into the description of a WebAssembly module.
+# The arguments of ladon_add_kernel become part of comments, strings and build rules. Refuses arguments that would
+# change the meaning of the text around them, or that CMake or ninja cannot quote. ARGUMENTS is the text that CMake
+# writes into a comment of NAME.h and into the description of a WebAssembly module.
 function(ladon_kernel_check_text)
   string(ASCII 1 first)
   string(ASCII 31 last)
@@ -157,8 +157,8 @@ function(ladon_kernel_assembler_string out path)
 endfunction()
 
 # ladon_kernel_read_arguments(): reads the arguments of ladon_add_kernel from the variable given_arguments. Sets
-# arg_<ARGUMENT> for every argument that is given or has a default, and <ARGUMENT>_given to true or false. A macro without
-# parameters, because CMake would evaluate the values of parameters a second time.
+# arg_<ARGUMENT> for every argument that is given or has a default, and <ARGUMENT>_given to true or false. A macro
+# without parameters, because CMake would evaluate the values of parameters a second time.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_vocabulary()
   cmake_parse_arguments(arg "${ladon_kernel_flags}" "${ladon_kernel_values}" "${ladon_kernel_lists}" ${given_arguments})
