@@ -88,9 +88,10 @@ class Table {
 
 /**
  * Returns a map from the name of each float32 constant in the file to its bytes. The numbers in the code are the
- * indices of fields in TensorFlow Lite's schema.
+ * indices of fields in TensorFlow Lite's schema. Skips names of more than `longestName` bytes: many tensors of a
+ * damaged file can share one name that is as long as the file.
  */
-function constants(file: Uint8Array): Map<string, Uint8Array> {
+function constants(file: Uint8Array, longestName: number): Map<string, Uint8Array> {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const model = new Table(view, view.getUint32(0, true));
   const buffers = model.tables(4);
@@ -101,6 +102,7 @@ function constants(file: Uint8Array): Map<string, Uint8Array> {
     if ((type && view.getUint8(type) !== 0) || !buffer) continue; // 0: float32, the default
     const data = buffers[view.getUint32(buffer, true)]!.vector(0);
     const name = tensor.vector(3);
+    if (name.count > longestName) continue;
     const bytesOf = ({ count, first }: typeof data) => file.subarray(first, first + count);
     found.set(new TextDecoder().decode(bytesOf(name)), bytesOf(data));
   }
@@ -112,16 +114,18 @@ export const isTflite = (file: Uint8Array): boolean => new TextDecoder("latin1")
 
 /** Converts the tflite file `file` to a safetensors file. Throws if `file` is damaged or has another model. */
 export function convertTflite(file: Uint8Array): Blob {
+  const wanted = sources();
+  const longestName = Math.max(...[...wanted.values()].flatMap(({ names }) => names.map((name) => name.length)));
   let found: Map<string, Uint8Array>;
   try {
-    found = constants(file);
+    found = constants(file, longestName);
   } catch {
     throw new Error("the .tflite file is damaged");
   }
   const header: Record<string, object> = {};
   const pieces: Uint8Array[] = [];
   let end = 0;
-  for (const [name, { shape, names }] of sources()) {
+  for (const [name, { shape, names }] of wanted) {
     const begin = end;
     for (const one of names) {
       const bytes = found.get(one);
