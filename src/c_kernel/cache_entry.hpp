@@ -26,8 +26,10 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
     if (!check.ok()) return check.status();
     // `content` is not cleared here, because its layout depends on the instruction set of the kernel variant that will
     // fill the cache. This variant is not known yet.
-    static_cast<Stored*>(cache)->mark = Stored::cleared;
-    static_cast<Stored*>(cache)->length = 0;
+    auto& stored = *static_cast<Stored*>(cache);
+    stored.mark = Stored::cleared;
+    stored.next_phase[0] = stored.next_phase[1] = 0;
+    stored.past = stored.length = 0;
     return LADON_OK;
   }
   static std::size_t cache_length(const void* cache) {
@@ -42,9 +44,10 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
   // filled the cache before.
   static bool usable(const Stored& stored) { return stored.mark == Stored::cleared || filled(stored); }
   // Prepares the cache for new tokens. If the cache is cleared, initialises `content` and writes the mark of this
-  // variant of the kernel. If this variant has filled the cache before, changes nothing.
+  // variant of the kernel.
   static void open(Stored& stored) {
     if (!filled(stored)) stored.clear(Settings::cache_mark);
+    stored.remove_unfinished();
   }
 };
 

@@ -36,22 +36,20 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   static ladon_status extend(const float* x, void* cache, const void* memory, const W* weights, float* y,
                              void* workspace, const O* options) {
     const O& chosen = Base::given(options);
-    const Given given{x, cache, memory, weights, y, workspace, bytes.workspace, true};
+    const Given given{x, cache, memory, weights, y, workspace, bytes.workspace};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
     if (status != LADON_OK) return status;
     Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
     return status;
   }
-  // The last phase does not check the cache, because one of its shares writes new values to the members `mark` and
-  // `length` of the cache. A share that begins later would check the new values, and could wrongly return an error.
   static ladon_status extend_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                    void* cache, const void* memory, const W* weights, float* y, void* workspace,
                                    const O* options) {
     if (!Base::has_share(phase, share, shares)) return LADON_NO_SUCH_PHASE;
     const O& chosen = Base::given(options);
     const std::size_t workspace_bytes = bytes.shared + shares * bytes.scratch;
-    const Given given{x, cache, memory, weights, y, workspace, workspace_bytes, phase + 1 < Kernel::phases};
+    const Given given{x, cache, memory, weights, y, workspace, workspace_bytes, phase, share};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
     if (status != LADON_OK) return status;
@@ -90,7 +88,9 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     float* y;
     void* workspace;
     std::size_t workspace_bytes;
-    bool checks_cache;
+    std::size_t phase = 0, share = 0;
+    // The number of tokens before the call. The last phase changes `length`, so later phases read `past`.
+    std::size_t past() const { return phase == 0 ? stored().length : stored().past; }
     Stored& stored() const { return *static_cast<Stored*>(cache); }
     const StoredMemory& stored_memory() const { return *static_cast<const StoredMemory*>(memory); }
   };
@@ -107,7 +107,7 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
 
     const std::size_t tokens = call.lengths.queries;
     check.expect(tokens <= shape.keys, LADON_LENGTH_BEYOND_SHAPE);
-    if (given.checks_cache) check_cache(given.stored(), tokens, check);
+    check_cache(given, tokens, check);
     if constexpr (Prepared::has_memory) take_memory(given, options, call, check);
     check.writes(given.y, tokens * shape.model);
     check.writes(static_cast<const std::byte*>(given.workspace), given.workspace_bytes);
@@ -117,17 +117,33 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     if constexpr (Prepared::has_memory) check.reads(static_cast<const std::byte*>(given.memory), bytes.memory_cache);
     call.take_options(check, options);
     call.take_weights(check, given.weights);
-    if (given.checks_cache) {
-      Prepared::positions(check, options, static_cast<std::ptrdiff_t>(given.stored().length), tokens);
-    }
+    Prepared::positions(check, options, static_cast<std::ptrdiff_t>(given.past()), tokens);
     return check.status();
   }
 
-  // Checks that this variant of the kernel can use the cache of the text, and that the cache has room for `tokens` more
-  // tokens.
-  static void check_cache(const Stored& stored, std::size_t tokens, typename Prepared::Checked& check) {
-    check.expect(Base::usable(stored), LADON_CACHE_NOT_CLEARED);
-    check.expect(Stored::ring || stored.length <= shape.keys - tokens, LADON_CACHE_FULL);
+  // Checks that this variant of the kernel can use the cache of the text in this phase, and that the cache has room for
+  // `tokens` more tokens.
+  static void check_cache(const Given& given, std::size_t tokens, typename Prepared::Checked& check) {
+    const Stored& stored = given.stored();
+    if (given.phase == 0) {
+      check.expect(Base::usable(stored), LADON_CACHE_NOT_CLEARED);
+    } else {
+      check.expect(is_next(stored, given.phase, given.share), LADON_PHASE_OUT_OF_ORDER);
+    }
+    check.expect(Stored::ring || given.past() <= shape.keys - tokens, LADON_CACHE_FULL);
+  }
+
+  static constexpr std::uint32_t ticket(std::size_t phase) {
+    return Settings::cache_mark + 16 * static_cast<std::uint32_t>(phase);
+  }
+  // Returns whether share 0 of the previous phase was the last to change the cache. Share 0 also finds that it has
+  // computed this phase before. While shares of the last phase run, only its share 0 may read `length`.
+  static bool is_next(const Stored& stored, std::size_t phase, std::size_t share) {
+    if (stored.next_phase[phase % 2] != ticket(phase)) return false;
+    if (phase + 1 < Kernel::phases || share == 0) {
+      if (stored.length != stored.past) return false;
+    }
+    return share > 0 || stored.next_phase[(phase + 1) % 2] != ticket(phase + 1);
   }
 
   // Checks that project_memory has filled the cache of a decoder's memory. If options.memory.keys is 0, sets the number
@@ -172,7 +188,12 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   static LADON_NOINLINE void compute_share(std::size_t phase, ladon::Share share, const Given& given,
                                            const Prepared& call, To&&... to) {
     Stored& stored = given.stored();
-    if (phase == 0 && share.index == 0 && !Base::filled(stored)) stored.clear_content();
+    if (phase == 0 && share.index == 0) {
+      if (!Base::filled(stored)) stored.clear_content();
+      stored.remove_unfinished();
+      stored.past = stored.length;
+      stored.next_phase[0] = 0;  // the ticket of an earlier call
+    }
     auto* const memory = static_cast<std::byte*>(given.workspace);
     auto& shared = *reinterpret_cast<Shared*>(memory);
     auto& scratch = *reinterpret_cast<Scratch*>(memory + sizeof(Shared) + share.index * sizeof(Scratch));
@@ -183,7 +204,9 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     } else {
       Kernel::extend(given.x, stored.content, call.weights, given.y, part, call.options, to...);
     }
-    if (phase + 1 == Kernel::phases && share.index == 0) {
+    if (share.index != 0) return;
+    stored.next_phase[(phase + 1) % 2] = ticket(phase + 1);
+    if (phase + 1 == Kernel::phases) {
       stored.mark = Settings::cache_mark;
       stored.length += call.lengths.queries;
     }

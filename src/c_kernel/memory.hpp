@@ -65,6 +65,11 @@ struct alignas(64) StoredCache {
   static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from all marks, whose last hex digit is 1 to d
 
   std::uint32_t mark;
+  // For NAME_extend_phase. Phase p may begin if next_phase[p % 2] is its ticket, a number for the variant and the
+  // phase. Share 0 of phase p writes the ticket of phase p + 1 to the other element, which no other share of phase p
+  // reads.
+  std::uint32_t next_phase[2];
+  std::size_t past;    // for NAME_extend_phase: `length` before phase 0
   std::size_t length;  // number of stored tokens, including tokens that a ring has replaced
   alignas(64) Type content;
 
@@ -76,10 +81,23 @@ struct alignas(64) StoredCache {
     mark = by;
   }
   void clear_content() {
+    for_layers([](auto& layer) { layer.clear(); });
+  }
+  // Removes the tokens that an unfinished call of NAME_extend_phase has added to some layers. If there are none, writes
+  // nothing, because other threads may read.
+  void remove_unfinished() {
+    for_layers([&](auto& layer) {
+      if (layer.length != length) layer.length = length;
+    });
+  }
+
+ private:
+  template <class F>
+  void for_layers(F f) {
     if constexpr (requires { content.clear(); }) {
-      content.clear();
+      f(content);
     } else {
-      for (auto& layer : content) layer.clear();
+      for (auto& layer : content) f(layer);
     }
   }
 };

@@ -246,4 +246,73 @@ TEST_CASE("extend_phase returns a status for wrong arguments") {
   CHECK(extend(0, 0, 1, behind_one) == LADON_OK);
 }
 
+// A program can forget a phase, compute one twice, or stop in the middle of a call. A stack counts the new tokens layer
+// by layer, so that an unfinished call leaves layers of different lengths.
+TEST_CASE("extend_phase refuses phases out of order, and an unfinished call leaves no trace") {
+  constexpr std::size_t phases = GrownStack::phases, tokens = 3, model = GrownStack::model;
+  Random random(9);
+  const Weights<c_grown_stack_weights> weights(random, GrownStack::largest);
+  const Floats x = random.normals(GrownStack::queries * model);
+  static Memory<C_GROWN_STACK_CACHE_BYTES> cache;
+  static Memory<GrownStack::workspace_bytes> workspace;
+  c_grown_stack_options options{};
+  options.tokens = tokens;
+  Floats y(tokens * model, 1.0f);
+  const Floats untouched = y;
+  const auto phase = [&](std::size_t index, std::size_t share = 0, std::size_t shares = 1) {
+    return c_grown_stack_extend_phase(index, share, shares, x.data(), cache.bytes, &weights.weights, y.data(),
+                                      workspace.bytes, &options);
+  };
+  const auto whole = [&] {
+    return c_grown_stack_extend(x.data(), cache.bytes, &weights.weights, y.data(), workspace.bytes, &options);
+  };
+  const auto clear = [&] {
+    std::memset(&cache, 0x5a, sizeof(cache));
+    REQUIRE(c_grown_stack_cache_clear(cache.bytes) == LADON_OK);
+  };
+  std::memset(&workspace, 0xff, sizeof(workspace));
+
+  clear();
+  for (std::size_t p = 1; p < phases; ++p) {
+    CHECK(phase(p) == LADON_PHASE_OUT_OF_ORDER);
+    CHECK(phase(p, 1, 2) == LADON_PHASE_OUT_OF_ORDER);
+  }
+  CHECK(same_bits(y, untouched));
+  REQUIRE(whole() == LADON_OK);
+  const Floats first = y;
+  REQUIRE(whole() == LADON_OK);
+  const Floats second = y;
+
+  for (std::size_t stop = 0; stop <= phases; ++stop) {
+    CAPTURE(stop);
+    clear();
+    REQUIRE(whole() == LADON_OK);
+    for (std::size_t p = 0; p < stop; ++p) REQUIRE(phase(p) == LADON_OK);
+    for (std::size_t p = 1; p < phases; ++p) {
+      if (p != stop) CHECK(phase(p) == LADON_PHASE_OUT_OF_ORDER);
+    }
+    if (stop == phases) {
+      CHECK(same_bits(y, second));
+      continue;
+    }
+    CHECK(c_grown_stack_cache_length(cache.bytes) == tokens);
+    if (stop % 2 == 0) {
+      REQUIRE(whole() == LADON_OK);
+    } else {
+      for (std::size_t p = 0; p < phases; ++p) REQUIRE(phase(p) == LADON_OK);
+    }
+    CHECK(same_bits(y, second));
+  }
+
+  clear();
+  for (std::size_t p = 0; p + 1 < phases; ++p) REQUIRE(phase(p) == LADON_OK);
+  static Memory<C_GROWN_STACK_CACHE_BYTES> moved;
+  std::memcpy(&moved, &cache, sizeof(cache));
+  std::memset(&cache, 0x5a, sizeof(cache));
+  CHECK(phase(phases - 1) == LADON_PHASE_OUT_OF_ORDER);
+  std::memcpy(&cache, &moved, sizeof(cache));
+  CHECK(phase(phases - 1) == LADON_OK);
+  CHECK(same_bits(y, first));
+}
+
 }  // namespace ladon_test
