@@ -16,6 +16,16 @@ export const checkCount = (name: string, value: any, most: number, least = 0): n
     ? value
     : fail("length", name, `an integer from ${least} to ${most}`, value);
 
+/** Returns whether `source` is a view of a detached buffer: memory that grew, or a buffer that was transferred. */
+const isDetached = (source: any): boolean => {
+  try {
+    if (classOf(source?.buffer) === "ArrayBuffer") source.buffer.slice(0, 0);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
 /**
  * Throws unless the array `source` has `part` or `all` elements. `part` is the number of elements that this run reads,
  * and `all` is the number for the largest run.
@@ -23,6 +33,10 @@ export const checkCount = (name: string, value: any, most: number, least = 0): n
 export const checkLength = (name: string, source: any, part: number, all: number): void => {
   const length = typeof source === "object" ? source?.length : typeof source;
   if (length !== part && length !== all) {
+    if (length === 0 && isDetached(source)) {
+      const cause = "the memory of an instance has grown, or the buffer was transferred";
+      fail("length", `${name} has lost its numbers, because ${cause}; copy what run returns: run(x).slice()`);
+    }
     fail("length", `length of ${name}`, part === all ? all : `${part} or ${all}`, length);
   }
 };

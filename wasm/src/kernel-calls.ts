@@ -70,12 +70,29 @@ export class KernelCalls {
   call({ x, context, weights, y }: Addresses): void {
     const hasCache = this.#description.cache > 0;
     const memory = this.#memory;
-    if (hasCache && context) {
-      checkStatus(memory.call("project_keys", context, this.#cache, weights, this.#workspace, this.#options));
-    }
     const second = hasCache ? [this.#cache] : this.#description.context ? [context] : [];
     const { run, extend } = memory.exports;
     const name = run ? "run" : extend ? "extend" : "attend";
-    checkStatus(memory.call(name, x, ...second, weights, y, this.#workspace, this.#options));
+    const compute = (): void =>
+      checkStatus(memory.call(name, x, ...second, weights, y, this.#workspace, this.#options));
+    if (!hasCache || !context) return compute();
+    this.#restoreOnError(() => {
+      checkStatus(memory.call("project_keys", context, this.#cache, weights, this.#workspace, this.#options));
+      compute();
+    });
+  }
+
+  /** Calls `act`. If `act` throws, gives the cache its earlier content. */
+  #restoreOnError(act: () => void): void {
+    const cache = (): Uint8Array =>
+      new Uint8Array(this.#memory.exports.memory.buffer, this.#cache, this.#description.cache);
+    const before = this.cached ? cache().slice() : undefined; // an empty cache needs no copy
+    try {
+      act();
+    } catch (error) {
+      if (before) cache().set(before);
+      else this.clear();
+      throw error;
+    }
   }
 }

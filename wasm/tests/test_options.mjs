@@ -137,6 +137,23 @@ test("a context that is projected once", { skip }, async () => {
   assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
 });
 
+// project_keys accepts these positions, and attend rejects them: the queries begin two positions behind the keys.
+test("a run with a rejected position leaves the projected context as it was", { skip }, async () => {
+  const { instance, weights } = await prepared("odd_projected_rotary");
+  instance.weights.set(weights);
+  const x = randoms(random, 5 * 16);
+  const [first, second] = [randoms(random, 7 * 16), randoms(random, 3 * 16)];
+  const rejected = { context: second, keys: 3, rotary: { offset: 4 } };
+  const status = { code: "status", actual: 7 };
+  assert.throws(() => instance.run(x, rejected), status);
+  assert.equal(instance.cached, 0, "there was no context");
+  instance.run(x, { context: first });
+  const before = instance.run(x).slice();
+  assert.throws(() => instance.run(x, rejected), status);
+  assert.equal(instance.cached, 7);
+  assert.deepEqual(instance.run(x).slice(), before);
+});
+
 test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each head", { skip }, async () => {
   const { kernel, instance, weights } = await prepared("odd_rotary");
   const { description } = kernel;
