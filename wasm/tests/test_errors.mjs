@@ -21,6 +21,17 @@ const ready = (options) => {
   return instance;
 };
 
+test("a view of memory that has grown, or of a transferred buffer, is named as such", async () => {
+  const memory = new WebAssembly.Memory({ initial: 1 });
+  const grown = new Float32Array(memory.buffer, 0, 8 * model);
+  memory.grow(1);
+  const transferred = randoms(random, 8 * model);
+  structuredClone(transferred, { transfer: [transferred.buffer] });
+  for (const x of [grown, transferred]) {
+    await refuses(() => ready().run(x, { tokens: 8 }), "length", "x has lost its numbers");
+  }
+});
+
 test("lengths of x and of a run", async () => {
   const instance = ready();
   const x = randoms(random, 8 * model);
