@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <ladon/detail/cortex_m/m0_arithmetic.hpp>
+#include <ladon/detail/cortex_m/one_lane.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/epilogue.hpp>
 #include <ladon/detail/vec/array.hpp>
@@ -209,26 +210,6 @@ LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size
   }
 }
 
-template <class P, class Weights, class In, class Epilogue>
-LADON_INLINE void multiply_one_token(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
-  const SplitEpilogue split(epilogue);
-#pragma GCC unroll 1
-  for (std::size_t row = 0; row < P::rows; ++row) {
-    const std::int8_t* const weight = w.weight.rows_from(row).data;
-    const auto bias = w.bias.from(row);
-#pragma GCC unroll 1
-    for (std::size_t p = 0; p < panels; ++p) {
-      const std::int32_t* const x = in.data + p * in.stride;
-      std::int32_t sum = 0;
-#pragma GCC unroll 4
-      for (std::size_t i = 0; i < P::inner; ++i) sum = vec::wrapping_sum(sum, x[i] * weight[i]);
-      split.epilogue(p, row, 0,
-                     vec::ArrayPack<1>{result_of_floats(sum, in.template scale<1>(p)[0], w.scale[row] * split.factor,
-                                                        bias[0] * split.factor)});
-    }
-  }
-}
-
 struct Engine {
   static constexpr bool prepares_weights = true, has_matrix_vector = false;
 
@@ -252,7 +233,8 @@ struct Engine {
   template <class P, class Weights, class In, class Epilogue>
   static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
     if constexpr (P::width == 1) {
-      multiply_one_token<P>(w, in, panels, epilogue);
+      // [features] is also the order of that engine.
+      one_lane::Engine::product<P>(w, in, panels, epilogue);
     } else {
       static_assert(P::width == 4);
       constexpr std::size_t most = most_words / 2, block = P::inner < most ? P::inner : most;

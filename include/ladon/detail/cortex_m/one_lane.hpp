@@ -282,7 +282,7 @@ LADON_INLINE void tile_of_4_tokens(const auto& w, std::size_t first_row, auto in
 #else
 // Adds the products of 1 or 2 features of each token to `sums`.
 template <class P, std::size_t Features, std::size_t R, std::size_t RowStride>
-LADON_INLINE void add_pair(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sums)[R][P::width]) noexcept {
+LADON_INLINE void add_pair(const std::int8_t* rows, const auto* x, std::int32_t (&sums)[R][P::width]) noexcept {
   LADON_UNROLL
   for (std::size_t j = 0; j < Features; ++j) {
     LADON_UNROLL
@@ -298,7 +298,7 @@ LADON_INLINE void add_pair(const std::int8_t* rows, const std::int16_t* x, std::
 
 // Adds the products of R rows and the first P::packs tokens of a panel to `sums`.
 template <class P, std::size_t R, std::size_t RowStride>
-LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
+LADON_INLINE void add_products(const std::int8_t* rows, const auto* x,
                                std::int32_t (&sums)[R][P::width]) noexcept {
   for (std::size_t i = 0; i < P::inner / 2; ++i, rows += 2, x += 2 * P::width) {
     add_pair<P, 2, R, RowStride>(rows, x, sums);
