@@ -18,11 +18,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/detail/cortex_m/helium_float.hpp>
+#include <ladon/detail/cortex_m/float_loops.hpp>
 #include <ladon/detail/cortex_m/helium_int8.hpp>
 #include <ladon/detail/cortex_m/m0.hpp>
 #include <ladon/detail/cortex_m/one_lane.hpp>
-#include <ladon/detail/cortex_m/vfp.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
 namespace LADON_NAMESPACE::detail::cortex_m {
