@@ -298,8 +298,7 @@ LADON_INLINE void add_pair(const std::int8_t* rows, const auto* x, std::int32_t 
 
 // Adds the products of R rows and the first P::packs tokens of a panel to `sums`.
 template <class P, std::size_t R, std::size_t RowStride>
-LADON_INLINE void add_products(const std::int8_t* rows, const auto* x,
-                               std::int32_t (&sums)[R][P::width]) noexcept {
+LADON_INLINE void add_products(const std::int8_t* rows, const auto* x, std::int32_t (&sums)[R][P::width]) noexcept {
   for (std::size_t i = 0; i < P::inner / 2; ++i, rows += 2, x += 2 * P::width) {
     add_pair<P, 2, R, RowStride>(rows, x, sums);
   }
