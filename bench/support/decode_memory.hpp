@@ -51,7 +51,7 @@ class DecodeMemory {
   template <std::size_t Size, NormKind K, Bias B>
   void make(Norm<Size, K, B>& norm) {
     norm.weight = make(Size, 1);
-    if constexpr (requires { norm.bias; }) norm.bias = make(Size, 1);
+    if constexpr (requires { norm.bias.data; }) norm.bias = make(Size, 1);
   }
   // Fills the cache except for its last token, which the step adds.
   template <Shape S, Keep K, class Vectors>
@@ -79,7 +79,7 @@ class DecodeMemory {
   void make_layer(Layer& w, Cache& cache) {
     make_attention(w.attention, cache);
     make(w.norm1);
-    if constexpr (requires { w.gate; }) make(w.gate);
+    if constexpr (requires { w.gate.weight; }) make(w.gate);
     make(w.linear1);
     make(w.linear2);
     make(w.norm2);

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 
-#include <ladon/attention_map.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/given.hpp>
 #include <ladon/detail/layer/model_types.hpp>

@@ -11,7 +11,6 @@
 #include <array>
 #include <cstddef>
 
-#include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
@@ -26,25 +25,13 @@
 namespace LADON_NAMESPACE {
 
 // The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. self_attention is PyTorch's
-// self_attn, and cross_attention is multihead_attn. With Model::gated, there is an additional linear map, `gate`.
+// self_attn, and cross_attention is multihead_attn. Without Model::gated, `gate` is empty.
 template <Model M, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
   typename Layout::template Weights<M.shape()> self_attention;
   typename Layout::template Weights<M.shape()> cross_attention;
-  typename Linears::First linear1;
-  typename Linears::Second linear2;
-  typename NormOf<M>::Type norm1;
-  typename NormOf<M>::Type norm2;
-  typename NormOf<M>::Type norm3;
-};
-template <Model M, class Layout>
-  requires(M.gated)
-struct DecoderLayerWeights<M, Layout> {
-  using Linears = FeedForwardLinears<M, Layout>;
-  typename Layout::template Weights<M.shape()> self_attention;
-  typename Layout::template Weights<M.shape()> cross_attention;
-  typename Linears::First gate;
+  [[no_unique_address]] typename Linears::Gate gate{};
   typename Linears::First linear1;
   typename Linears::Second linear2;
   typename NormOf<M>::Type norm1;

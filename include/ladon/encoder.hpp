@@ -9,7 +9,6 @@
 
 #include <cstddef>
 
-#include <ladon/attention_map.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
 #include <ladon/detail/layer/model_types.hpp>
@@ -23,22 +22,12 @@
 namespace LADON_NAMESPACE {
 
 // The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. `attention` is PyTorch's
-// self_attn. With Model::gated, the feed-forward network has an additional linear map, `gate`.
+// self_attn. Without Model::gated, `gate` is empty.
 template <Model M, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
   typename Layout::template Weights<M.shape()> attention;
-  typename Linears::First linear1;
-  typename Linears::Second linear2;
-  typename NormOf<M>::Type norm1;
-  typename NormOf<M>::Type norm2;
-};
-template <Model M, class Layout>
-  requires(M.gated)
-struct EncoderLayerWeights<M, Layout> {
-  using Linears = FeedForwardLinears<M, Layout>;
-  typename Layout::template Weights<M.shape()> attention;
-  typename Linears::First gate;
+  [[no_unique_address]] typename Linears::Gate gate{};
   typename Linears::First linear1;
   typename Linears::Second linear2;
   typename NormOf<M>::Type norm1;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <ladon/attention.hpp>
-#include <ladon/attention_map.hpp>
 #include <ladon/bfloat16.hpp>
 #include <ladon/decoder.hpp>
 #include <ladon/detail/panel/workspace.hpp>

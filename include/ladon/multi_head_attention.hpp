@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/cached.hpp>
 #include <ladon/detail/attention/capture.hpp>
@@ -38,7 +37,7 @@ namespace LADON_NAMESPACE {
 // - Memory: `memory` is a workspace, or a part of a team's workspace (threads.hpp). Each concurrent call needs its own.
 // - Errors: a length above the length in the shape, or a full cache, breaks a precondition (checks.hpp).
 // - Masks: if the mask hides every key from a query, the attention adds only the bias of the output projection.
-// - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (attention_map.hpp).
+// - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (options.hpp).
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::vec::NativeVectors>

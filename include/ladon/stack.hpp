@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 
-#include <ladon/attention_map.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
 #include <ladon/options.hpp>

@@ -123,46 +123,39 @@ template <std::size_t Size, NormKind K = NormKind::layer, Bias B = Bias::with>
 struct Norm {
   static constexpr std::size_t size = Size;
   static constexpr NormKind kind = K;
-  static constexpr bool biased = true;
+  static constexpr bool biased = K == NormKind::layer && B == Bias::with;
   VectorView<const float, Size> weight;
-  VectorView<const float, Size> bias;
-  float epsilon = 1e-5f;
-  LADON_CALLER_MEMBER
-};
-template <std::size_t Size, NormKind K, Bias B>
-  requires(K == NormKind::rms || B == Bias::without)
-struct Norm<Size, K, B> {
-  static constexpr std::size_t size = Size;
-  static constexpr NormKind kind = K;
-  static constexpr bool biased = false;
-  VectorView<const float, Size> weight;
+  [[no_unique_address]] std::conditional_t<biased, VectorView<const float, Size>, detail::NoBias> bias{};
   float epsilon = 1e-5f;
   LADON_CALLER_MEMBER
 };
 
-// A layout declares the tensors of the four projections of attention. Every layout has the following members:
-//     Precision                      the precision of the weights
-//     With<Q>                        the same layout, with Precision = Q
-//     projections, output            whether the query, key and value projections, and the output, have biases
-//     Biased<P, Q>                   the same layout, with projections = P and output = Q
-//     Weights<S>                     the tensors for the shape S
-//     Weights<S>::query(head), key(head), value(head), output()    the rows of a projection
-//     (detail/panel/rows.hpp) Weights<S>::heads_adjacent     whether the rows of head h + 1 directly follow the
-//     rows of head h in memory
+// A layout declares the tensors of the four projections of attention. `Tensors` has the tensors and their order in
+// memory. Weights<S> has the tensors for the shape S, with these members:
+//     query(head), key(head), value(head), output()    the rows of a projection (detail/panel/rows.hpp)
+//     heads_adjacent    whether the rows of head h + 1 directly follow the rows of head h in memory
 namespace layout {
 
-// PyTorch's MultiheadAttention: in_proj [out][in] holds the rows of queries, keys and values, in this order.
-template <Bias Projections, Bias Output, class PrecisionGiven = precision::Float32>
-struct PackedInProj {
+template <class Tensors, Bias Projections = Bias::with, Bias Output = Bias::with,
+          class PrecisionGiven = precision::Float32>
+struct Layout {
   using Precision = PrecisionGiven;
-  static constexpr Order order = Order::out_in;
-  static constexpr Bias projections = Projections, output = Output;
-  template <Bias P, Bias O>
-  using Biased = PackedInProj<P, O, Precision>;
-  template <class Q>
-  using With = PackedInProj<Projections, Output, Q>;
-
+  static constexpr Order order = Tensors::order;
+  static constexpr Bias projections = Projections;  // biases of the query, key and value projections
+  static constexpr Bias output = Output;            // bias of the output projection
   template <Shape S>
+  using Weights = typename Tensors::template Weights<S, Projections, Output, Precision>;
+  // The same layout with other biases, or with another precision.
+  template <Bias P, Bias O>
+  using Biased = Layout<Tensors, P, O, Precision>;
+  template <class Q>
+  using With = Layout<Tensors, Projections, Output, Q>;
+};
+
+// PyTorch's MultiheadAttention: in_proj [out][in] holds the rows of queries, keys and values, in this order.
+struct PackedInProj {
+  static constexpr Order order = Order::out_in;
+  template <Shape S, Bias Projections, Bias Output, class PrecisionGiven>
   struct Weights {
     static_assert(S.key_model == S.model && S.value_model == S.model,
                   "ladon: one in_proj takes queries, keys and values from tokens of one width; take SeparateQKV");
@@ -181,20 +174,13 @@ struct PackedInProj {
     constexpr auto output() const noexcept { return out_proj.rows_from(0); }
   };
 };
-using InProj = PackedInProj<Bias::with, Bias::with>;
+using InProj = Layout<PackedInProj>;
 
 // One tensor for each projection, with the rows of all heads.
-template <Order O, Bias Projections, Bias Output, class PrecisionGiven = precision::Float32>
+template <Order O>
 struct PerProjection {
-  using Precision = PrecisionGiven;
   static constexpr Order order = O;
-  static constexpr Bias projections = Projections, output = Output;
-  template <Bias P, Bias Q>
-  using Biased = PerProjection<O, P, Q, Precision>;
-  template <class Q>
-  using With = PerProjection<O, Projections, Output, Q>;
-
-  template <Shape S>
+  template <Shape S, Bias Projections, Bias Output, class PrecisionGiven>
   struct Weights {
     static constexpr bool heads_adjacent = true;
     using Precision = PrecisionGiven;
@@ -212,23 +198,15 @@ struct PerProjection {
 
 // Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim, which still stores the biases of queries,
 // keys and values in one tensor.
-using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
+using SeparateQKV = Layout<PerProjection<Order::out_in>>;
 
 // Keras: (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.
-using InOut = PerProjection<Order::in_out, Bias::with, Bias::with>;
+using InOut = Layout<PerProjection<Order::in_out>>;
 
 // Textbooks: each head has separate matrices [in][out]. One matrix Wo [in][out] multiplies the concatenated heads.
-template <Bias Projections, Bias Output, class PrecisionGiven = precision::Float32>
 struct MatrixPerHead {
-  using Precision = PrecisionGiven;
   static constexpr Order order = Order::in_out;
-  static constexpr Bias projections = Projections, output = Output;
-  template <Bias P, Bias O>
-  using Biased = MatrixPerHead<P, O, Precision>;
-  template <class Q>
-  using With = MatrixPerHead<Projections, Output, Q>;
-
-  template <Shape S>
+  template <Shape S, Bias Projections, Bias Output, class PrecisionGiven>
   struct Weights {
     static constexpr bool heads_adjacent = false;
     using Precision = PrecisionGiven;
@@ -243,7 +221,7 @@ struct MatrixPerHead {
     constexpr auto output() const noexcept { return out_proj.rows_from(0); }
   };
 };
-using PerHead = MatrixPerHead<Bias::with, Bias::with>;
+using PerHead = Layout<MatrixPerHead>;
 
 // Layouts without biases: without any, as in T5 and Llama; without the bias of the output projection, as in Qwen2; and
 // without biases of the other projections, as in the Keyword Transformer (arXiv 2104.00769).

@@ -84,8 +84,10 @@ constexpr void add_part(Tensors& list, std::string_view name, std::size_t count 
   }
 }
 
-#define LADON_ADD(part) \
-  if constexpr (requires { Weights::part; }) add_part<decltype(Weights::part)>(list, #part);
+#define LADON_ADD(part)                                                             \
+  if constexpr (requires { requires !std::is_empty_v<decltype(Weights::part)>; }) { \
+    add_part<decltype(Weights::part)>(list, #part);                                 \
+  }
 // attention_tensors returns the tensors of an attention. layer_tensors returns the tensors of a layer except the
 // tensors of its attentions. stack_tensors returns the tensors of a stack except the tensors of its layers.
 template <class Weights>

@@ -82,7 +82,7 @@ void point(Weights& w, const float* const*& next) {
 }
 template <class Layer>
 void point_feed_forward(Layer& layer, const float* const*& next) {
-  if constexpr (requires { layer.gate; }) point(layer.gate, next);
+  if constexpr (requires { layer.gate.weight; }) point(layer.gate, next);
   point(layer.linear1, next);
   point(layer.linear2, next);
   point(layer.norm1, next);

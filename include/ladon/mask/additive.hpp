@@ -15,7 +15,7 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// Multiplies numbers in natural units (attention_map.hpp) by log2(e). -inf stays -inf and hides the key. Finite numbers
+// Multiplies numbers in natural units (options.hpp) by log2(e). -inf stays -inf and hides the key. Finite numbers
 // stay finite, such as the lowest float, which Hugging Face uses instead of -inf. +inf becomes the largest float.
 template <class Pack>
 LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
@@ -120,7 +120,7 @@ struct BoundAdditive {
   }
 };
 
-// Adds an element of `values` to each score: score = scale * q . k + value, in natural units (attention_map.hpp).
+// Adds an element of `values` to each score: score = scale * q . k + value, in natural units (options.hpp).
 // `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides the key, and +inf
 // counts as the largest float. A null pointer, which is the default, adds nothing.
 //

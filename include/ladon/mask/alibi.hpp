@@ -66,7 +66,7 @@ inline constexpr std::array<float, Heads> default_slopes = [] {
   return slopes;
 }();
 
-// Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (attention_map.hpp). ALiBi
+// Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (options.hpp). ALiBi
 // hides no key. `slopes` [heads] has one slope for each head. A null pointer, the default, means default_slopes.
 struct Alibi {
   template <Shape S>

@@ -99,12 +99,14 @@ struct NormOf {
   using Type = Norm<M.model, M.norm_kind, M.norm_bias>;
 };
 
-// The types of the linear maps of a feed-forward network. linear1 and the gate have the type First, and linear2 has the
-// type Second.
+// The types of the linear maps of a feed-forward network: First of linear1, Second of linear2, Gate of the gate, if
+// any.
 template <Model M, class Layout>
 struct FeedForwardLinears {
   using First = Linear<M.feed_forward, M.model, Layout::order, M.bias, typename Layout::Precision>;
   using Second = Linear<M.model, M.feed_forward, Layout::order, M.bias, typename Layout::Precision>;
+  struct NoGate {};
+  using Gate = std::conditional_t<M.gated, First, NoGate>;
 };
 
 // A kind changes only the options of a layer, so one instantiation computes all layers of a stack: a window is a member

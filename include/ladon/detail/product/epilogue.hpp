@@ -39,7 +39,7 @@ struct Epilogue {
     return {out + panel * panel_stride + row * Width, 0, transform};
   }
   // Whether a tile stores its sums before it transforms them (transform_rows).
-  static constexpr bool transforms_later = requires { Transform::long_code; };
+  static constexpr bool transforms_later = requires { requires Transform::long_code; };
   LADON_INLINE constexpr Epilogue<Width, Unchanged> without_transform() const noexcept { return {out, panel_stride}; }
   // For a single token, Width is 1, and lane i belongs to row `row` + i.
   template <class Pack>

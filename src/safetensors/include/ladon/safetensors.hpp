@@ -90,7 +90,7 @@ void for_each_tensor_of_layer(const std::string& beginning, Weights& weights, co
   } else {
     for_each_tensor_of_attention<S>(beginning + "attention.", weights.attention, visit);
   }
-  if constexpr (requires { weights.gate; }) for_each_tensor(beginning + "gate", weights.gate, visit);
+  if constexpr (requires { weights.gate.weight; }) for_each_tensor(beginning + "gate", weights.gate, visit);
   for_each_tensor(beginning + "linear1", weights.linear1, visit);
   for_each_tensor(beginning + "linear2", weights.linear2, visit);
   for_each_tensor(beginning + "norm1", weights.norm1, visit);

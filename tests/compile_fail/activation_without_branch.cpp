@@ -1,4 +1,4 @@
-// must print: ladon: an Activation needs its overload of activate in detail/layer/activation.hpp
+// must print: ladon: an Activation needs its branch of activate in detail/layer/activation.hpp
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::EncoderLayer<ladon::Model{
