@@ -112,9 +112,9 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
     for (std::size_t key = range.end; key < last_pack_end;) {
       const std::size_t panel = key / key_width * key_width;
       const std::size_t end = panel + key_width < last_pack_end ? panel + key_width : last_pack_end;
-      tile.template accumulate_last_pack<query_width>(
-          end - key, Values{values + (panel - first_key) * Form::value_width + (key - panel)},
-          p + (key - range.begin) * query_width);
+      tile.template accumulate<query_width>(end - key,
+                                            Values{values + (panel - first_key) * Form::value_width + (key - panel)},
+                                            p + (key - range.begin) * query_width, PacksFrom<packs - 1>{});
       key = end;
     }
   }

@@ -71,20 +71,20 @@ struct FeedForward {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
     if constexpr (chunks == 1) {
       first_linear<hidden_width>(w, in, 0);
-      second_linear<hidden_width>(w.linear2.rows_from(0), hidden_input, add_to_out, StartAtBias{});
+      second_linear<hidden_width>(w.linear2.rows_from(0), hidden_input, add_to_out);
     } else {
-      const Accumulate<width> from_sums{sums, stride};
       const Epilogue<width> store_sums{sums, stride};
       first_linear<chunk>(w, in, 0);
-      second_linear<chunk>(w.linear2.rows_from(0), hidden_input, store_sums, StartAtBias{});
+      second_linear<chunk>(w.linear2.rows_from(0), hidden_input, store_sums);
+      // The later chunks start at the sums of the earlier ones.
+      const WeightRows w2{w.linear2.rows_from(0).weight, PartialSums<width>{sums, stride}};
       for (std::size_t c = 1; c + 1 < chunks; ++c) {
         first_linear<chunk>(w, in, c * chunk);
-        second_linear<chunk>(w.linear2.rows_from(0).columns_from(c * chunk), hidden_input, store_sums, from_sums);
+        second_linear<chunk>(w2.columns_from(c * chunk), hidden_input, store_sums);
       }
       constexpr std::size_t last = (chunks - 1) * chunk;
       first_linear<hidden_width - last>(w, in, last);
-      second_linear<hidden_width - last>(w.linear2.rows_from(0).columns_from(last), hidden_input, add_to_out,
-                                         from_sums);
+      second_linear<hidden_width - last>(w2.columns_from(last), hidden_input, add_to_out);
     }
   }
 
@@ -132,16 +132,11 @@ struct FeedForward {
     vec::for_each_index<N>([&](std::size_t i) { x[i].store(at + i * Pack::lanes); });
   }
 
-  // Multiplies Count columns of W2 by `hidden`. Each sum starts at the bias, or at the sum over the earlier chunks.
-  template <std::size_t Count, class Rows, class HiddenInput, class Epilogue, class Start>
-  constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue,
-                               [[maybe_unused]] Start start) const noexcept {
-    const auto in = hidden_input.template convert<Simd, T, Packs, Count>(hidden, 0, panels);
-    if constexpr (is_single_token<Simd, T>) {
-      matmul<Simd, T, Packs, model, Count>(columns, in, panels, epilogue);
-    } else {
-      matmul_panels<Simd, T, Packs, model, Count>(columns, in, panels, epilogue, start);
-    }
+  // Multiplies Count columns of W2 by `hidden`.
+  template <std::size_t Count, class Rows, class HiddenInput, class Epilogue>
+  constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue) const noexcept {
+    matmul<Simd, T, Packs, model, Count>(
+        columns, hidden_input.template convert<Simd, T, Packs, Count>(hidden, 0, panels), panels, epilogue);
   }
 };
 

@@ -24,19 +24,23 @@ struct Range {
 
 namespace detail {
 
-// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible, and calls tile.operator()<R>(first_row).
-// Example: with MaxRows = 12, 64 rows become four tiles of 11 and two of 10. A last tile of 4 rows would use few
-// registers.
+// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible: the first `higher_tiles` tiles have
+// `low` + 1 rows, and the others `low`. Example: with MaxRows = 12, 64 rows become four tiles of 11 and two of 10. A
+// last tile of 4 rows would use few registers.
+template <std::size_t Rows, std::size_t MaxRows>
+struct RowTiles {
+  static constexpr std::size_t count = (Rows + MaxRows - 1) / MaxRows, low = Rows / count, higher_tiles = Rows % count;
+  static constexpr std::size_t end_of_higher = higher_tiles * (low + 1);
+};
+// Calls tile.operator()<R>(first_row) for each tile of R rows.
 template <std::size_t Rows, std::size_t MaxRows, class F>
 LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
-  constexpr std::size_t tiles = (Rows + MaxRows - 1) / MaxRows;
-  constexpr std::size_t low = Rows / tiles;
-  constexpr std::size_t higher_tiles = Rows % tiles;
+  using Tiles = RowTiles<Rows, MaxRows>;
   std::size_t row = 0;
-  if constexpr (higher_tiles > 0) {
-    for (; row < higher_tiles * (low + 1); row += low + 1) tile.template operator()<low + 1>(row);
+  if constexpr (Tiles::higher_tiles > 0) {
+    for (; row < Tiles::end_of_higher; row += Tiles::low + 1) tile.template operator()<Tiles::low + 1>(row);
   }
-  for (; row < Rows; row += low) tile.template operator()<low>(row);
+  for (; row < Rows; row += Tiles::low) tile.template operator()<Tiles::low>(row);
 }
 
 // Element (row, i) is data[row * RowStride + i * InnerStride], with the inner index i. Either stride is 1. Attention
@@ -60,6 +64,12 @@ struct BiasVector {
   // `opaque`: if the compiler read the biases early, they would occupy registers that the tile needs.
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
+  // Returns the value at which the sums of a row start: of one panel and one pack, if they start at partial sums
+  // (PartialSums in detail/product/product.hpp).
+  template <class Pack>
+  LADON_INLINE constexpr Pack start(std::size_t, std::size_t row, std::size_t) const noexcept {
+    return Pack::broadcast(data[row]);
+  }
   // Returns `sum` plus the biases of the rows from `row` on, one row in each lane.
   template <class Pack>
   LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t row) const noexcept {
@@ -75,6 +85,10 @@ struct BiasVector {
 struct NoBias {
   LADON_INLINE constexpr NoBias from(std::size_t) const noexcept { return {}; }
   constexpr float operator[](std::size_t) const noexcept { return 0.0f; }
+  template <class Pack>
+  LADON_INLINE constexpr Pack start(std::size_t, std::size_t, std::size_t) const noexcept {
+    return Pack::broadcast(0.0f);
+  }
   template <class Pack>
   LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t) const noexcept {
     return sum;

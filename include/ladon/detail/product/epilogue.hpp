@@ -40,7 +40,13 @@ struct Epilogue {
   }
   // Whether a tile stores its sums before it transforms them (transform_rows).
   static constexpr bool transforms_later = requires { requires Transform::long_code; };
-  LADON_INLINE constexpr Epilogue<Width, Unchanged> without_transform() const noexcept { return {out, panel_stride}; }
+  LADON_INLINE constexpr auto without_later_transform() const noexcept {
+    if constexpr (transforms_later) {
+      return Epilogue<Width, Unchanged>{out, panel_stride};
+    } else {
+      return *this;
+    }
+  }
   // For a single token, Width is 1, and lane i belongs to row `row` + i.
   template <class Pack>
   LADON_INLINE constexpr void operator()(std::size_t panel, std::size_t row, std::size_t pack,

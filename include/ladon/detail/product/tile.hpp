@@ -34,13 +34,21 @@ inline constexpr std::size_t cache_line_words = target::Current::cache_line_floa
 
 struct NothingAhead {
   static constexpr bool by_lines = false;
+  static constexpr std::size_t first_pack = 0;
   constexpr void before(std::size_t) const noexcept {}
+};
+
+// Only the packs from number First on get the products.
+template <std::size_t First>
+struct PacksFrom : NothingAhead {
+  static constexpr std::size_t first_pack = First;
 };
 
 // Calls f(k) before the step of feature k. `f` may still write this row of the panel and later rows.
 template <class F>
 struct BeforeEachStep {
   static constexpr bool by_lines = false;
+  static constexpr std::size_t first_pack = 0;
   F f;
   LADON_INLINE constexpr void before(std::size_t k) const noexcept { f(k); }
 };
@@ -58,6 +66,7 @@ template <Prefetch Kind, std::size_t Rows, class Matrix>
 struct PrefetchAhead {
   using Element = typename Matrix::Element;
   static constexpr bool by_lines = true;
+  static constexpr std::size_t first_pack = 0;
   static constexpr std::size_t line = cache_line_words * sizeof(float) / sizeof(Element);
   static constexpr bool own = Kind != Prefetch::next_rows && Matrix::rows_contiguous;
   Matrix rows;
@@ -107,6 +116,21 @@ struct PrefetchAhead {
   LADON_INLINE constexpr void before(std::size_t) const noexcept {}
 };
 
+// Calls f(row, pack) for each sum of a tile.
+template <std::size_t Rows, std::size_t Packs, class F>
+LADON_INLINE constexpr void for_each_sum(F f) noexcept {
+#if defined(LADON_SUMS_WITHOUT_LOOPS)
+  [&]<std::size_t... I>(std::index_sequence<I...>)
+      LADON_INLINE_LAMBDA { (f(I / Packs, I % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
+#else
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) f(r, v);
+  }
+#endif
+}
+
 template <class DotType, std::size_t Rows, std::size_t Packs>
 struct MicroKernel {
   using Dot = DotType;
@@ -117,29 +141,62 @@ struct MicroKernel {
   // Sets each sum to start(row, pack).
   template <class Start>
   LADON_INLINE constexpr explicit MicroKernel(Start start) noexcept {
-    for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { sum[r][v] = start(r, v); });
+    for_each_sum<Rows, Packs>([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { sum[r][v] = start(r, v); });
   }
 
-  // Adds the products of `inner` features to the sums.
-  template <std::size_t Width, class Matrix, class Element, class Ahead = NothingAhead>
-  LADON_INLINE constexpr void accumulate(std::size_t inner, Matrix w, const Element* panel, Ahead ahead = {}) noexcept {
-    std::size_t done = 0;
+  // Adds the products of the features from `k` to `inner` - 1 to the sums, in steps of the dot D.
+  template <std::size_t Width, class D = Dot, class Matrix, class Element, class Ahead = NothingAhead>
+  LADON_INLINE constexpr void accumulate(std::size_t inner, Matrix w, const Element* panel, Ahead ahead = {},
+                                         std::size_t k = 0) noexcept {
+    constexpr std::size_t features = D::features, first = Ahead::first_pack;
+    constexpr bool nothing_ahead = std::is_base_of_v<NothingAhead, Ahead>;
 #if defined(LADON_TILE_ASSEMBLY)
-    if constexpr (assembly::has_loop<Sums, Rows, Packs, Matrix::row_stride, Matrix::inner_stride, Width>) {
-      if (std::is_same_v<Ahead, NothingAhead> && !std::is_constant_evaluated()) {
+    if constexpr (assembly::has_loop<Sums, Rows, Packs, Matrix::row_stride, Matrix::inner_stride, Width> &&
+                  std::is_same_v<Ahead, NothingAhead> && std::is_same_v<D, Dot>) {
+      if (!std::is_constant_evaluated()) {
         const std::size_t times = inner / assembly::steps;
-        done = times * assembly::steps;
+        k = times * assembly::steps;
         if (times > 0) assembly::accumulate<Matrix::row_stride, Matrix::inner_stride>(sum, times, w.data, panel);
       }
     }
 #endif
-    add_steps<Dot, Width, 0>(done, inner, w, panel, ahead);
-  }
-
-  // Like `accumulate`, but only for the last pack of the tile.
-  template <std::size_t Width, class Matrix>
-  LADON_INLINE constexpr void accumulate_last_pack(std::size_t inner, Matrix w, const float* panel) noexcept {
-    add_steps<Dot, Width, Packs - 1>(0, inner, w, panel, NothingAhead{});
+    if constexpr (Ahead::by_lines) {
+      for (; k + Ahead::line <= inner; k += Ahead::line) {
+        auto line = ahead.at(k);
+        // g++ 12 would keep sums of three packs in memory if this loop were unrolled.
+        for (std::size_t i = 0; i < Ahead::line; i += features) {
+          line.template prefetch<features>(i);
+          step<D, Width, first>(w.columns_from(k + i), panel + (k + i) * Width);
+        }
+      }
+    }
+    // A known number of steps makes g++ 12 copy and spill accumulators of vdpbf16ps.
+    if constexpr (D::hides_count) inner = opaque(inner);
+    if constexpr (nothing_ahead && steps_together<D, Packs> == 2) {
+#if defined(__GNUC__)
+#pragma GCC unroll 2
+#endif
+      for (; k < inner; ++k) step<D, Width, first>(w.columns_from(k), panel + k * Width);
+    } else {
+      exchange_halves<D>();
+      const std::size_t end = inner - (inner - k) % features;
+      [[maybe_unused]] Matrix next_weights = w.columns_from(k);
+      [[maybe_unused]] const Element* next_panel = panel + k * Width;
+      for (; k < end; k += features) {
+        ahead.before(k);
+        if (target::Current::advances_pointers && !std::is_constant_evaluated()) {
+          step<D, Width, first>(next_weights, next_panel);
+          next_weights = next_weights.columns_from(features);
+          next_panel += features * Width;
+        } else {
+          step<D, Width, first>(w.columns_from(k), panel + k * Width);
+        }
+      }
+      exchange_halves<D>();
+      if constexpr (features > 1) {
+        if (k < inner) add_rest<D, Width>(k, inner, w, panel);
+      }
+    }
   }
 
   template <std::size_t KeyWidth, std::size_t Width>
@@ -165,74 +222,16 @@ struct MicroKernel {
   // Calls finish(row, pack, sum) for each sum.
   template <class Finish>
   LADON_INLINE constexpr void finish(Finish finish) const noexcept {
-    for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { finish(r, v, sum[r][v]); });
+    for_each_sum<Rows, Packs>([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { finish(r, v, sum[r][v]); });
   }
 
  private:
-  template <class F>
-  static LADON_INLINE constexpr void for_each_sum(F f) noexcept {
-#if defined(LADON_SUMS_WITHOUT_LOOPS)
-    [&]<std::size_t... I>(std::index_sequence<I...>)
-        LADON_INLINE_LAMBDA { (f(I / Packs, I % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
-#else
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) f(r, v);
-    }
-#endif
-  }
-
-  // Adds the features from `k` to `inner` - 1 to the sums of the packs from number First on, in steps of the dot D.
-  template <class D, std::size_t Width, std::size_t First, class Matrix, class Element, class Ahead>
-  LADON_INLINE constexpr void add_steps(std::size_t k, std::size_t inner, Matrix w, const Element* panel,
-                                        Ahead ahead) noexcept {
-    constexpr std::size_t features = D::features;
-    if constexpr (Ahead::by_lines) {
-      for (; k + Ahead::line <= inner; k += Ahead::line) {
-        auto line = ahead.at(k);
-        // g++ 12 would keep sums of three packs in memory if this loop were unrolled.
-        for (std::size_t i = 0; i < Ahead::line; i += features) {
-          line.template prefetch<features>(i);
-          step<D, Width, First>(w.columns_from(k + i), panel + (k + i) * Width);
-        }
-      }
-    }
-    // A known number of steps makes g++ 12 copy and spill accumulators of vdpbf16ps.
-    if constexpr (D::hides_count) inner = opaque(inner);
-    if constexpr (std::is_same_v<Ahead, NothingAhead> && steps_together<D, Packs> == 2) {
-#if defined(__GNUC__)
-#pragma GCC unroll 2
-#endif
-      for (; k < inner; ++k) step<D, Width, First>(w.columns_from(k), panel + k * Width);
-    } else {
-      exchange_halves<D>();
-      const std::size_t end = inner - (inner - k) % features;
-      [[maybe_unused]] Matrix next_weights = w.columns_from(k);
-      [[maybe_unused]] const Element* next_panel = panel + k * Width;
-      for (; k < end; k += features) {
-        ahead.before(k);
-        if (target::Current::advances_pointers && !std::is_constant_evaluated()) {
-          step<D, Width, First>(next_weights, next_panel);
-          next_weights = next_weights.columns_from(features);
-          next_panel += features * Width;
-        } else {
-          step<D, Width, First>(w.columns_from(k), panel + k * Width);
-        }
-      }
-      exchange_halves<D>();
-      if constexpr (features > 1) {
-        if (k < inner) add_rest<D, Width>(k, inner, w, panel);
-      }
-    }
-  }
-
   template <class D, std::size_t Width, std::size_t First, class Matrix, class Element>
   LADON_INLINE constexpr void step(Matrix w, const Element* panel) noexcept {
     typename D::Features x[Packs];
     D::template load<Width, First>(panel, x);
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
-    for_each_sum([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA {
+    for_each_sum<Rows, Packs>([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA {
       if (v >= First) D::add(sum[r][v], x[v], D::weights(w.rows_from(r)));
     });
 #else
@@ -257,7 +256,7 @@ struct MicroKernel {
   template <class D, std::size_t Width, class Matrix, class Element>
   LADON_INLINE constexpr void add_rest(std::size_t k, std::size_t inner, Matrix w, const Element* panel) noexcept {
     if constexpr (requires { typename D::Rest; }) {
-      add_steps<typename D::Rest, Width, 0>(k, inner, w, panel, NothingAhead{});
+      accumulate<Width, typename D::Rest>(inner, w, panel, NothingAhead{}, k);
     } else {
       using Weight = typename Matrix::Element;
       constexpr std::size_t features = D::features, tuple = D::tuple_size;

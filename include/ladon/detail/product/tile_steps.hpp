@@ -275,11 +275,6 @@ constexpr auto dot_of_tile() noexcept {
     return EachPack<vec::FloatDot<Pack>, layout.lanes>{};
   }
 }
-// The sums of a folded tile, after `unfold`.
-template <class SumsType>
-struct SumsOnly {
-  using Sums = SumsType;
-};
 template <class Dot>
 inline constexpr bool is_folded = requires { Dot::zero(); };
 

@@ -1,26 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a tile, as its loop reads them: in place, or converted on the stack. for_pieces(converted, f) calls
-// f(first, count, matrix) for pieces of the inner index. `converted` is true if an earlier panel has called for_pieces.
+// The weights of a tile, as its loop reads them: in place, or converted on the stack.
+//     multiply(tile, panel, reads)   adds the products of the weights and a panel to the sums of the tile
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <ladon/bfloat16.hpp>
+#include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/product/tile_steps.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
-template <class Matrix, std::size_t Inner>
-struct WeightsInPlace {
-  static constexpr bool in_place = true;
-  Matrix matrix;
+// When the weights of a tile are read: for the first panel, or for the last panel of a product that reads its weights
+// for the first time; and whether another tile follows.
+struct TileReads {
+  bool first_panel, last_panel, has_next;
+};
 
-  template <class F>
-  LADON_INLINE constexpr void for_pieces(bool, F f) const noexcept {
-    f(std::size_t{0}, Inner, matrix);
+// Long rows are prefetched: by int8 tiles for each panel, and by other tiles for the last panel of the first reading. A
+// target without prefetches reads ahead in the weights of the next tile, if they are contiguous.
+template <class P, class In, class Matrix>
+struct WeightsInPlace {
+  Matrix rows;
+
+  template <class Tile, class Element>
+  LADON_INLINE constexpr void multiply(Tile& tile, const Element* panel,
+                                       [[maybe_unused]] TileReads reads) const noexcept {
+    using target::Current;
+    constexpr bool int8 = is_quantised<In>, folded = is_folded<typename Tile::Dot>;
+    if constexpr (Matrix::row_stride * Matrix::inner_stride >= Current::prefetched_row_floats) {
+      constexpr bool own = P::packs == 1 || folded;
+      constexpr Prefetch kind = int8 ? Prefetch::own_rows_near : own ? Prefetch::own_rows : Prefetch::next_rows;
+      if (!std::is_constant_evaluated() && (int8 || folded || reads.last_panel)) {
+        return tile.template accumulate<P::width>(P::inner, rows, panel,
+                                                  PrefetchAhead<kind, Tile::rows, Matrix>{rows, P::inner});
+      }
+    } else if constexpr (Matrix::inner_stride == 1 && Matrix::row_stride == P::inner &&
+                         P::inner >= (int8 ? Current::read_ahead_int8 : Current::read_ahead_floats)) {
+      if (!std::is_constant_evaluated() && (folded || reads.last_panel) && reads.has_next) {
+        const auto* const next = rows.rows_from(Tile::rows).data;
+        const auto read = [next](std::size_t k) LADON_INLINE_LAMBDA { read_ahead(next + Tile::rows * k); };
+        return tile.template accumulate<P::width>(P::inner, rows, panel, BeforeEachStep{read});
+      }
+    }
+    tile.template accumulate<P::width>(P::inner, rows, panel);
   }
 };
 
@@ -28,11 +56,10 @@ struct WeightsInPlace {
 // of float32 weights with equal values. Rows of at most widened_features features are converted once for all panels,
 // longer rows in pieces, again for each panel. The floats take at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a
 // microcontroller.
-template <class Wide, std::size_t Rows, std::size_t Inner, class Matrix>
+template <class P, class Wide, std::size_t Rows, class Matrix>
 struct WidenedRows {
-  static constexpr bool in_place = false;
   static constexpr std::size_t features =
-      Inner < target::Current::widened_features ? Inner : target::Current::widened_features;
+      P::inner < target::Current::widened_features ? P::inner : target::Current::widened_features;
   // Rows that are a multiple of aliasing_bytes apart would compete for one set of the L1 cache.
   static constexpr std::size_t stride =
       features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line_words : features;
@@ -50,37 +77,50 @@ struct WidenedRows {
       if (rest > 0) vec::load_partial_as_float<Wide>(row + end, rest).store_partial(to + end, rest);
     }
   }
-  template <class F>
-  LADON_INLINE constexpr void for_pieces(bool converted, F f) noexcept {
-    for (std::size_t first = 0; first < Inner; first += features) {
-      const std::size_t count = Inner - first < features ? Inner - first : features;
-      if (!(features == Inner && converted)) convert(first, count);
-      f(first, count, WeightMatrix<float, stride, 1>{weight});
+  template <class Tile>
+  LADON_INLINE constexpr void multiply(Tile& tile, const float* panel, TileReads reads) noexcept {
+    for (std::size_t k = 0; k < P::inner; k += features) {
+      const std::size_t count = P::inner - k < features ? P::inner - k : features;
+      if (features < P::inner || reads.first_panel) convert(k, count);
+      tile.template accumulate<P::width>(count, WeightMatrix<float, stride, 1>{weight}, panel + k * P::width);
     }
   }
 };
 
-// int8 weights in 16 bits, converted once for all panels: 2 * Rows * Inner bytes. Longer rows are not converted, to
+// int8 weights in 16 bits, converted once for all panels: 2 * Rows * P::inner bytes. Longer rows are not converted, to
 // limit the stack.
 inline constexpr std::size_t most_features_in_16_bits = 2 * target::Current::widened_features;
-template <std::size_t Rows, std::size_t Inner, class Matrix>
+template <class P, std::size_t Rows, class Matrix>
 struct WeightsIn16Bits {
-  static constexpr bool in_place = false;
-  static constexpr std::size_t features = (Inner + 1) / 2 * 2;
+  static constexpr std::size_t features = (P::inner + 1) / 2 * 2;
   alignas(64) std::int16_t weight[Rows * features];
 
   explicit WeightsIn16Bits(Matrix rows) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
-      for (std::size_t i = 0; i < Inner; ++i) {
+      for (std::size_t i = 0; i < P::inner; ++i) {
         weight[r * features + i] = std::int16_t{*rows.rows_from(r).columns_from(i).data};
       }
-      if constexpr (features > Inner) weight[r * features + Inner] = 0;
+      if constexpr (features > P::inner) weight[r * features + P::inner] = 0;
     }
   }
-  template <class F>
-  LADON_INLINE void for_pieces(bool, F f) const noexcept {
-    f(std::size_t{0}, features, WeightMatrix<std::int16_t, features, 1>{weight});
+  template <class Tile, class Element>
+  LADON_INLINE void multiply(Tile& tile, const Element* panel, TileReads) const noexcept {
+    tile.template accumulate<P::width>(features, WeightMatrix<std::int16_t, features, 1>{weight}, panel);
   }
 };
+
+// Returns the weights of a tile of R rows.
+template <class P, std::size_t R, class In, class Matrix>
+LADON_INLINE constexpr auto weights_of_tile(Matrix rows) noexcept {
+  using Simd = typename P::Simd;
+  if constexpr (is_quantised<In> && Simd::widens_int8 && P::inner <= most_features_in_16_bits) {
+    return WeightsIn16Bits<P, R, Matrix>(rows);
+  } else if constexpr (std::is_same_v<typename Matrix::Element, BFloat16> && std::is_same_v<In, PanelsView>) {
+    constexpr bool folded = folded_steps<Simd, P::layout, P::inner, Matrix, In> > 1;
+    return WidenedRows<P, typename Simd::template Pack<folded ? Simd::lanes : P::layout.lanes>, R, Matrix>(rows);
+  } else {
+    return WeightsInPlace<P, In, Matrix>{rows};
+  }
+}
 
 }  // namespace LADON_NAMESPACE::detail
