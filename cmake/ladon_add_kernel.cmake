@@ -35,6 +35,9 @@
 #                      <kind>... is for the attention to the memory: none padding boolean boolean_per_head bits
 #                      additive additive_per_head. Excludes WebAssembly modules
 #   LAYERS <n>         makes a stack of layers; with FINAL_NORM, a norm follows the last layer
+#   LAYER_KINDS <n>|0|unrotated...    the kinds of the layers of a stack: a window of n tokens to each side, no window,
+#                      or no rotary embedding. With ROTARY, options->rotary has a table for each kind
+#   KIND_OF_LAYER <n>...    the number of each layer's kind, beginning again after the last number; by default, 0 1 ...
 # The weights
 #   LAYOUT in_proj|separate_qkv|per_head|in_out
 #   BIAS all|projections|output|none  the projections of the attention that have biases. `projections` stands for the

@@ -61,6 +61,8 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(SOFTCAP "<positive>" "" "score.softcap = static_cast<float>(%1)")
   ladon_kernel_arguments(SINKS "" "" "score.sinks = true")
   ladon_kernel_arguments(ROTARY "halves|neighbours <n> <n>" "" "position = {ladon::Pairing::%1, %2, %3}")
+  ladon_kernel_arguments(LAYER_KINDS "unrotated|0|<n>..." LAYERS)
+  ladon_kernel_arguments(KIND_OF_LAYER "0|<n>..." LAYER_KINDS)
   # The weights.
   ladon_kernel_arguments(LAYOUT "in_proj|separate_qkv|per_head|in_out" "PROJECTIONS with" "%0 = ladon::LayoutKind::%1")
   ladon_kernel_arguments(BIAS "all|projections|output|none" "PROJECTIONS with")
@@ -279,6 +281,8 @@ function(ladon_kernel_check_build)
   ladon_kernel_refuse("modules of WebAssembly have no bfloat16 weights, no decoders (MEMORY) and no attention without \
 projections (PROJECTIONS without); allowed: the library alone, by LADON_WASM_MODULES=OFF" EMSCRIPTEN AND LADON_WASM_MODULES
     AND (arg_PRECISION MATCHES "^bfloat16$" OR arg_MEMORY OR arg_PROJECTIONS MATCHES "^without$"))
+  ladon_kernel_refuse("modules of WebAssembly have one rotary table; allowed: LAYER_KINDS without ROTARY, or the library \
+alone, by LADON_WASM_MODULES=OFF" EMSCRIPTEN AND LADON_WASM_MODULES AND LAYER_KINDS_given AND ROTARY_given)
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
 loads the fastest module that its engine supports"
     EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))

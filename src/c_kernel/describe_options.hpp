@@ -61,10 +61,15 @@ constexpr void add_masks(Options& options) {
   });
 }
 
-template <class Position>
+template <class Settings>
 constexpr void add_position(Options& options) {
-  if constexpr (Position::rotates) {
-    options.add({.name = "rotary", .type = rotary_table_type, .before = "required", .required = true});
+  if constexpr (Settings::Position::rotates) {
+    constexpr std::size_t kinds = Settings::model.kinds.count;
+    options.add({.name = "rotary",
+                 .type = rotary_table_type,
+                 .before = kinds > 0 ? "one table for each kind of layers; required" : "required",
+                 .required = true,
+                 .count = kinds});
     options.add({.name = "rotary_offset", .type = size_type, .before = "added to every position", .of = "rotary"});
   }
 }
@@ -142,7 +147,7 @@ constexpr Options options_of() {
   add_lengths<Settings>(options);
   add_masks<shape, Settings>(options);
   add_sinks<shape, Settings>(options);
-  add_position<typename Settings::Position>(options);
+  add_position<Settings>(options);
   if (Settings::capture) add_attention<shape, Kernel, Settings>(options);
   if (Settings::dispatch) {
     options.add({.name = "isa", .type = isa_type, .before = "0: the fastest instruction set of this machine"});

@@ -47,14 +47,26 @@ struct OptionsReader {
       array(from.sinks, to.sinks);
     }
     if constexpr (Settings::Position::rotates) {
-      check.expect(from.rotary != nullptr, LADON_NULL_OPTION);
-      check.reads(from.rotary, 1);
-      // The reinterpret_cast is valid, because the table's struct in NAME.h has the same members as ladon::RotaryTable,
-      // and a kernel only reads the table.
-      to.position.table = reinterpret_cast<decltype(to.position.table)>(from.rotary);
-      static_assert(sizeof(*to.position.table) == sizeof(*from.rotary));
+      constexpr auto kinds = Settings::model.kinds;
+      if constexpr (kinds.count == 0) {
+        rotary_table(from.rotary, to.position.table);
+      } else {
+        for (std::size_t kind = 0; kind < kinds.count; ++kind) {
+          if (!kinds.items[kind].unrotated) rotary_table(from.rotary[kind], to.position.table[kind]);
+        }
+      }
       to.position.offset = from.rotary_offset;
     }
+  }
+
+  // The reinterpret_cast is valid, because the table's struct in NAME.h has the same members as ladon::RotaryTable, and
+  // a kernel only reads the table.
+  template <class FromTable, class Table>
+  void rotary_table(const FromTable* from, const Table*& to) const {
+    static_assert(sizeof(FromTable) == sizeof(Table));
+    check.expect(from != nullptr, LADON_NULL_OPTION);
+    check.reads(from, 1);
+    to = reinterpret_cast<const Table*>(from);
   }
 
   // Checks the `count` positions from `first` on: each position plus from.rotary_offset must have an entry in the
