@@ -19,6 +19,25 @@
 
 namespace LADON_NAMESPACE {
 
+namespace detail {
+
+template <bool Rotated, std::size_t Out, std::size_t In, Order O, Bias B>
+constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, std::int8_t* weight, float* scale) noexcept {
+  constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
+  LADON_EXPECTS(linear.weight.data != nullptr && weight != nullptr && scale != nullptr,
+                "ladon: quantise needs the float weight, the int8 weight and the scale", linear.caller);
+  for (std::size_t r = 0; r < Out; ++r) {
+    const float largest = largest_magnitude<Rotated>(linear.weight.data + r * row_stride, In, stride);
+    if (!(largest <= std::numeric_limits<float>::max())) return false;
+  }
+  for (std::size_t r = 0; r < Out; ++r) {
+    scale[r] = quantise_row<Rotated>(linear.weight.data + r * row_stride, In, stride, weight + r * In);
+  }
+  return true;
+}
+
+}  // namespace detail
+
 // Quantises the weight of `linear`. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the order
 // in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks a
 // precondition (checks.hpp). The int8 linear uses the bias of `linear`.
@@ -26,17 +45,7 @@ template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise(const Linear<Out, In, O, B>& linear,
                         std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,
                         std::type_identity_t<VectorView<float, Out>> scale) noexcept {
-  constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
-  LADON_EXPECTS(linear.weight.data != nullptr && weight.data != nullptr && scale.data != nullptr,
-                "ladon: quantise needs the float weight, the int8 weight and the scale", linear.caller);
-  for (std::size_t r = 0; r < Out; ++r) {
-    const float largest = detail::largest_magnitude(linear.weight.data + r * row_stride, In, stride);
-    if (!(largest <= std::numeric_limits<float>::max())) return false;
-  }
-  for (std::size_t r = 0; r < Out; ++r) {
-    scale.data[r] = detail::quantise_row(linear.weight.data + r * row_stride, In, stride, weight.data + r * In);
-  }
-  return true;
+  return detail::quantise_linear<false>(linear, weight.data, scale.data);
 }
 
 // Makes the weights of layout::RotatedInt8: quantises the rows of W H, where H is the rotation matrix of
@@ -48,17 +57,7 @@ constexpr bool quantise_rotated(const Linear<Out, In, O, B>& linear,
                                 std::type_identity_t<VectorView<float, Out>> scale) noexcept {
   static_assert(In % detail::rotated_block == 0,
                 "ladon: the number of inputs of a rotated int8 linear is a multiple of 8");
-  constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
-  LADON_EXPECTS(linear.weight.data != nullptr && weight.data != nullptr && scale.data != nullptr,
-                "ladon: quantise_rotated needs the float weight, the int8 weight and the scale", linear.caller);
-  for (std::size_t r = 0; r < Out; ++r) {
-    const float largest = detail::largest_rotated_magnitude(linear.weight.data + r * row_stride, In, stride);
-    if (!(largest <= std::numeric_limits<float>::max())) return false;
-  }
-  for (std::size_t r = 0; r < Out; ++r) {
-    scale.data[r] = detail::quantise_rotated_row(linear.weight.data + r * row_stride, In, stride, weight.data + r * In);
-  }
-  return true;
+  return detail::quantise_linear<true>(linear, weight.data, scale.data);
 }
 
 // Computes row_sum [Out] from weight [Out][In]. A call names the sizes: row_sums<Out, In>(weight, row_sum).

@@ -67,8 +67,7 @@ struct FiniteCheck {
   void linear(const Linear& from, const std::int8_t*&, const float*&, const std::int32_t*&) {
     const auto* const weights = from.weight.data;
     constexpr std::size_t count = decltype(from.weight)::size;
-    finite = finite && (Rotated ? ladon::detail::all_rotated_weights_finite(weights, count)
-                                : ladon::detail::all_weights_finite(weights, count));
+    finite = finite && ladon::detail::all_weights_finite<Rotated>(weights, count);
   }
   void keep(const float*, const float*&) {}
 };
@@ -87,11 +86,7 @@ struct Quantiser {
     auto* const weights = take<std::int8_t>(Out * In);
     auto* const scales = take<float>(Out);
     auto* const sums = take<std::int32_t>(Out);
-    if constexpr (Rotated) {
-      ladon::detail::quantise_rotated_rows(from.weight.data, Out, In, weights, scales, sums);
-    } else {
-      ladon::detail::quantise_rows(from.weight.data, Out, In, weights, scales, sums);
-    }
+    ladon::detail::quantise_rows<Rotated>(from.weight.data, Out, In, weights, scales, sums);
     weight = weights;
     scale = scales;
     row_sum = sums;

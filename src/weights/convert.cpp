@@ -92,7 +92,7 @@ class Matrix {
 };
 
 float largest_magnitude(std::span<const float> values) {
-  return detail::largest_magnitude(values.data(), values.size(), 1);
+  return detail::largest_magnitude<false>(values.data(), values.size(), 1);
 }
 
 // Returns the largest magnitude of a row, or NaN if a weight is infinite or NaN.
@@ -123,11 +123,11 @@ class ToInt8 {
   using Element = std::int8_t;
   ToInt8(float largest, bool rotated) : scale_(detail::row_scale(largest)), rotated_(rotated) {}
   [[nodiscard]] Element round(float weight) const {
-    return rotated_ ? detail::rotated_weight(weight, scale_) : detail::quantised_weight(weight, scale_);
+    return rotated_ ? detail::quantised_weight<true>(weight, scale_) : detail::quantised_weight<false>(weight, scale_);
   }
   [[nodiscard]] double value(Element element) const { return double{rotated_ ? -scale_ : scale_} * element; }
   // The scale of the row in the output, which is negative for rotated weights.
-  [[nodiscard]] float stored_scale() const { return rotated_ ? detail::rotated_scale(scale_) : scale_; }
+  [[nodiscard]] float stored_scale() const { return rotated_ ? detail::stored_scale<true>(scale_) : scale_; }
 
  private:
   float scale_;

@@ -95,7 +95,7 @@ void append_quantised(const files::Safetensors& file, const Piece& piece, bool r
   std::vector<std::int8_t> integers(static_cast<std::size_t>(piece.shape[1]));
   constexpr float most = std::numeric_limits<float>::max();  // sums of eight rotated weights must stay finite
   for_finite_rows(file, piece, rotated ? most / 8 : most, [&](const std::vector<float>& values) {
-    const auto quantise = rotated ? ladon::detail::quantise_rotated_row : ladon::detail::quantise_row;
+    const auto quantise = rotated ? ladon::detail::quantise_row<true> : ladon::detail::quantise_row<false>;
     append_bytes(quantise(values.data(), values.size(), 1, integers.data()), member.scale);
     member.weight.append(reinterpret_cast<const char*>(integers.data()), integers.size());
   });
