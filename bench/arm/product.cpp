@@ -47,7 +47,7 @@ auto weights_at(const Element* elements) {
 int main(int, char** arguments) {
   for (std::size_t i = 0; i < tokens * features; ++i) x[i] = static_cast<float>(i % 13) - 6;
   for (int run = std::atoi(arguments[1]); run > 0; --run) {
-    convert_input<Vectors, tiles, tiles, tokens, features>(x, tokens, input);
+    convert_input<Vectors, tiles, features>(x, tokens, input);
     ladon::for_panels<tiles, tiles, tokens>(
         tokens, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
           matmul<Vectors, tiles, Packs, rows, features>(weights_at(weight),

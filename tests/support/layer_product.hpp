@@ -47,7 +47,7 @@ std::vector<float> layer_product(const std::vector<float>& x, const Weights& wei
   }
   static LinearInput<Precision, Vectors, Tokens, Features, tiles> input;
   std::memset(static_cast<void*>(&input), 0x5a, sizeof(input));
-  convert_input<Vectors, tiles, last, Tokens, Features>(in, Tokens, input);
+  convert_input<Vectors, last, Features>(in, Tokens, input);
   ladon::for_panels<tiles, last, Tokens>(
       Tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
         matmul<Vectors, P, Packs, Rows, Features>(weights, input.view(in).template panels_from<Features, width>(first),

@@ -109,13 +109,13 @@ struct MultiHeadSteps {
   template <class Input, class CallShare = WholeCall>
   static constexpr void convert_tokens(const float* panels, std::size_t active, Input& input,
                                        CallShare share = {}) noexcept {
-    convert_input<Simd, q, last_q, shape.queries, shape.model>(panels, active, input, share);
+    convert_input<Simd, last_q, shape.model>(panels, active, input, share);
   }
   template <std::size_t Features, class Input, class CallShare = WholeCall>
   static constexpr void context_to_panels(const float* rows, std::size_t active, float* panels, Input& input,
                                           CallShare share = {}) noexcept {
     rows_to_panels<k, last_k, shape.keys, Features>(rows, active, panels, share);
-    convert_input<Simd, k, last_k, shape.keys, Features>(panels, active, input, share);
+    convert_input<Simd, last_k, Features>(panels, active, input, share);
   }
   template <class CallShare = WholeCall>
   static constexpr void panels_to_rows(const float* panels, std::size_t active, float* rows,

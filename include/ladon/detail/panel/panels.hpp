@@ -90,9 +90,9 @@ LADON_INLINE constexpr Range tokens_of(std::size_t first, std::size_t count, std
 // Calls f.operator()<P, Packs>(first, count) for ranges of at most `Most` panels: the full panels, with P = T, and then
 // the last panel, with P = Last, if its layout or its number of packs differs. T sets the distance of panels. Panels
 // without one of the first `active` tokens, or outside `share`, are skipped.
-template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens, std::size_t Most = all, class F,
+template <detail::PanelLayout T, detail::PanelLayout Last, std::size_t Tokens, std::size_t Most = all,
           class CallShare = detail::WholeCall>
-LADON_INLINE constexpr void for_panels(std::size_t active, F f, CallShare share = {}) noexcept {
+LADON_INLINE constexpr void for_panels(std::size_t active, auto f, CallShare share = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
   constexpr std::size_t last_packs = Last.packs_for(Tokens - (panels - 1) * T.width());
   constexpr bool all_whole = Last == T && last_packs == T.packs;

@@ -68,46 +68,28 @@ inline constexpr bool is_quantised = false;
 template <class Element>
 inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
 
-// The lowest and the highest feature of each token, and whether all features are finite. Four independent ranges hide
-// the latency of min, max and fma.
+// The lowest and the highest feature of each token: low <= 0 <= high. `not_finite` is NaN for a token with an infinite
+// or NaN feature, otherwise 0.
 template <class Pack>
-class FeatureRanges {
- public:
-  LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
-    extend(i, x);
-    check(i, x);
-  }
-  LADON_INLINE constexpr void extend(std::size_t i, const Pack& x) noexcept {
-    Pack* const range = ranges_[i];
-    range[0] = min(x, range[0]);
-    range[1] = max(x, range[1]);
-  }
-  LADON_INLINE constexpr void check(std::size_t i, const Pack& x) noexcept {
-    ranges_[i][2] = fma(x, zeros(), ranges_[i][2]);
-  }
-  // low() is at most 0, and high() at least 0. nan_if_not_finite() is NaN for a token with an infinite or NaN feature,
-  // otherwise 0.
-  LADON_INLINE constexpr Pack low() const noexcept { return min(min(at(0, 0), at(1, 0)), min(at(2, 0), at(3, 0))); }
-  LADON_INLINE constexpr Pack high() const noexcept { return max(max(at(0, 1), at(1, 1)), max(at(2, 1), at(3, 1))); }
-  LADON_INLINE constexpr Pack nan_if_not_finite() const noexcept {
-    return (at(0, 2) + at(1, 2)) + (at(2, 2) + at(3, 2));
-  }
+struct FeatureRange {
+  Pack low = Pack::broadcast(0.0f), high = low, not_finite = low;
 
- private:
-  static LADON_INLINE constexpr Pack zeros() noexcept { return Pack::broadcast(0.0f); }
-  LADON_INLINE constexpr const Pack& at(std::size_t range, std::size_t which) const noexcept {
-    return ranges_[range][which];
+  LADON_INLINE constexpr void extend(const Pack& x) noexcept {
+    low = min(x, low);
+    high = max(x, high);
   }
-
-  Pack ranges_[4][3] = {{zeros(), zeros(), zeros()},
-                        {zeros(), zeros(), zeros()},
-                        {zeros(), zeros(), zeros()},
-                        {zeros(), zeros(), zeros()}};
+  LADON_INLINE constexpr void check(const Pack& x) noexcept { not_finite = fma(x, Pack::broadcast(0.0f), not_finite); }
+  friend LADON_INLINE constexpr FeatureRange operator|(const FeatureRange& a, const FeatureRange& b) noexcept {
+    return {min(a.low, b.low), max(a.high, b.high), a.not_finite + b.not_finite};
+  }
 };
 
-template <class Pack, std::size_t Features, std::size_t Width, bool Rotated>
+template <class PackType, std::size_t Features, std::size_t Width, bool Rotated>
 struct PackFeatures {
   static_assert(!Rotated || Features % rotated_block == 0);
+  using Pack = PackType;
+  static constexpr std::size_t count = Features, width = Width;
+  static constexpr bool rotated = Rotated;
   static constexpr std::size_t block = Rotated ? rotated_block : 4;
   static constexpr std::size_t whole = Features / block * block;
 
@@ -128,39 +110,37 @@ struct PackFeatures {
   LADON_INLINE constexpr Pack at(std::size_t i) const noexcept { return Pack::load(features + i * Width); }
 };
 
-template <int FeatureBits, class Pack, std::size_t Features, std::size_t Width, bool Rotated>
-LADON_INLINE constexpr vec::TokenScale<Pack> token_scale(
-    PackFeatures<Pack, Features, Width, Rotated> features) noexcept {
-  using From = PackFeatures<Pack, Features, Width, Rotated>;
-  FeatureRanges<Pack> ranges;
+// Four independent ranges hide the latency of min, max and fma.
+template <int FeatureBits, class From>
+LADON_INLINE constexpr auto token_scale(From features) noexcept {
+  using Pack = typename From::Pack;
+  FeatureRange<Pack> range[4];
   features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
-    // The first feature of a rotated block is the sum of the original ones, which is finite only if all of them are.
-    if constexpr (Rotated) ranges.check(0, packs[0]);
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {
-      if constexpr (Rotated) {
-        ranges.extend(j % 4, packs[j]);
-      } else {
-        ranges.add(j % 4, packs[j]);
-      }
+      range[j % 4].extend(packs[j]);
+      // The first feature of a rotated block is the sum of the original ones, which is finite only if all of them are.
+      if (!From::rotated || j == 0) range[j % 4].check(packs[j]);
     }
   });
-  for (std::size_t i = From::whole; i < Features; ++i) ranges.add(0, features.at(i));
-  if constexpr (Rotated) {  // differences of finite features may overflow
-    ranges.check(0, ranges.low());
-    ranges.check(0, ranges.high());
+  for (std::size_t i = From::whole; i < From::count; ++i) {
+    range[0].extend(features.at(i));
+    range[0].check(features.at(i));
   }
-  return vec::scale_of_range<FeatureBits>(ranges.low(), ranges.high(),
-                                          ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
+  FeatureRange<Pack> all = (range[0] | range[1]) | (range[2] | range[3]);
+  if constexpr (From::rotated) {  // differences of finite features may overflow
+    all.check(all.low);
+    all.check(all.high);
+  }
+  return vec::scale_of_range<FeatureBits>(all.low, all.high, all.not_finite == Pack::broadcast(0.0f));
 }
 
-// Quantises one pack of a panel. `pack` points to its first feature, and `to` to its first integer.
-template <class Pack, std::size_t Features, std::size_t Width, int FeatureBits, bool Rotated, class Element>
-LADON_INLINE constexpr void quantise_pack(const float* pack, Element* to, float* parameters) noexcept {
+// Quantises one pack of a panel. `to` points to its first integer.
+template <int FeatureBits, class From, class Element>
+LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* parameters) noexcept {
+  using Pack = typename From::Pack;
   using Dot = vec::TupleDot<Element, Pack>;
-  using From = PackFeatures<Pack, Features, Width, Rotated>;
   static_assert(From::block % Dot::tuple_size == 0);
-  const From features{pack};
   const auto token = token_scale<FeatureBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(vec::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
@@ -173,22 +153,24 @@ LADON_INLINE constexpr void quantise_pack(const float* pack, Element* to, float*
     for (std::size_t first = 0; first < From::block; first += Dot::tuple_size) {
       LADON_UNROLL
       for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = integer(packs[first + j]);
-      Dot::store_tuple(tuple, zero, to + (i + first) * Width);
+      Dot::store_tuple(tuple, zero, to + (i + first) * From::width);
     }
   });
-  for (std::size_t i = From::whole; i < Features; i += Dot::tuple_size) {
+  for (std::size_t i = From::whole; i < From::count; i += Dot::tuple_size) {
     LADON_UNROLL
-    for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = i + j < Features ? integer(features.at(i + j)) : zeros;
-    Dot::store_tuple(tuple, zero, to + i * Width);
+    for (std::size_t j = 0; j < Dot::tuple_size; ++j) {
+      tuple[j] = i + j < From::count ? integer(features.at(i + j)) : zeros;
+    }
+    Dot::store_tuple(tuple, zero, to + i * From::width);
   }
   token.scale.store(parameters);
-  if constexpr (vec::holds_zero_point<Element>) zero.store(parameters + Width);
+  if constexpr (vec::holds_zero_point<Element>) zero.store(parameters + From::width);
 }
 
 // Quantises a single token, with one feature in each lane. The result equals that of quantise_pack. Compilers vectorise
 // the loop that rounds, which uses floats instead of packs.
 template <class Simd, std::size_t Features, int FeatureBits, bool Rotated, class Element>
-LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* parameters) noexcept {
+LADON_NOINLINE constexpr void quantise_single_token(const float* features, Element* to, float* parameters) noexcept {
   if constexpr (Rotated) {
     float rotated[Features];
     rotate_blocks(features, Features, 1, rotated);
@@ -197,11 +179,15 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   using Pack = typename Simd::template Pack<Simd::lanes>;
   using One = vec::ArrayPack<1>;
   constexpr std::size_t rest = Features % Pack::lanes;
-  FeatureRanges<Pack> ranges;
-  for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) ranges.add(0, Pack::load(features + i));
-  if constexpr (rest > 0) ranges.add(0, Pack::load_partial(features + Features - rest, rest));
-  const One lowest{-reduce_max(Pack::broadcast(0.0f) - ranges.low())}, highest{reduce_max(ranges.high())};
-  const One::Mask finite{reduce_add(ranges.nan_if_not_finite()) == 0.0f};
+  FeatureRange<Pack> range;
+  const auto add = [&](const Pack& x) LADON_INLINE_LAMBDA {
+    range.extend(x);
+    range.check(x);
+  };
+  for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) add(Pack::load(features + i));
+  if constexpr (rest > 0) add(Pack::load_partial(features + Features - rest, rest));
+  const One lowest{-reduce_max(Pack::broadcast(0.0f) - range.low)}, highest{reduce_max(range.high)};
+  const One::Mask finite{reduce_add(range.not_finite) == 0.0f};
   const auto token = vec::scale_of_range<FeatureBits>(lowest, highest, finite);
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = vec::least_feature<Element>() - low;
@@ -216,41 +202,6 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   }
   parameters[0] = token.scale.lane[0];
   if constexpr (vec::holds_zero_point<Element>) parameters[1] = zero;
-}
-
-// Quantises `panels` [count][Features][width]. The tokens of each panel fill Packs packs.
-template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features, int FeatureBits, bool Rotated>
-LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t count, auto* data, float* parameters,
-                                            std::size_t stride) noexcept {
-  using Element = std::remove_pointer_t<decltype(data)>;
-  using Pack = typename Simd::template Pack<T.lanes>;
-  constexpr std::size_t width = T.width(), tuple_size = vec::tuple_features<Element>;
-  if constexpr (cortex_m::has_engine<Element, Simd>) {
-    if (!std::is_constant_evaluated()) {
-      for (std::size_t p = 0; p < count; ++p) {
-        const float* panel = panels + p * Features * width;
-        [[maybe_unused]] alignas(16) float rotated[Rotated ? Features * width : 1];
-        if constexpr (Rotated) {
-          for (std::size_t t = 0; t < width; ++t) rotate_blocks(panel + t, Features, width, rotated + t);
-          panel = rotated;
-        }
-        cortex_m::Engine<Element, Simd>::template quantise<Features, width, Packs, FeatureBits>(
-            panel, data + p * stride, parameters + p * parameters_per_token<Element> * width, stride);
-      }
-      return;
-    }
-  }
-  if constexpr (is_single_token<Simd, T>) {
-    if (count > 0) quantise_single_token<Simd, Features, FeatureBits, Rotated>(panels, data, parameters);
-    return;
-  }
-  for (std::size_t p = 0; p < count; ++p) {
-    for (std::size_t v = 0; v < Packs; ++v) {
-      quantise_pack<Pack, Features, width, FeatureBits, Rotated>(
-          panels + p * Features * width + v * T.lanes, data + p * stride + tuple_size * v * T.lanes,
-          parameters + p * parameters_per_token<Element> * width + v * T.lanes);
-    }
-  }
 }
 
 // Panels of bfloat16 numbers, for targets that multiply them (detail/vec/dot.hpp):
@@ -269,41 +220,13 @@ struct BFloat16PanelsView {
   }
 };
 
-// Rounds `panels` [count][Features][width] to `data`. The tokens of each panel fill Packs packs.
-template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Features>
-LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t count, BFloat16* data,
-                                         std::size_t stride) noexcept {
-  using Pack = typename Simd::template Pack<T.lanes>;
-  using Dot = vec::TupleDot<BFloat16, Pack>;
-  constexpr std::size_t width = T.width(), whole = Features / 2 * 2;
-  for (std::size_t p = 0; p < count; ++p) {
-    const float* const from = panels + p * Features * width;
-    BFloat16* const to = data + p * stride;
-    for (std::size_t i = 0; i < whole; i += 2) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
-        const float* const features = from + i * width + v * T.lanes;
-        const Pack pair[2] = {Pack::load(features), Pack::load(features + width)};
-        Dot::store_tuple(pair, to + i * width + 2 * v * T.lanes);
-      }
-    }
-    if constexpr (whole < Features) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
-        const Pack pair[2] = {Pack::load(from + whole * width + v * T.lanes), Pack::broadcast(0.0f)};
-        Dot::store_tuple(pair, to + whole * width + 2 * v * T.lanes);
-      }
-    }
-  }
-}
-
-//     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
+// Panels [panels][Features][width] of at most MostFeatures features:
+//     convert(panels, first, count)    converts `count` panels from panel `first` on, and returns a view of all panels
 //     view(panels)                     returns a view of all panels
+//
+// for_panels explains the arguments P and Packs.
 template <class Precision, class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-struct LinearInput;
-
-template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-struct LinearInput<precision::Float32, Vectors, Tokens, MostFeatures, T> {
+struct LinearInput {
   static constexpr bool converts = false;
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
   LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t) noexcept {
@@ -313,21 +236,31 @@ struct LinearInput<precision::Float32, Vectors, Tokens, MostFeatures, T> {
 };
 
 template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
-struct LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T>
-    : LinearInput<precision::Float32, Vectors, Tokens, MostFeatures, T> {};
-
-template <class Vectors, std::size_t Tokens, std::size_t MostFeatures, PanelLayout T>
   requires(Vectors::multiplies_bfloat16)
 struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
-  static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
+  static constexpr std::size_t tokens = Tokens, stride = (MostFeatures + 1) / 2 * 2 * T.width();
+  static constexpr PanelLayout layout = T;
   BFloat16 data[T.panels(Tokens) * stride];
 
-  // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
-  constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
+  LADON_KERNEL constexpr BFloat16PanelsView convert(const float* panels, std::size_t first,
+                                                    std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
-    round_panels<Simd, P, Packs, Features>(panels + first * Features * T.width(), count, data + first * stride, stride);
+    using Pack = typename Simd::template Pack<P.lanes>;
+    constexpr std::size_t width = P.width();
+    for (std::size_t p = first; p < first + count; ++p) {
+      const float* const panel = panels + p * Features * T.width();
+      for (std::size_t i = 0; i < Features; i += 2) {
+        LADON_UNROLL
+        for (std::size_t v = 0; v < Packs; ++v) {
+          const float* const from = panel + i * width + v * P.lanes;
+          const bool has_second = Features % 2 == 0 || i + 1 < Features;
+          const Pack pair[2] = {Pack::load(from), has_second ? Pack::load(from + width) : Pack::broadcast(0.0f)};
+          vec::TupleDot<BFloat16, Pack>::store_tuple(pair, data + p * stride + i * width + 2 * v * P.lanes);
+        }
+      }
+    }
     return view(panels);
   }
   LADON_INLINE constexpr BFloat16PanelsView view(const float*) const noexcept { return {data, stride}; }
@@ -337,35 +270,64 @@ template <int Bits, bool Rotated, class Vectors, std::size_t Tokens, std::size_t
 struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, MostFeatures, T> {
   static constexpr bool converts = true;
   using Element = typename Vectors::Int8Element;
-  static constexpr std::size_t block =
-      vec::tuple_features<Element> > Vectors::int8_block ? vec::tuple_features<Element> : Vectors::int8_block;
-  static constexpr std::size_t stride = (MostFeatures + block - 1) / block * block * T.width();
+  static constexpr std::size_t tuple_size = vec::tuple_features<Element>;
+  static constexpr std::size_t block = tuple_size > Vectors::int8_block ? tuple_size : Vectors::int8_block;
+  static constexpr std::size_t tokens = Tokens, stride = (MostFeatures + block - 1) / block * block * T.width();
+  static constexpr std::size_t parameters_stride = parameters_per_token<Element> * T.width();
+  static constexpr PanelLayout layout = T;
   Element data[T.panels(Tokens) * stride];
-  float parameters[T.panels(Tokens) * parameters_per_token<Element> * T.width()];
+  float parameters[T.panels(Tokens) * parameters_stride];
 
-  // `panels` is the array [panels][Features][width] of all panels. for_panels explains P and Packs.
   template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
-  constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
+  LADON_KERNEL constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first,
+                                                         std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
-    quantise_panels<Simd, P, Packs, Features, Bits, Rotated>(
-        panels + first * Features * T.width(), count, data + first * stride,
-        parameters + first * parameters_per_token<Element> * T.width(), stride);
+    for (std::size_t p = first; p < first + count; ++p) {
+      quantise<Simd, P, Packs, Features>(panels + p * Features * T.width(), data + p * stride,
+                                         parameters + p * parameters_stride);
+    }
     return view(panels);
   }
   LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept {
     return {data, parameters, stride};
   }
+
+ private:
+  template <class Simd, PanelLayout P, std::size_t Packs, std::size_t Features>
+  static LADON_INLINE constexpr void quantise(const float* panel, Element* to, float* to_parameters) noexcept {
+    constexpr std::size_t width = P.width();
+    if constexpr (cortex_m::has_engine<Element, Simd>) {
+      if (!std::is_constant_evaluated()) {
+        [[maybe_unused]] alignas(16) float rotated[Rotated ? Features * width : 1];
+        if constexpr (Rotated) {
+          for (std::size_t t = 0; t < width; ++t) rotate_blocks(panel + t, Features, width, rotated + t);
+          panel = rotated;
+        }
+        return cortex_m::Engine<Element, Simd>::template quantise<Features, width, Packs, Bits>(panel, to,
+                                                                                                to_parameters, stride);
+      }
+    }
+    if constexpr (is_single_token<Simd, P>) {
+      quantise_single_token<Simd, Features, Bits, Rotated>(panel, to, to_parameters);
+    } else {
+      using Pack = typename Simd::template Pack<P.lanes>;
+      for (std::size_t v = 0; v < Packs; ++v) {
+        quantise_pack<Bits>(PackFeatures<Pack, Features, width, Rotated>{panel + v * P.lanes},
+                            to + tuple_size * v * P.lanes, to_parameters + v * P.lanes);
+      }
+    }
+  }
 };
 
 // Converts the panels that have one of the first `active` tokens and belong to `share`.
-template <class Simd, PanelLayout T, PanelLayout Last, std::size_t Tokens, std::size_t Features,
-          class CallShare = WholeCall>
+template <class Simd, PanelLayout Last, std::size_t Features, class CallShare = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, auto& input, CallShare share = {}) noexcept {
-  if constexpr (std::remove_reference_t<decltype(input)>::converts) {
+  using Input = std::remove_reference_t<decltype(input)>;
+  if constexpr (Input::converts) {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       input.template convert<Simd, P, Packs, Features>(panels, first, count);
     };
-    for_panels<T, Last, Tokens>(active, run, share);
+    for_panels<Input::layout, Last, Input::tokens>(active, run, share);
   }
 }
 

@@ -4,135 +4,100 @@
 // vpmaddwd multiplies a pair of 16-bit features by a pair of weights, and returns the sum of both products.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
 #include <immintrin.h>
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// The instructions for a register of Lanes 32-bit integers.
+// The instructions for a register of N 32-bit integers.
 //     merge_words(low, high)   the low 16 bits of each lane of `low`, and above them those of `high`
 //     merge_bytes(even, odd)   the low 8 bits of each 16-bit word of `even`, and above them those of `odd`
-//     words(from)              2 * Lanes bytes as words of 16 bits, with their signs
-template <std::size_t Lanes>
-struct X86Integers;
+//     words(from)              2 * N bytes as words of 16 bits, with their signs
+//     add_neighbours(a)        N / 2 lanes: the sums of lanes 2 i and 2 i + 1
+template <std::size_t N>
+struct X86Integers {
+  using Batch = xsimd::make_sized_batch_t<std::int32_t, N>;
+  using Type = typename Batch::register_type;
+  using Floats = typename XsimdPack<N>::Batch::register_type;
+  using Half = X86Integers<N / 2>;
 
-template <>
-struct X86Integers<4> {
-  using Type = __m128i;
-  static LADON_INLINE Type load(const void* from) noexcept { return _mm_loadu_si128(static_cast<const Type*>(from)); }
-  static LADON_INLINE void store(Type x, void* to) noexcept { _mm_storeu_si128(static_cast<Type*>(to), x); }
-  static LADON_INLINE Type broadcast(std::int32_t x) noexcept { return _mm_set1_epi32(x); }
-  static LADON_INLINE Type add(Type a, Type b) noexcept { return _mm_add_epi32(a, b); }
-  static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { return _mm_add_epi8(a, b); }
-  static LADON_INLINE Type products_of_pairs(Type a, Type b) noexcept { return _mm_madd_epi16(a, b); }
-  static LADON_INLINE Type bits(__m128 x) noexcept { return _mm_castps_si128(x); }
-  static LADON_INLINE Type integers(__m128 x) noexcept { return _mm_cvtps_epi32(x); }
-  static LADON_INLINE __m128 floats(Type x) noexcept { return _mm_cvtepi32_ps(x); }
-  static LADON_INLINE Type merge_bytes(Type even, Type odd) noexcept {
-    return _mm_or_si128(_mm_and_si128(even, _mm_set1_epi16(0xff)), _mm_slli_epi16(odd, 8));
-  }
-#if defined(__SSE4_1__)
-  static LADON_INLINE Type multiply(Type a, Type b) noexcept { return _mm_mullo_epi32(a, b); }
-  static LADON_INLINE Type words(const std::int8_t* from) noexcept {
-    return _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const Type*>(from)));
-  }
-  static LADON_INLINE Type merge_words(Type low, Type high) noexcept {
-    return _mm_blend_epi16(low, _mm_slli_epi32(high, 16), 0b10101010);
-  }
-#else
-  static LADON_INLINE Type words(const std::int8_t* from) noexcept {
-    const Type bytes = _mm_loadl_epi64(reinterpret_cast<const Type*>(from));
-    return _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
-  }
-  static LADON_INLINE Type merge_words(Type low, Type high) noexcept {
-    return _mm_or_si128(_mm_and_si128(low, _mm_set1_epi32(0xffff)), _mm_slli_epi32(high, 16));
-  }
-#endif
-  static LADON_INLINE std::int32_t reduce_add(Type a) noexcept {
-    const Type halves = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0b01001110));
-    return _mm_cvtsi128_si32(_mm_add_epi32(halves, _mm_shuffle_epi32(halves, 0b10110001)));
-  }
-};
-
-#if defined(__AVX2__)
-template <>
-struct X86Integers<8> {
-  using Type = __m256i;
   static LADON_INLINE Type load(const void* from) noexcept {
-    return _mm256_loadu_si256(static_cast<const Type*>(from));
+    return Batch::load_unaligned(static_cast<const std::int32_t*>(from));
   }
-  static LADON_INLINE void store(Type x, void* to) noexcept { _mm256_storeu_si256(static_cast<Type*>(to), x); }
-  static LADON_INLINE Type broadcast(std::int32_t x) noexcept { return _mm256_set1_epi32(x); }
-  static LADON_INLINE Type broadcast(std::int64_t x) noexcept { return _mm256_set1_epi64x(x); }
-  static LADON_INLINE Type add(Type a, Type b) noexcept { return _mm256_add_epi32(a, b); }
-  static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { return _mm256_add_epi8(a, b); }
-  static LADON_INLINE Type multiply(Type a, Type b) noexcept { return _mm256_mullo_epi32(a, b); }
-  static LADON_INLINE Type products_of_pairs(Type a, Type b) noexcept { return _mm256_madd_epi16(a, b); }
-  static LADON_INLINE Type bits(__m256 x) noexcept { return _mm256_castps_si256(x); }
-  static LADON_INLINE Type integers(__m256 x) noexcept { return _mm256_cvtps_epi32(x); }
-  static LADON_INLINE __m256 floats(Type x) noexcept { return _mm256_cvtepi32_ps(x); }
-  static LADON_INLINE Type words(const std::int8_t* from) noexcept {
-    return _mm256_cvtepi8_epi16(X86Integers<4>::load(from));
+  static LADON_INLINE void store(Type x, void* to) noexcept {
+    Batch(x).store_unaligned(static_cast<std::int32_t*>(to));
   }
+  static LADON_INLINE Type broadcast(std::int32_t x) noexcept { return Batch(x); }
+  static LADON_INLINE Type broadcast(std::int64_t x) noexcept {
+    return xsimd::make_sized_batch_t<std::int64_t, N / 2>(x);
+  }
+  static LADON_INLINE Type add(Type a, Type b) noexcept { LADON_X86(add_epi32, a, b); }
+  static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { LADON_X86(add_epi8, a, b); }
+  static LADON_INLINE Type multiply(Type a, Type b) noexcept { LADON_X86(mullo_epi32, a, b); }
+  static LADON_INLINE Type products_of_pairs(Type a, Type b) noexcept { LADON_X86(madd_epi16, a, b); }
+  static LADON_INLINE Type bits(Floats x) noexcept { return ladon::bit_cast<Type>(x); }
+  static LADON_INLINE Type integers(Floats x) noexcept { LADON_X86(cvtps_epi32, x); }
+  static LADON_INLINE Floats floats(Type x) noexcept { LADON_X86(cvtepi32_ps, x); }
   static LADON_INLINE Type merge_words(Type low, Type high) noexcept {
-    return _mm256_blend_epi16(low, _mm256_slli_epi32(high, 16), 0b10101010);
+    const Type above = raise_words(high);
+#if defined(__SSE4_1__)
+    if constexpr (N == 16) {
+      return _mm512_mask_blend_epi16(0xaaaaaaaa, low, above);
+    } else {
+      LADON_X86(blend_epi16, low, above, 0b10101010);
+    }
+#else
+    return (Batch(low) & Batch(0xffff)) | Batch(above);
+#endif
   }
   static LADON_INLINE Type merge_bytes(Type even, Type odd) noexcept {
-    return _mm256_or_si256(_mm256_and_si256(even, _mm256_set1_epi16(0xff)), _mm256_slli_epi16(odd, 8));
+    return (Batch(even) & Batch(0x00ff00ff)) | Batch(raise_bytes(odd));
   }
-  static LADON_INLINE std::int32_t reduce_add(Type a) noexcept {
-    return X86Integers<4>::reduce_add(_mm_add_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1)));
-  }
-#if defined(__AVX512VL__)
-  // Returns the sums of lanes 2 i and 2 i + 1.
-  static LADON_INLINE __m128i add_neighbours(Type a) noexcept {
-    return _mm256_cvtepi64_epi32(_mm256_add_epi32(a, _mm256_srli_epi64(a, 32)));
-  }
-#endif
-};
-#endif
-
-#if defined(__AVX512BW__)
-template <>
-struct X86Integers<16> {
-  using Type = __m512i;
-  static LADON_INLINE Type load(const void* from) noexcept { return _mm512_loadu_si512(from); }
-  static LADON_INLINE void store(Type x, void* to) noexcept { _mm512_storeu_si512(to, x); }
-  static LADON_INLINE Type broadcast(std::int32_t x) noexcept { return _mm512_set1_epi32(x); }
-  static LADON_INLINE Type broadcast(std::int64_t x) noexcept { return _mm512_set1_epi64(x); }
-  static LADON_INLINE Type add(Type a, Type b) noexcept { return _mm512_add_epi32(a, b); }
-  static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { return _mm512_add_epi8(a, b); }
-  static LADON_INLINE Type multiply(Type a, Type b) noexcept { return _mm512_mullo_epi32(a, b); }
-  static LADON_INLINE Type products_of_pairs(Type a, Type b) noexcept { return _mm512_madd_epi16(a, b); }
-  static LADON_INLINE Type bits(__m512 x) noexcept { return _mm512_castps_si512(x); }
-  static LADON_INLINE Type integers(__m512 x) noexcept { return _mm512_cvtps_epi32(x); }
-  static LADON_INLINE __m512 floats(Type x) noexcept { return _mm512_cvtepi32_ps(x); }
   static LADON_INLINE Type words(const std::int8_t* from) noexcept {
-    return _mm512_cvtepi8_epi16(X86Integers<8>::load(from));
-  }
-  static LADON_INLINE Type merge_words(Type low, Type high) noexcept {
-    return _mm512_mask_blend_epi16(0xaaaaaaaa, low, _mm512_slli_epi32(high, 16));
-  }
-  static LADON_INLINE Type merge_bytes(Type even, Type odd) noexcept {
-    return _mm512_or_si512(_mm512_and_si512(even, _mm512_set1_epi16(0xff)), _mm512_slli_epi16(odd, 8));
+    if constexpr (N > 4) {
+      LADON_X86(cvtepi8_epi16, Half::load(from));
+    } else {
+      const Type bytes = _mm_loadl_epi64(reinterpret_cast<const Type*>(from));
+#if defined(__SSE4_1__)
+      return _mm_cvtepi8_epi16(bytes);
+#else
+      return _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
+#endif
+    }
   }
   static LADON_INLINE std::int32_t reduce_add(Type a) noexcept {
-    return X86Integers<8>::reduce_add(_mm256_add_epi32(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1)));
+    if constexpr (N == 16) {
+      return Half::reduce_add(Half::add(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1)));
+    } else if constexpr (N == 8) {
+      return Half::reduce_add(Half::add(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1)));
+    } else {
+      const Type halves = add(a, _mm_shuffle_epi32(a, 0b01001110));
+      return _mm_cvtsi128_si32(add(halves, _mm_shuffle_epi32(halves, 0b10110001)));
+    }
   }
-  // Returns the sums of lanes 2 i and 2 i + 1.
-  static LADON_INLINE __m256i add_neighbours(Type a) noexcept {
-    return _mm512_cvtepi64_epi32(_mm512_add_epi32(a, _mm512_srli_epi64(a, 32)));
-  }
-};
-#endif
+  static LADON_INLINE auto add_neighbours(Type a) noexcept { LADON_X86(cvtepi64_epi32, add(a, upper_of_pairs(a))); }
 
-// Whether X86Integers<Lanes> exists. Emscripten can also define __SSE2__, but WebAssembly has its own dots.
+ private:
+  static LADON_INLINE Type raise_words(Type x) noexcept { LADON_X86(slli_epi32, x, 16); }
+  static LADON_INLINE Type raise_bytes(Type x) noexcept { LADON_X86(slli_epi16, x, 8); }
+  static LADON_INLINE Type upper_of_pairs(Type x) noexcept { LADON_X86(srli_epi64, x, 32); }
+};
+
+// Whether the target has integers of Lanes lanes.
 template <std::size_t Lanes>
 inline constexpr bool has_x86_integers =
-#if defined(__wasm__)
-    false;
-#else
-    requires { sizeof(X86Integers<Lanes>); };
+#if defined(__AVX512BW__)
+    Lanes == 16 ||
 #endif
+#if defined(__AVX2__)
+    Lanes == 8 ||
+#endif
+    Lanes == 4;
 
 template <std::size_t Lanes>
   requires(has_x86_integers<Lanes>)
@@ -147,7 +112,7 @@ struct IntegerSums<XsimdPack<Lanes>> {
     return {Integers::multiply(Integers::integers(factors.batch), Integers::broadcast(-factor))};
   }
   friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept { return Integers::reduce_add(a.sum); }
-  LADON_INLINE Pack to_float() const noexcept { return typename Pack::Batch(Integers::floats(sum)); }
+  LADON_INLINE Pack to_float() const noexcept { return Integers::floats(sum); }
 
   // Returns `start` plus the sums of lanes 2 i and 2 i + 1, which belong to token i.
   LADON_INLINE IntegerSums<XsimdPack<Lanes / 2>> add_steps(
@@ -209,14 +174,6 @@ struct TupleDot<std::int16_t, XsimdPack<Lanes>> {
 //
 // Assembly for g++: with the intrinsic, g++ 12 copies and spills accumulators (46% instead of 90% of peak, Zen 5).
 // Without AVX-512, the prefix {vex} selects the encoding of AVX-VNNI.
-#if defined(__clang__) && defined(__AVX512F__)
-LADON_INLINE __m128i add_dot(__m128i sum, __m128i x, __m128i w) noexcept { return _mm_dpbusd_epi32(sum, x, w); }
-LADON_INLINE __m256i add_dot(__m256i sum, __m256i x, __m256i w) noexcept { return _mm256_dpbusd_epi32(sum, x, w); }
-LADON_INLINE __m512i add_dot(__m512i sum, __m512i x, __m512i w) noexcept { return _mm512_dpbusd_epi32(sum, x, w); }
-#elif defined(__clang__)
-LADON_INLINE __m128i add_dot(__m128i sum, __m128i x, __m128i w) noexcept { return _mm_dpbusd_avx_epi32(sum, x, w); }
-LADON_INLINE __m256i add_dot(__m256i sum, __m256i x, __m256i w) noexcept { return _mm256_dpbusd_avx_epi32(sum, x, w); }
-#else
 #if defined(__AVX512F__)
 #define LADON_VEX
 #else
@@ -224,10 +181,18 @@ LADON_INLINE __m256i add_dot(__m256i sum, __m256i x, __m256i w) noexcept { retur
 #endif
 template <class Register>
 LADON_INLINE Register add_dot(Register sum, Register x, Register w) noexcept {
+#if defined(__clang__)
+  constexpr std::size_t N = sizeof(Register) / 4;
+#if defined(__AVX512F__)
+  LADON_X86(dpbusd_epi32, sum, x, w);
+#else
+  LADON_X86(dpbusd_avx_epi32, sum, x, w);
+#endif
+#else
   asm(LADON_VEX "vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(x), "v"(w));
   return sum;
-}
 #endif
+}
 
 template <class Register>
 LADON_INLINE Register add_dot_at(Register sum, Register x, const std::int8_t* w) noexcept {
@@ -290,72 +255,46 @@ struct TupleDot<std::uint8_t, XsimdPack<Lanes>> {
 #endif
 
 #if LADON_BFLOAT16_DOT
-// The instructions for a register of 2 * Lanes bfloat16 numbers. `pairs` rounds to (even[i], odd[i]). store_neighbours
-// rounds and stores all lanes. For g++, the product is assembly, for the reason of add_dot in dot_x86.hpp.
-template <std::size_t Lanes>
-struct BFloat16Register;
+// The instructions for a register of 2 * N bfloat16 numbers. For g++, the product is assembly, for the reason of
+// add_dot.
+template <std::size_t N>
+struct BFloat16Register {
+  using Type = typename X86Integers<N>::Type;
+  using Floats = typename X86Integers<N>::Floats;
+  using Mask = std::conditional_t<N == 16, __mmask32, std::conditional_t<N == 8, __mmask16, __mmask8>>;
 
-template <>
-struct BFloat16Register<4> {
-  using Type = __m128i;
   static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
-    return _mm_maskz_loadu_epi16(static_cast<__mmask8>((1u << count) - 1), from);
+    const auto first = static_cast<Mask>((std::uint64_t{1} << count) - 1);
+    LADON_X86(maskz_loadu_epi16, first, from);
   }
-  static LADON_INLINE Type pairs(__m128 even, __m128 odd) noexcept {
-    const auto halves = reinterpret_cast<Type>(_mm_cvtne2ps_pbh(odd, even));
-    return _mm_unpacklo_epi16(halves, _mm_unpackhi_epi64(halves, halves));
+  // Rounds to (even[i], odd[i]).
+  static LADON_INLINE Type pairs(Floats even, Floats odd) noexcept {
+    alignas(64) static constexpr auto order = [] {
+      std::array<std::uint16_t, 2 * N> lane{};
+      for (std::size_t i = 0; i < 2 * N; ++i) lane[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * N);
+      return lane;
+    }();
+    const auto halves = ladon::bit_cast<Type>(round_two(odd, even));
+    LADON_X86(permutexvar_epi16, X86Integers<N>::load(order.data()), halves);
   }
-  static LADON_INLINE void store_neighbours(__m128 x, void* to) noexcept {
-    _mm_storel_epi64(static_cast<Type*>(to), reinterpret_cast<Type>(_mm_cvtneps_pbh(x)));
+  // Rounds and stores all lanes.
+  static LADON_INLINE void store_neighbours(Floats x, void* to) noexcept {
+    const auto halves = round(x);
+    std::memcpy(to, &halves, N * sizeof(BFloat16));
   }
+  static LADON_INLINE Floats add_products(Floats sum, Type x, Type w) noexcept {
 #if defined(__clang__)
-  static LADON_INLINE __m128 add_products(__m128 sum, Type x, Type w) noexcept {
-    return _mm_dpbf16_ps(sum, reinterpret_cast<__m128bh>(x), reinterpret_cast<__m128bh>(w));
-  }
+    using Pairs = decltype(round_two(sum, sum));
+    LADON_X86(dpbf16_ps, sum, ladon::bit_cast<Pairs>(x), ladon::bit_cast<Pairs>(w));
+#else
+    asm("vdpbf16ps {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(x), "v"(w));
+    return sum;
 #endif
-};
+  }
 
-template <>
-struct BFloat16Register<8> {
-  using Type = __m256i;
-  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
-    return _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), from);
-  }
-  static LADON_INLINE Type pairs(__m256 even, __m256 odd) noexcept {
-    const Type order = _mm256_setr_epi16(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
-    return _mm256_permutexvar_epi16(order, reinterpret_cast<Type>(_mm256_cvtne2ps_pbh(odd, even)));
-  }
-  static LADON_INLINE void store_neighbours(__m256 x, void* to) noexcept {
-    X86Integers<4>::store(reinterpret_cast<__m128i>(_mm256_cvtneps_pbh(x)), to);
-  }
-#if defined(__clang__)
-  static LADON_INLINE __m256 add_products(__m256 sum, Type x, Type w) noexcept {
-    return _mm256_dpbf16_ps(sum, reinterpret_cast<__m256bh>(x), reinterpret_cast<__m256bh>(w));
-  }
-#endif
-};
-
-template <>
-struct BFloat16Register<16> {
-  using Type = __m512i;
-  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
-    return _mm512_maskz_loadu_epi16(static_cast<__mmask32>((std::uint64_t{1} << count) - 1), from);
-  }
-  static LADON_INLINE Type pairs(__m512 even, __m512 odd) noexcept {
-    alignas(64) static constexpr std::uint16_t order[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
-                                                            21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
-                                                            11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-    const auto halves = reinterpret_cast<Type>(_mm512_cvtne2ps_pbh(odd, even));
-    return _mm512_permutexvar_epi16(_mm512_load_si512(order), halves);
-  }
-  static LADON_INLINE void store_neighbours(__m512 x, void* to) noexcept {
-    X86Integers<8>::store(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)), to);
-  }
-#if defined(__clang__)
-  static LADON_INLINE __m512 add_products(__m512 sum, Type x, Type w) noexcept {
-    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(w));
-  }
-#endif
+ private:
+  static LADON_INLINE auto round(Floats x) noexcept { LADON_X86(cvtneps_pbh, x); }
+  static LADON_INLINE auto round_two(Floats high, Floats low) noexcept { LADON_X86(cvtne2ps_pbh, high, low); }
 };
 
 template <std::size_t Lanes>
@@ -377,13 +316,7 @@ struct TupleDot<BFloat16, XsimdPack<Lanes>> {
     return Register::load_partial(from, count);
   }
   static LADON_INLINE void add(Sums& sum, Row x, Row weight) noexcept {
-#if defined(__clang__)
-    sum = typename Pack::Batch(Register::add_products(sum.batch, x, weight));
-#else
-    auto total = static_cast<typename Pack::Batch::register_type>(sum.batch);
-    asm("vdpbf16ps {%2, %1, %0|%0, %1, %2}" : "+v"(total) : "v"(x), "v"(weight));
-    sum = typename Pack::Batch(total);
-#endif
+    sum = Register::add_products(sum.batch, x, weight);
   }
   static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept { add(sum, x, weight); }
   static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], BFloat16* panel) noexcept {
@@ -397,20 +330,13 @@ struct BFloat16Pairs<XsimdPack<Lanes>> {
   using Register = BFloat16Register<Lanes>;
 
   static LADON_INLINE Pack to_pairs(const Pack& first, const Pack& second) noexcept {
-    return typename Pack::Batch(floats(Register::pairs(first.batch, second.batch)));
+    return ladon::bit_cast<typename Register::Floats>(Register::pairs(first.batch, second.batch));
   }
   static LADON_INLINE void store_neighbours(const Pack& x, float* to) noexcept {
     Register::store_neighbours(x.batch, to);
   }
   static LADON_INLINE void add_products(Pack& sum, const Pack& a, const Pack& b) noexcept {
-    TupleDot<BFloat16, Pack>::add(sum, bits(a), bits(b));
-  }
-
- private:
-  using Floats = typename Pack::Batch::register_type;
-  static LADON_INLINE Floats floats(typename Register::Type x) noexcept { return reinterpret_cast<Floats>(x); }
-  static LADON_INLINE typename Register::Type bits(const Pack& x) noexcept {
-    return reinterpret_cast<typename Register::Type>(static_cast<Floats>(x.batch));
+    sum = Register::add_products(sum.batch, X86Integers<Lanes>::bits(a.batch), X86Integers<Lanes>::bits(b.batch));
   }
 };
 #endif

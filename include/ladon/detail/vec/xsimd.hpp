@@ -137,6 +137,12 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
 #define LADON_NEON_OR(neon, other) return other
 #endif
 
+// Returns the result of an x86 intrinsic for registers of N lanes: _mm_max_ps, _mm256_max_ps or _mm512_max_ps.
+#define LADON_X86(operation, ...)                               \
+  if constexpr (N == 4) return _mm_##operation(__VA_ARGS__);    \
+  if constexpr (N == 8) return _mm256_##operation(__VA_ARGS__); \
+  if constexpr (N == 16) return _mm512_##operation(__VA_ARGS__)
+
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
@@ -155,6 +161,7 @@ struct XsimdPack {
 
   XsimdPack() = default;
   LADON_INLINE XsimdPack(const Batch& b) noexcept : batch(b) {}
+  LADON_INLINE XsimdPack(const typename Batch::register_type& b) noexcept : batch(b) {}
 
   static LADON_INLINE XsimdPack broadcast(float x) noexcept { return Batch(x); }
   static LADON_INLINE XsimdPack lane_index() noexcept {
@@ -233,11 +240,7 @@ struct XsimdPack {
     return a.batch * b.batch + c.batch;
 #else
 #if defined(__FMA__)
-    if constexpr (N == 4) return Batch(_mm_fmadd_ps(a.batch, b.batch, c.batch));
-    if constexpr (N == 8) return Batch(_mm256_fmadd_ps(a.batch, b.batch, c.batch));
-#if defined(__AVX512F__)
-    if constexpr (N == 16) return Batch(_mm512_fmadd_ps(a.batch, b.batch, c.batch));
-#endif
+    LADON_X86(fmadd_ps, a.batch, b.batch, c.batch);
 #elif defined(__aarch64__)
     if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd::fma 8.1 rounds twice
 #elif defined(__wasm_relaxed_simd__)
@@ -268,13 +271,7 @@ struct XsimdPack {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmax(b.batch, a.batch));
 #elif defined(__SSE2__)
-    if constexpr (N == 4) return Batch(_mm_max_ps(a.batch, b.batch));
-#endif
-#if defined(__AVX__)
-    if constexpr (N == 8) return Batch(_mm256_max_ps(a.batch, b.batch));
-#endif
-#if defined(__AVX512F__)
-    if constexpr (N == 16) return Batch(_mm512_max_ps(a.batch, b.batch));
+    LADON_X86(max_ps, a.batch, b.batch);
 #endif
     LADON_NEON_OR(Batch(vmaxq_f32(a.batch, b.batch)), xsimd::max(a.batch, b.batch));
   }
@@ -282,13 +279,7 @@ struct XsimdPack {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmin(b.batch, a.batch));
 #elif defined(__SSE2__)
-    if constexpr (N == 4) return Batch(_mm_min_ps(a.batch, b.batch));
-#endif
-#if defined(__AVX__)
-    if constexpr (N == 8) return Batch(_mm256_min_ps(a.batch, b.batch));
-#endif
-#if defined(__AVX512F__)
-    if constexpr (N == 16) return Batch(_mm512_min_ps(a.batch, b.batch));
+    LADON_X86(min_ps, a.batch, b.batch);
 #endif
     LADON_NEON_OR(Batch(vminq_f32(a.batch, b.batch)), xsimd::min(a.batch, b.batch));
   }
