@@ -9,34 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
-#include <ladon/checks.hpp>
-#include <ladon/detail/panel/quantise_weight_row.hpp>
+#include <ladon/detail/panel/quantise_weights.hpp>
 #include <ladon/views.hpp>
 #include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE {
-
-namespace detail {
-
-template <bool Rotated, std::size_t Out, std::size_t In, Order O, Bias B>
-constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, std::int8_t* weight, float* scale) noexcept {
-  constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
-  LADON_EXPECTS(linear.weight.data != nullptr && weight != nullptr && scale != nullptr,
-                "ladon: quantise needs the float weight, the int8 weight and the scale", linear.caller);
-  for (std::size_t r = 0; r < Out; ++r) {
-    const float largest = largest_magnitude<Rotated>(linear.weight.data + r * row_stride, In, stride);
-    if (!(largest <= std::numeric_limits<float>::max())) return false;
-  }
-  for (std::size_t r = 0; r < Out; ++r) {
-    scale[r] = quantise_row<Rotated>(linear.weight.data + r * row_stride, In, stride, weight + r * In);
-  }
-  return true;
-}
-
-}  // namespace detail
 
 // Quantises the weight of `linear`. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the order
 // in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks a

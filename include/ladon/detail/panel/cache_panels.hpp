@@ -10,7 +10,7 @@
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/detail/panel/panels.hpp>
-#include <ladon/detail/panel/quantise_weight_row.hpp>
+#include <ladon/detail/panel/quantise_weights.hpp>
 #include <ladon/detail/vec/elementary.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>
 #include <ladon/shape.hpp>

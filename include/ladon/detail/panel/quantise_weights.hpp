@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantises rows of float weights to int8, for quantise.hpp and the tool ladon-weights.
+// Quantises float weights to int8, for quantise.hpp and the tool ladon-weights.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
+#include <ladon/checks.hpp>
 #include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/panel/rows.hpp>
+#include <ladon/weights.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -71,6 +73,22 @@ constexpr float quantise_row(const float* weights, std::size_t size, std::size_t
   for_each_weight<Rotated>(weights, size, stride,
                            [&](std::size_t i, float weight) { to[i] = quantised_weight<Rotated>(weight, scale); });
   return stored_scale<Rotated>(scale);
+}
+
+// Quantises `linear` (quantise.hpp).
+template <bool Rotated, std::size_t Out, std::size_t In, Order O, Bias B>
+constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, std::int8_t* weight, float* scale) noexcept {
+  constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
+  LADON_EXPECTS(linear.weight.data != nullptr && weight != nullptr && scale != nullptr,
+                "ladon: quantise needs the float weight, the int8 weight and the scale", linear.caller);
+  for (std::size_t r = 0; r < Out; ++r) {
+    const float largest = largest_magnitude<Rotated>(linear.weight.data + r * row_stride, In, stride);
+    if (!(largest <= std::numeric_limits<float>::max())) return false;
+  }
+  for (std::size_t r = 0; r < Out; ++r) {
+    scale[r] = quantise_row<Rotated>(linear.weight.data + r * row_stride, In, stride, weight + r * In);
+  }
+  return true;
 }
 
 constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noexcept {
