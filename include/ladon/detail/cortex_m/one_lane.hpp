@@ -189,7 +189,8 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
   }
 }
 
-// Computes the sums of the products of two rows and four tokens, over all pairs p = 0 .. pairs - 1:
+// Computes the sums of the products of two rows and four tokens, over all pairs p = 0 .. pairs - 1. Unless First, adds
+// them to `sums`.
 //     sums[r][t] = sum over p of (x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1])
 //
 // Registers of the loop:
@@ -197,8 +198,9 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
 //     r12, lr    a pair of weights of each row
 //     r0, r3     a pair of features of two tokens
 //     stack      the ends of both loops (eight pairs at a time, then the rest)
-LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*weights)[2], std::size_t pairs,
-                                       std::int32_t (&sums)[2][4]) noexcept {
+template <bool First>
+LADON_NOINLINE void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*weights)[2], std::size_t pairs,
+                                std::int32_t (&sums)[2][4]) noexcept {
 #define LADON_DSP_PAIR                                                                                 \
   "ldrd r12, lr, [r2], #8\n\tldrd r0, r3, [r1], #8\n\t"                                                \
   "smlad r4, r0, r12, r4\n\tsmlad r5, r3, r12, r5\n\tsmlad r8, r0, lr, r8\n\tsmlad r9, r3, lr, r9\n\t" \
@@ -213,8 +215,12 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
   asm volatile(
       "push {r0, r4-r11, lr}\n\t"
       "push {r3, r12}\n\t"
+      ".if %c[first]\n\t"
       "mov r4, #0\n\tmov r5, #0\n\tmov r6, #0\n\tmov r7, #0\n\t"
       "mov r8, #0\n\tmov r9, #0\n\tmov r10, #0\n\tmov r11, #0\n\t"
+      ".else\n\t"
+      "ldm r0, {r4-r11}\n\t"
+      ".endif\n\t"
       "cmp r2, r3\n\t"
       "beq 2f\n"
       "1:\n\t" LADON_DSP_4_PAIRS LADON_DSP_4_PAIRS
@@ -235,7 +241,7 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
       "add sp, #12\n\t"
       "pop {r4-r11, lr}"
       : "+r"(to), "+r"(features), "+r"(pair), "+r"(end_of_eights), "+r"(end)
-      :
+      : [first] "n"(First)
       : "cc", "memory");
 #undef LADON_DSP_4_PAIRS
 #undef LADON_DSP_PAIR
@@ -259,21 +265,11 @@ LADON_INLINE void tile_of_4_tokens(const auto& w, std::size_t first_row, auto in
   for (std::size_t p = 0; p < panels; ++p) {
     const std::int16_t* const x = in.data + p * in.stride;
     std::int32_t sums[2][4];
-    if constexpr (block == P::inner) {
-      sums_of_2x4(x, weights, (P::inner + 1) / 2, sums);
-    } else {
-      std::int32_t of_block[2][4];
-      LADON_UNROLL
-      for (std::size_t s = 0; s < 8; ++s) sums[s / 4][s % 4] = 0;
-      for (std::size_t i = 0; i < P::inner; i += block) {
-        const std::size_t features = P::inner - i < block ? P::inner - i : block;
-        convert_2_rows(rows + i, second + i, features, weights);
-        sums_of_2x4(x + 4 * i, weights, (features + 1) / 2, of_block);
-        LADON_UNROLL
-        for (std::size_t s = 0; s < 8; ++s) {
-          sums[s / 4][s % 4] = vec::wrapping_sum(sums[s / 4][s % 4], of_block[s / 4][s % 4]);
-        }
-      }
+    for (std::size_t i = 0; i < P::inner; i += block) {
+      const std::size_t features = P::inner - i < block ? P::inner - i : block;
+      if constexpr (block < P::inner) convert_2_rows(rows + i, second + i, features, weights);
+      i == 0 ? sums_of_2x4<true>(x, weights, (features + 1) / 2, sums)
+             : sums_of_2x4<false>(x + 4 * i, weights, (features + 1) / 2, sums);
     }
     finish<P, R>(w, first_row, in, p, sums, epilogue);
   }
