@@ -218,17 +218,20 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
   return entry + multiply_high(entry, growth >> 4);
 }
 
-// Adds the products of one row and four tokens to the sums:
-//     sums[t] += sum over i < count of x[i][t] * row[i]
+#if LADON_THUMB1
+// The code at the begin and at the end of a function that uses r4 - r11. r4 - r7 hold other values after each.
+#define LADON_THUMB1_PUSH \
+  ".syntax unified\n\tpush {r3-r7, lr}\n\tmov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\tpush {r4-r7}\n\t"
+#define LADON_THUMB1_POP "pop {r4-r7}\n\tmov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\tpop {r3-r7, pc}"
+
+// For assembly: adds the products of r3 words at r0 and four tokens at r1 to the sums. r0 and r1 advance.
 //
 // Registers of the loop, which takes 78 instructions for 32 multiply-adds:
 //     r8 - r11   the sums
 //     r2, r3     two weights
 //     r4 - r7    a feature of each token; MULS overwrites the feature
-//     r12        the end of the last complete block of eight weights
-#if LADON_THUMB1
-__attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*row*/, const std::int32_t* /*x*/,
-                                                          std::size_t /*count*/, std::int32_t* /*sums*/) noexcept {
+//     r12        the end of the last complete block of eight weights, then of all weights
+__attribute__((naked, noinline)) inline void add_words() noexcept {
 #define LADON_THUMB1_FEATURE(weight)                          \
   "ldmia r1!, {r4-r7}\n\t"                                    \
   "muls r4, " weight ", r4\n\tadd r8, r4\n\tmuls r5, " weight \
@@ -237,38 +240,36 @@ __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*
 #define LADON_THUMB1_PAIR "ldmia r0!, {r2, r3}\n\t" LADON_THUMB1_FEATURE("r2") LADON_THUMB1_FEATURE("r3")
   asm volatile(
       ".syntax unified\n\t"
-      "push {r3-r7, lr}\n\t"
-      "mov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\t"
-      "push {r4-r7}\n\t"
-      "ldmia r3!, {r4-r7}\n\t"
-      "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
-      "lsls r2, r2, #2\n\t"
-      "adds r2, r2, r0\n\t"  // the end of the row
-      "push {r2}\n\t"
-      "subs r2, r2, r0\n\t"
-      "lsrs r2, r2, #5\n\tlsls r2, r2, #5\n\t"
-      "beq 2f\n\t"
-      "adds r2, r2, r0\n\tmov r12, r2\n"
+      "movs r2, #7\n\tands r2, r3\n\tpush {r2}\n\tsubs r3, r3, r2\n\tbeq 2f\n\t"
+      "lsls r3, r3, #2\n\tadds r3, r3, r0\n\tmov r12, r3\n"
       "1:\n\t"
       LADON_THUMB1_PAIR LADON_THUMB1_PAIR LADON_THUMB1_PAIR LADON_THUMB1_PAIR
-      "cmp r0, r12\n\t"
-      "bne 1b\n"
+      "cmp r0, r12\n\tbne 1b\n"
       "2:\n\t"
-      "pop {r3}\n"
+      "pop {r3}\n\tlsls r3, r3, #2\n\tbeq 4f\n\tadds r3, r3, r0\n\tmov r12, r3\n"
       "3:\n\t"
-      "cmp r0, r3\n\t"
-      "beq 4f\n\t"
       "ldmia r0!, {r2}\n\t" LADON_THUMB1_FEATURE("r2")
-      "b 3b\n"
+      "cmp r0, r12\n\tbne 3b\n"
       "4:\n\t"
-      "pop {r4-r7}\n\t"
-      "pop {r3}\n\t"
-      "mov r0, r8\n\tmov r1, r9\n\tmov r2, r10\n\t"
-      "stmia r3!, {r0-r2}\n\t"
-      "mov r0, r11\n\t"
-      "str r0, [r3]\n\t"
-      "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
-      "pop {r4-r7, pc}");
+      "bx lr");
+#undef LADON_THUMB1_PAIR
+#undef LADON_THUMB1_FEATURE
+}
+
+// Adds the products of one row and four tokens to the sums:
+//     sums[t] += sum over i < count of x[i][t] * row[i]
+__attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*row*/, const std::int32_t* /*x*/,
+                                                          std::size_t /*count*/, std::int32_t* /*sums*/) noexcept {
+  asm volatile(LADON_THUMB1_PUSH
+               "ldmia r3!, {r4-r7}\n\t"
+               "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
+               "mov r3, r2\n\t"
+               "bl %c[add_words]\n\t"
+               "ldr r3, [sp, #16]\n\t"
+               "mov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\t"
+               "stmia r3!, {r4-r7}\n\t" LADON_THUMB1_POP
+               :
+               : [add_words] "i"(&add_words));
 }
 
 // Three rows of int8 weights are packed into two rows `a` and `b` of 32-bit words, to save multiplications:
@@ -289,11 +290,12 @@ LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcep
 //
 // Eight features take 2 * 78 instructions for 96 multiply-adds, and a block 6 more for each sum.
 //     r0, r1     the addresses of the next words and of the next features
-//     r2 - r12   as in add_4_tokens
-//     stack      how many features are left and how many the block has, and the address of the sums
+//     r2 - r12   as in add_words
+//     stack      how many features are left and how many the block has; the address of the sums
 __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_t* /*words*/, const std::int32_t* /*x*/,
                                                                std::size_t /*count*/,
                                                                std::int32_t (* /*sums*/)[3]) noexcept {
+#define LADON_THUMB1_CLEAR "movs r4, #0\n\tmov r8, r4\n\tmov r9, r4\n\tmov r10, r4\n\tmov r11, r4\n\t"
 // r4 = A, r5 = B, r3 = the address of a token's sums
 #define LADON_THUMB1_SEPARATE(b)                                                                               \
   "pop {r4}\n\tmov r5, " b                                                                                     \
@@ -304,49 +306,29 @@ __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_
   "ldmia r3!, {r0-r2}\n\tsubs r3, #12\n\tadds r0, r0, r7\n\tadds r1, r1, r6\n\tadds r2, r2, r4\n\tstmia r3!, " \
   "{r0-r2}\n\t"
   asm volatile(
-      ".syntax unified\n\t"
-      "push {r4-r7, lr}\n\t"
-      "mov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\t"
-      "push {r4-r7}\n\t"
-      "push {r3}\n"
+      LADON_THUMB1_PUSH
       "1:\n\t"
       "movs r3, %[block]\n\tcmp r2, r3\n\tbhs 2f\n\tmov r3, r2\n"
       "2:\n\t"
       "subs r2, r2, r3\n\tpush {r2, r3}\n\t"
-      "bl 5f\n\t"
+      LADON_THUMB1_CLEAR "bl %c[add_words]\n\t"
       "mov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\t"
       "push {r4-r7}\n\t"
       "ldr r3, [sp, #20]\n\tlsls r2, r3, #4\n\tsubs r1, r1, r2\n\t"  // back to the first feature of the block
-      "bl 5f\n\t"
-      "mov r12, r0\n\tmov lr, r1\n\tldr r3, [sp, #24]\n\t"
+      LADON_THUMB1_CLEAR "bl %c[add_words]\n\t"
+      "mov r12, r0\n\tmov lr, r1\n\tldr r3, [sp, #40]\n\t"
       LADON_THUMB1_SEPARATE("r8") LADON_THUMB1_SEPARATE("r9")
       LADON_THUMB1_SEPARATE("r10") LADON_THUMB1_SEPARATE("r11")
       "mov r0, r12\n\tmov r1, lr\n\tpop {r2, r3}\n\t"
       "cmp r2, #0\n\tbne 1b\n\t"
-      "pop {r3-r7}\n\t"
-      "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
-      "pop {r4-r7, pc}\n"
-      // A subroutine: multiplies r3 words of a row by four tokens. The sums are in r8 - r11.
-      "5:\n\t"
-      "movs r4, #0\n\tmov r8, r4\n\tmov r9, r4\n\tmov r10, r4\n\tmov r11, r4\n\t"
-      "movs r2, #7\n\tands r2, r3\n\tpush {r2}\n\tsubs r3, r3, r2\n\tbeq 7f\n\t"
-      "lsls r3, r3, #2\n\tadds r3, r3, r0\n\tmov r12, r3\n"
-      "6:\n\t"
-      LADON_THUMB1_PAIR LADON_THUMB1_PAIR LADON_THUMB1_PAIR LADON_THUMB1_PAIR
-      "cmp r0, r12\n\tbne 6b\n"
-      "7:\n\t"
-      "pop {r3}\n\tlsls r3, r3, #2\n\tbeq 9f\n\tadds r3, r3, r0\n\tmov r12, r3\n"
-      "8:\n\t"
-      "ldmia r0!, {r2}\n\t" LADON_THUMB1_FEATURE("r2")
-      "cmp r0, r12\n\tbne 8b\n"
-      "9:\n\t"
-      "bx lr"
+      LADON_THUMB1_POP
       :
-      : [block] "i"(packed_block));
+      : [block] "i"(packed_block), [add_words] "i"(&add_words));
 #undef LADON_THUMB1_SEPARATE
-#undef LADON_THUMB1_PAIR
-#undef LADON_THUMB1_FEATURE
+#undef LADON_THUMB1_CLEAR
 }
+#undef LADON_THUMB1_POP
+#undef LADON_THUMB1_PUSH
 #else
 inline void add_4_tokens(const std::int32_t* row, const std::int32_t* x, std::size_t count,
                          std::int32_t* sums) noexcept {
