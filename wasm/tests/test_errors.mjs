@@ -372,7 +372,8 @@ test("kernels that are not shipped", async () => {
     [Promise.resolve(scalar), "a Promise (await it)"],
     [new Response(scalar), "a Response (give its URL, or its arrayBuffer())"],
     [new Blob([scalar]), "a Blob"],
-    [() => "k.wasm", "bytes or a WebAssembly.Module"],
+    [() => 7, "bytes or a WebAssembly.Module"],
+    [async () => "k.wasm", "a Promise (await it)"],
     [kernel, "bytes or a WebAssembly.Module"],
     [[1, 2], "bytes or a WebAssembly.Module"],
     [Symbol("a.b"), "bytes or a WebAssembly.Module"],
@@ -462,6 +463,7 @@ test("a module from bytes, from a Module, from file: URLs", async () => {
     assert.ok(module instanceof WebAssembly.Module);
   }
   assert.equal((await load(url, { variant: "scalar" })).variant, "scalar");
+  assert.equal((await load((variant) => `${url}.${variant}.wasm`, { variant: "scalar" })).variant, "scalar");
   assert.equal(
     (await load({ kind: "attention", tokens: 512, model: 64, heads: 4 })).description.name,
     "attention_64_4",
