@@ -185,6 +185,9 @@ constexpr void write_declarations(Writer& out) {
     write_parameters(out, function);
     out << ");\n";
   }
+  if (Settings::stored) {
+    out << "\n/* The weights that the library holds. */\nextern const @name@_weights @name@_stored_weights;\n";
+  }
 }
 
 // Writes a macro call for each function: LADON_FUNCTION(result, name, exported name, (parameters), (arguments)). If

@@ -36,32 +36,6 @@ class Commas {
   bool first_ = true;
 };
 
-constexpr std::string_view stage_name(ladon::Stage stage) {
-  switch (stage) {
-    case ladon::Stage::scaled:
-      return "scaled";
-    case ladon::Stage::capped:
-      return "capped";
-    case ladon::Stage::masked:
-      return "masked";
-    case ladon::Stage::weights:
-      break;
-  }
-  return "weights";
-}
-
-constexpr std::string_view precision_name(ladon::CachePrecision precision) {
-  switch (precision) {
-    case ladon::CachePrecision::bfloat16:
-      return "bfloat16";
-    case ladon::CachePrecision::int8:
-      return "int8";
-    case ladon::CachePrecision::float32:
-      break;
-  }
-  return "float32";
-}
-
 // Writes `,"<key>":["<name>", ...]`. Leaves out empty names, and writes nothing if all names are empty.
 template <class Names>
 constexpr void write_json_names(Writer& out, std::string_view key, const Names& names) {
@@ -150,9 +124,9 @@ constexpr void write_json(Writer& out) {
   out << "],\"precision\":\"" << Settings::precision << "\"";
   if (Settings::int8) out << ",\"activationBits\":" << Settings::model.activation_bits;
   if (Settings::rotated) out << ",\"rotated\":true";
-  out << ",\"capture\":\"" << (Settings::capture ? stage_name(Settings::stage) : "none") << "\",\"layout\":\""
-      << Settings::layout << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
-  if (Settings::cache) out << ",\"cachePrecision\":\"" << precision_name(Kernel::shape.cache_precision) << "\"";
+  out << ",\"capture\":\"" << Settings::captured << "\",\"layout\":\"" << Settings::layout
+      << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
+  if (Settings::cache) out << ",\"cachePrecision\":\"" << Settings::cache_precision << "\"";
   write_json_weights<typename Kernel::Weights>(out);
   write_json_options(out, options_of<Kernel, Settings>());
   out << ",\"functions\":[";

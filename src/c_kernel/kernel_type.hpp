@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 #include <ladon/ladon.hpp>
@@ -51,6 +52,14 @@ using KernelOf = typename decltype(kernel_type<K, M>())::type;
 constexpr ladon::Model with_float_weights(ladon::Model model) {
   model.precision = ladon::PrecisionKind::float32;
   return model;
+}
+
+// Returns the stage that CAPTURE names. With `none`, which names no stage, the result has no effect.
+constexpr ladon::Stage stage_of(std::string_view captured) {
+  return captured == "scaled"   ? ladon::Stage::scaled
+         : captured == "capped" ? ladon::Stage::capped
+         : captured == "masked" ? ladon::Stage::masked
+                                : ladon::Stage::weights;
 }
 
 // The properties of a kernel that follow from its model.
