@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
 import { bound } from "./oracle.mjs";
-import { expected, randomOf, randoms, runs, shippedNames, variants, weightsOf } from "./kernels.mjs";
+import { expected, randomOf, randoms, runs, shipped, shippedNames, variants, weightsOf } from "./kernels.mjs";
 
 /**
  * Returns the largest difference between actual[i] and wanted[i], divided by `allowed`. The test passes if the result
@@ -66,7 +66,7 @@ for (const name of shippedNames.filter((one) => !one.endsWith("_int8"))) {
       continue;
     }
     test(`${name}.${variant}`, async (t) => {
-      const kernel = await load(name, { variant });
+      const kernel = await load(shipped(name), { variant });
       const { description } = kernel;
       const { model, mask } = description;
       const random = randomOf(7);
