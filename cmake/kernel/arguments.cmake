@@ -164,7 +164,14 @@ endfunction()
 macro(ladon_kernel_read_arguments)
   ladon_kernel_vocabulary()
   cmake_parse_arguments(arg "${ladon_kernel_flags}" "${ladon_kernel_values}" "${ladon_kernel_lists}" ${given_arguments})
-  ladon_kernel_check_words()
+  string(JOIN ", " flags ${ladon_kernel_flags})
+  string(JOIN ", " others ${ladon_kernel_values} ${ladon_kernel_lists})
+  list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
+  ladon_kernel_refuse("'${unknown}' is unknown; allowed: ${others}, each with a value, and ${flags}" unknown)
+  ladon_kernel_refuse("no value is given for ${arg_KEYWORDS_MISSING_VALUES}" DEFINED arg_KEYWORDS_MISSING_VALUES)
+  foreach(size QUERIES MODEL)
+    ladon_kernel_refuse("${size} is missing; QUERIES and MODEL are needed" NOT DEFINED arg_${size})
+  endforeach()
   foreach(argument IN LISTS ladon_kernel_flags)
     ladon_kernel_truth(${argument}_given arg_${argument})
   endforeach()
@@ -196,22 +203,10 @@ macro(ladon_kernel_read_arguments)
   ladon_kernel_default(VALUE_MODEL ${arg_MODEL})
   ladon_kernel_check_shape()
   ladon_kernel_check_mask()
-  ladon_kernel_check_rotary()
   ladon_kernel_check_build()
 endmacro()
 
-function(ladon_kernel_check_words)
-  list(JOIN ladon_kernel_flags ", " flags)
-  string(JOIN ", " others ${ladon_kernel_values} ${ladon_kernel_lists})
-  list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
-  ladon_kernel_refuse("'${unknown}' is unknown; allowed: ${others}, each with a value, and ${flags}" unknown)
-  ladon_kernel_refuse("no value is given for ${arg_KEYWORDS_MISSING_VALUES}" DEFINED arg_KEYWORDS_MISSING_VALUES)
-  foreach(size QUERIES MODEL)
-    ladon_kernel_refuse("${size} is missing; QUERIES and MODEL are needed" NOT DEFINED arg_${size})
-  endforeach()
-endfunction()
-
-# Checks the rules that relate sizes and layouts to each other.
+# Checks the rules that relate sizes to each other, and the layout to the precision.
 function(ladon_kernel_check_shape)
   math(EXPR rest "${arg_MODEL} % ${arg_HEADS}")
   ladon_kernel_refuse("HEADS is ${arg_HEADS} and MODEL ${arg_MODEL}; allowed: HEADS that divide MODEL, or a HEAD_WIDTH"
@@ -228,6 +223,17 @@ if keys and values come from different tokens, CONTEXT CACHE"
     NOT arg_KEY_MODEL EQUAL arg_VALUE_MODEL AND NOT arg_CACHE)
   ladon_kernel_refuse("LAYOUT is ${arg_LAYOUT}; with PRECISION ${arg_PRECISION}, whose weights are (out, in), allowed: \
 in_proj, separate_qkv" arg_LAYOUT MATCHES "^(per_head|in_out)$" AND NOT arg_PRECISION MATCHES "^float32$")
+  if(ROTARY_given)
+    list(GET arg_ROTARY 1 width)
+    list(GET arg_ROTARY 2 positions)
+    math(EXPR odd "${width} % 2")
+    ladon_kernel_refuse("ROTARY's width is ${width}; allowed: an even number of the ${arg_HEAD_WIDTH} features of a head"
+      odd OR width GREATER arg_HEAD_WIDTH)
+    ladon_kernel_refuse("ROTARY has ${positions} positions; allowed: at least one for each query and key"
+      positions LESS arg_QUERIES OR (positions LESS arg_KEYS AND NOT arg_CACHE))
+    ladon_kernel_refuse("ROTARY puts query i at position i + KEYS - QUERIES; with more queries than keys the first have none"
+      (arg_CONTEXT OR arg_PROJECTIONS MATCHES "^without$") AND arg_QUERIES GREATER arg_KEYS)
+  endif()
 endfunction()
 
 function(ladon_kernel_check_mask)
@@ -248,20 +254,6 @@ for one side, allowed: all" window IN_LIST arg_MASK AND (NOT WINDOW_given OR sid
     OFFSET_given AND NOT arg_OFFSET MATCHES "^run_time$" AND alibi IN_LIST arg_MASK)
   ladon_kernel_refuse("OFFSET is given; with CACHE, a new token follows the tokens in the cache, and no other offset is \
 allowed" OFFSET_given AND arg_CACHE AND NOT arg_CONTEXT)
-endfunction()
-
-function(ladon_kernel_check_rotary)
-  if(ROTARY_given)
-    list(GET arg_ROTARY 1 width)
-    list(GET arg_ROTARY 2 positions)
-    math(EXPR odd "${width} % 2")
-    ladon_kernel_refuse("ROTARY's width is ${width}; allowed: an even number of the ${arg_HEAD_WIDTH} features of a head"
-      odd OR width GREATER arg_HEAD_WIDTH)
-    ladon_kernel_refuse("ROTARY has ${positions} positions; allowed: at least one for each query and key"
-      positions LESS arg_QUERIES OR (positions LESS arg_KEYS AND NOT arg_CACHE))
-    ladon_kernel_refuse("ROTARY puts query i at position i + KEYS - QUERIES; with more queries than keys the first have none"
-      (arg_CONTEXT OR arg_PROJECTIONS MATCHES "^without$") AND arg_QUERIES GREATER arg_KEYS)
-  endif()
 endfunction()
 
 # ladon_kernel_isas(<variable>): sets <variable> to the instruction sets for which DISPATCH compiles the kernel. With
