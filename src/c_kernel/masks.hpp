@@ -9,10 +9,9 @@
 //     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
-// A new mask of C kernels needs only its C++ files in include/ladon and an entry in this file, which `Entries` lists.
-// Two programs read this file as text: CMake reads the names and the base classes (ladon_kernel_mask_names in
-// cmake/kernel/arguments.cmake), and wasm/tools/mask-options.mjs reads the options, from which it makes TypeScript
-// types.
+// A new mask of C kernels needs its C++ files in include/ladon, an entry in this file, which `Entries` lists, and its
+// name in cmake/kernel/arguments.cmake. wasm/tools/mask-options.mjs reads the options from the text of this file, and
+// makes TypeScript types.
 #pragma once
 
 #include <cstddef>
