@@ -182,7 +182,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
           for (std::size_t p = first; p < first + count; ++p) {
             const Range range = tokens_of<k>(p, 1, active);
             matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(p), 1,
-                                                Epilogue<k.width()>{projected, 0});
+                                                StoreProjected<k.width()>{projected, 0});
             finish.template operator()<typename Simd::template Pack<P.lanes>, Packs>(range);
             scatter<shape.keys, k.width()>(projected, range.end - range.begin, range.begin, to);
           }
@@ -197,7 +197,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     const Range groups = share.of(shape.kv_heads);
     for_panels<q, last_q, shape.queries>(
         tokens, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-          const Epilogue<P.width()> project{scratch.projected.data, 0};
+          const StoreProjected<P.width()> project{scratch.projected.data, 0};
           for (std::size_t p = first; p < first + count; ++p) {
             const Range range = tokens_of<q>(p, 1, tokens);
             const auto x = call.x.template panels_from<shape.model, q.width()>(p);

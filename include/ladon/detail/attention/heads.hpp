@@ -184,7 +184,7 @@ struct MultiHeadSteps {
       const auto in = input.template convert<Simd, P, Packs, shape.concat_width()>(heads, first, count);
       matmul<Simd, P, Packs, shape.model, shape.concat_width()>(
           w.output(), in.template panels_from<shape.concat_width(), q.width()>(first), count,
-          Epilogue<P.width()>{y + first * out_stride, out_stride});
+          StoreProjected<P.width()>{y + first * out_stride, out_stride});
     };
     for_panels<q, last_q, shape.queries, panels_at_a_time<Simd, q, shape.queries, shape.concat_width()>>(active, run,
                                                                                                          share);
@@ -208,7 +208,7 @@ struct MultiHeadSteps {
     for_panels<k, last_k, shape.keys, panels_at_a_time<Simd, k, shape.keys, Inner>>(
         active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
-                                              Epilogue<k.width()>{out + first * out_stride, out_stride});
+                                              StoreProjected<k.width()>{out + first * out_stride, out_stride});
         });
   }
   template <class W, class Context, class Data>

@@ -167,10 +167,10 @@ inline constexpr std::size_t last_rows = 4;
 // behind `first_pack_end`, the scores of the first pack are skipped. Under a causal mask, this saves a quarter of the
 // products of the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
-LADON_PRODUCT constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
-                                    Range LADON_ARGUMENT unmasked, const BoundMask& mask,
-                                    typename Form::Pack (&maximum)[Form::packs],
-                                    [[maybe_unused]] std::size_t first_pack_end = 0) noexcept {
+LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
+                                        Range unmasked, const BoundMask& mask,
+                                        typename Form::Pack (&maximum)[Form::packs],
+                                        [[maybe_unused]] std::size_t first_pack_end) noexcept {
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
   const Range range = scored.keys;
@@ -212,6 +212,26 @@ LADON_PRODUCT constexpr void scores(const QueryBlock& block, const ScoreBlock& s
     }
     for_row_tiles<key_width, Form::tile_rows>([&]<std::size_t Rows>(std::size_t row)
                                                   LADON_TILE_LAMBDA { tile.template operator()<Rows, 0>(row); });
+  }
+}
+
+// The same as a function of its own, unless the tiles leave half of the registers to the surrounding code
+// (inlines_product).
+template <class Form, class Function, bool Halves = false, class BoundMask>
+LADON_PRODUCT constexpr void separate_scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
+                                             Range LADON_ARGUMENT unmasked, const BoundMask& mask,
+                                             typename Form::Pack (&maximum)[Form::packs],
+                                             std::size_t first_pack_end) noexcept {
+  score_tiles<Form, Function, Halves>(block, scored, keys, unmasked, mask, maximum, first_pack_end);
+}
+template <class Form, class Function, bool Halves = false, class BoundMask>
+LADON_INLINE constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
+                                   const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],
+                                   std::size_t first_pack_end = 0) noexcept {
+  if constexpr (Form::packs == 1 && target::Current::inlined_product_weights >= Form::key_width * Form::head_width) {
+    score_tiles<Form, Function, Halves>(block, scored, keys, unmasked, mask, maximum, first_pack_end);
+  } else {
+    separate_scores<Form, Function, Halves>(block, scored, keys, unmasked, mask, maximum, first_pack_end);
   }
 }
 

@@ -47,6 +47,7 @@ struct Defaults {
   static constexpr bool advances_pointers = false;
   static constexpr bool joins_queries = false;
   static constexpr std::size_t inlined_product_weights = 0;
+  static constexpr bool projections_share_code = true;
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // Attention.

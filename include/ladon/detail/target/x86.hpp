@@ -17,6 +17,7 @@
 namespace LADON_NAMESPACE::detail::target {
 
 struct X86 : Defaults {
+  static constexpr bool projections_share_code = false;
 #if LADON_VNNI
   using Int8Element = std::uint8_t;  // the unsigned operand of vpdpbusd
 #else
