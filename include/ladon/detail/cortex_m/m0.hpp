@@ -65,13 +65,6 @@ inline constexpr std::uint32_t sum_shift = [] {
   return shift;
 }();
 
-// Returns sum * token_scale * scale + bias, computed with floats: if multiply_add cannot, or if deterministic.
-LADON_COLD inline float result_of_floats(std::int32_t sum, float token_scale, float scale, float bias) noexcept {
-  using Pack = vec::ArrayPack<1>;
-  const Pack both = Pack::broadcast(token_scale) * Pack::broadcast(scale);
-  return fma(Pack::broadcast(static_cast<float>(sum)), both, Pack::broadcast(bias)).lane[0];
-}
-
 // A product for panels of four tokens.
 struct Product {
   // As in Int8Rows. `bias` may be null.
@@ -125,13 +118,17 @@ struct TileRows {
       finish_with_floats(sums, token_scale, tokens, results);
     }
   }
+  // For numbers that multiply_add cannot compute, and for deterministic builds.
   LADON_COLD void finish_with_floats(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
                                      float* results) const noexcept {
+    using Pack = vec::ArrayPack<1>;
 #pragma GCC unroll 1
     for (std::size_t t = 0; t < tokens; ++t) {
 #pragma GCC unroll 1
       for (std::size_t r = 0; r < count; ++r) {
-        results[4 * r + t] = result_of_floats(*sums++, token_scale[t], scale[r], bias[r]);
+        const Pack both = Pack::broadcast(token_scale[t]) * Pack::broadcast(scale[r]);
+        const Pack sum = Pack::broadcast(static_cast<float>(*sums++));
+        results[4 * r + t] = fma(sum, both, Pack::broadcast(bias[r])).lane[0];
       }
     }
   }
@@ -159,16 +156,6 @@ LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_st
   }
 }
 
-// Adds the products of the converted weights and the tokens of a panel to `sums`.
-LADON_INLINE void add(const std::int32_t* words, std::size_t rows, const std::int32_t* x, std::size_t count,
-                      std::int32_t (&sums)[12]) noexcept {
-  if (rows == 3) {
-    add_3_packed_rows(words, x, count, reinterpret_cast<std::int32_t(*)[3]>(sums));
-  } else {
-    add_4_tokens(words, x, count, sums);
-  }
-}
-
 // Computes the product, three rows at a time, and then single rows.
 LADON_NOINLINE inline void multiply(const Product& product) noexcept {
   const std::size_t inner = product.inner, block = product.block;
@@ -189,7 +176,11 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
       for (std::size_t i = 0; i < inner; i += block) {
         const std::size_t count = inner - i < block ? inner - i : block;
         if (block < inner) convert(weight + i, product.row_stride, rows, count, product.words);
-        add(product.words, rows, panel + 4 * i, count, sums);
+        if (rows == 3) {
+          add_3_packed_rows(product.words, panel + 4 * i, count, reinterpret_cast<std::int32_t(*)[3]>(sums));
+        } else {
+          add_4_tokens(product.words, panel + 4 * i, count, sums);
+        }
       }
       tile.finish(sums, product.token_scale + 4 * p, product.tokens, out);
       if (product.finish != nullptr) product.finish(product.epilogue, out, p, row, rows);

@@ -111,12 +111,6 @@ LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
   }
 }
 
-#define LADON_DSP_SCALE_4(a, b, c, d)                                                                            \
-  "vmul.f32 " #a ", " #a ", s16\n\tvmul.f32 " #b ", " #b ", s17\n\tvmul.f32 " #c ", " #c ", s18\n\tvmul.f32 " #d \
-  ", " #d ", s19\n\t"
-#define LADON_DSP_ROUND_4(a, b, c, d)                                                                            \
-  "vadd.f32 " #a ", " #a ", s20\n\tvadd.f32 " #b ", " #b ", s20\n\tvadd.f32 " #c ", " #c ", s20\n\tvadd.f32 " #d \
-  ", " #d ", s20\n\t"
 // Packs the integers (the low 16 bits of FPU registers) of two features of each of two tokens into one register for
 // each token. To add and subtract `limit`, with saturation, limits each integer to the largest q.
 #define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
@@ -144,10 +138,11 @@ LADON_NOINLINE inline void quantise_quads(const float* panel, std::size_t quads,
       "ldmia r3, {r9-r12}\n"
       "1:\n\t"
       "vldmia r0!, {s0-s15}\n\t"
-      LADON_DSP_SCALE_4(s0, s1, s2, s3) LADON_DSP_SCALE_4(s4, s5, s6, s7)
-      LADON_DSP_SCALE_4(s8, s9, s10, s11) LADON_DSP_SCALE_4(s12, s13, s14, s15)
-      LADON_DSP_ROUND_4(s0, s1, s2, s3) LADON_DSP_ROUND_4(s4, s5, s6, s7)
-      LADON_DSP_ROUND_4(s8, s9, s10, s11) LADON_DSP_ROUND_4(s12, s13, s14, s15)
+      ".irp i, 0, 4, 8, 12\n\tvmul.f32 s\\i, s\\i, s16\n\t.endr\n\t"
+      ".irp i, 1, 5, 9, 13\n\tvmul.f32 s\\i, s\\i, s17\n\t.endr\n\t"
+      ".irp i, 2, 6, 10, 14\n\tvmul.f32 s\\i, s\\i, s18\n\t.endr\n\t"
+      ".irp i, 3, 7, 11, 15\n\tvmul.f32 s\\i, s\\i, s19\n\t.endr\n\t"
+      ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n\tvadd.f32 s\\i, s\\i, s20\n\t.endr\n\t"
       LADON_DSP_PACK_2(r4, r5, "s0, s1", "s8, s9", r9, r10) LADON_DSP_PACK_2(r6, r7, "s2, s3", "s10, s11", r11, r12)
       "stmia r1!, {r4-r7}\n\t"
       LADON_DSP_PACK_2(r4, r5, "s4, s5", "s12, s13", r9, r10) LADON_DSP_PACK_2(r6, r7, "s6, s7", "s14, s15", r11, r12)
@@ -161,8 +156,6 @@ LADON_NOINLINE inline void quantise_quads(const float* panel, std::size_t quads,
         "s16", "s17", "s18", "s19", "s20", "cc", "memory");
 }
 #undef LADON_DSP_PACK_2
-#undef LADON_DSP_ROUND_4
-#undef LADON_DSP_SCALE_4
 
 // Converts the weights of two rows to 16 bits: pairs [pairs][2 rows]. The rows need no alignment.
 LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::int8_t* row1, std::size_t features,
