@@ -3,9 +3,6 @@
 #pragma once
 
 #include <ladon/mask/additive.hpp>
-#include <ladon/mask/alibi.hpp>
-#include <ladon/mask/both.hpp>
-#include <ladon/mask/padding.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/mask/position.hpp>
 #include <ladon/mask/table.hpp>

@@ -34,7 +34,7 @@ enum class NormOrder { post, pre };
 enum class FinalNorm { without, with };
 
 // Which keys a query sees: those that all chosen masks show (mask.hpp). Several masks are joined in the order of the
-// members: the last mask takes its data from options.mask.second (mask/both.hpp).
+// members: the last mask takes its data from options.mask.second (mask/policy.hpp).
 struct MaskKind {
   bool causal = false;                           // no key after the query
   std::size_t left = all;                        // at most so many keys before the query (mask::Window)

@@ -32,7 +32,7 @@ struct Score {
   std::vector<float> sinks{};  // [heads]: logits that the sum of the softmax includes (score.hpp); empty: no sinks
   Rotary rotary{};
   // True if the library rounds queries, keys, values and the weights of the softmax to bfloat16
-  // (ladon/detail/attention/bfloat16_attention.hpp).
+  // (ladon/detail/attention/operands.hpp).
   bool in_pairs = false;
 };
 

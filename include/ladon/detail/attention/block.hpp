@@ -15,7 +15,6 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/attention/bfloat16_attention.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/operands.hpp>
 #include <ladon/detail/attention/scores.hpp>
@@ -65,7 +64,7 @@ struct AttendForm {
   static constexpr bool is_single = is_single_token<Simd, T> && L::keys.lanes > 1;
   // Whether the keys and values come from a bfloat16 or int8 cache, and are converted to floats for each key block.
   static constexpr bool widened = is_widened<View>;
-  static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;  // detail/attention/bfloat16_attention.hpp
+  static constexpr bool uses_pairs = std::is_same_v<View, PairPanels>;
   static constexpr bool uses_block_floats = detail::uses_block_floats<typename D::Weights, Vectors> && !widened &&
                                             !uses_pairs && T.width() == 4 && L::keys.width() == 4 &&
                                             shape.head_width <= block_floats::most_width;

@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include <ladon/detail/attention/block.hpp>
-#include <ladon/detail/attention/rotary.hpp>
 #include <ladon/detail/panel/call_memory.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/panel/workspace.hpp>

@@ -23,7 +23,6 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/block.hpp>
-#include <ladon/detail/attention/rotary.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/detail/product/product.hpp>
 #include <ladon/weights.hpp>
@@ -53,7 +52,7 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// Whether attention computes with pairs of bfloat16 numbers (bfloat16_attention.hpp). Attention to a cache and
+// Whether attention computes with pairs of bfloat16 numbers (operands.hpp). Attention to a cache and
 // attention of a single query compute with floats.
 template <Shape S, class Precision, class Vectors>
 inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&

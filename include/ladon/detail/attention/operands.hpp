@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of the attention kernels. Keys are processed in key blocks, so the workspace never holds the scores of
-// all queries and all keys.
+// The operands of the attention kernels, and how they are prepared: rounded to pairs of bfloat16 numbers, and rotated.
+// Keys are processed in key blocks, so the workspace never holds the scores of all queries and all keys.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/checks.hpp>
 #include <ladon/detail/panel/panels.hpp>
 #include <ladon/detail/product/tile.hpp>
 #include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/elementary.hpp>
 #include <ladon/mask/policy.hpp>
+#include <ladon/position.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
 
@@ -106,7 +109,7 @@ struct QueryBlockSizes {
   std::size_t head_width;
   std::size_t value_width;
   bool uses_block_floats = false;  // computes with integers (detail/cortex_m/m0_attention.hpp)
-  bool uses_pairs = false;         // detail/attention/bfloat16_attention.hpp
+  bool uses_pairs = false;         // of bfloat16 numbers
   // Whether the kernels get the keys or values of one key block only, converted to floats
   // (detail/panel/cache_panels.hpp).
   bool widened = false;
@@ -139,5 +142,127 @@ struct QueryBlockForm {
   // Returns the first key in the arrays that the kernels read, for a key block that begins at `begin`.
   static constexpr std::size_t first_key(std::size_t begin) noexcept { return Sizes.widened ? begin : 0; }
 };
+
+// Attention with bfloat16 numbers, for bfloat16 and int8 weights on targets that multiply pairs of them
+// (target::Defaults::attends_in_pairs). Queries, keys, values and weights are rounded to the nearest bfloat16. Scores,
+// maxima, exponentials and all sums are float32. A pair takes the place of a float (detail/vec/dot.hpp):
+//     queries   Q^T [(head width + 1) / 2][query width]             a pair has two features of one query
+//     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
+//     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys
+//     weights   P^T [(keys of the block + 1) / 2][query width]      a pair has the weights of two neighbouring keys
+//
+// If the number of features or keys is odd, the second number of the last pair is 0.
+//
+// The sum of the softmax adds the rounded weights. With rounding errors e_k of the weights p_k, values v_k and output
+// o, the error of the output is then (sum of e_k (v_k - o)) / (sum of p_k). It is 0 if all values are equal. With exact
+// weights in the sum, the error (sum of e_k v_k) / (sum of p_k) would grow with the mean of the values.
+
+// A view of the keys or the values of a head, in pairs.
+struct PairPanels {
+  const float* data;
+};
+
+// Whether `View` is a view of a bfloat16 or int8 cache, whose elements must be converted to floats.
+template <class View>
+inline constexpr bool is_widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
+
+LADON_INLINE constexpr std::size_t pairs_of(std::size_t count) noexcept { return (count + 1) / 2; }
+
+// Rounds the features of panels [panels][Features][Width] to pairs [panels][pairs_of(Features)][Width], in place.
+template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
+LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noexcept {
+  using Pairs = vec::BFloat16Pairs<Pack>;
+  float* to = data;
+  for (std::size_t p = 0; p < panels; ++p) {
+    const float* const panel = data + p * Features * Width;
+    for (std::size_t i = 0; i < Features; i += 2, to += Width) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) {
+        const Pack first = Pack::load(panel + i * Width + v * Pack::lanes);
+        const Pack second =
+            i + 1 < Features ? Pack::load(panel + (i + 1) * Width + v * Pack::lanes) : Pack::broadcast(0.0f);
+        Pairs::to_pairs(first, second).store(to + v * Pack::lanes);
+      }
+    }
+  }
+}
+
+// Rounds the values of the first `keys` keys from [panels][Features][Width] floats to [panels][Features][Width / 2]
+// pairs, in place.
+template <class Pack, std::size_t Width, std::size_t Features>
+LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept {
+  static_assert(Width % 2 == 0);
+  const std::size_t rows = (keys + Width - 1) / Width * Features;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float* const from = data + r * Width;
+    float* const to = data + r * (Width / 2);
+    if constexpr (Pack::lanes == 1) {
+      for (std::size_t i = 0; i < Width; i += 2) to[i / 2] = vec::to_pair(from[i], from[i + 1]);
+    } else {
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Width; i += Pack::lanes) {
+        vec::BFloat16Pairs<Pack>::store_neighbours(Pack::load(from + i), to + i / 2);
+      }
+    }
+  }
+  if (keys % 2 == 0) return;
+  float* const last = data + (keys / Width * Features * Width + keys % Width) / 2;
+  for (std::size_t i = 0; i < Features; ++i) last[i * (Width / 2)] = vec::only_first(last[i * (Width / 2)]);
+}
+
+// The rotary position embedding (position.hpp) turns the features (x, y) of a pair into (x cos - y sin, x sin + y cos).
+
+// Rotates the first `tokens` tokens of `panel` [head width][Width] in place. The token in lane t has the position
+// `data.offset` + `position` + t.
+template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
+constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
+                            float* panel) noexcept {
+  static_assert(Position::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
+  if constexpr (Position::optional) {
+    if (data.table == nullptr) return;
+  }
+  LADON_EXPECTS(data.table != nullptr, "ladon: position::Rotary needs a table: options.position.table",
+                caller_of(data));
+  const typename Position::Table& table = *data.table;
+  const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(data.offset) + position;
+  LADON_EXPECTS(start >= 0, "ladon: rotary embedding has no position before the first", caller_of(data),
+                {{"position", start}});
+  const auto first = static_cast<std::size_t>(start);
+  LADON_EXPECTS(first + tokens <= Position::positions, "ladon: the rotary table ends before these positions",
+                caller_of(data),
+                {{"first position", first}, {"tokens", tokens}, {"positions of the table", Position::positions}});
+  constexpr std::size_t half = Position::width / 2;
+  constexpr bool neighbours = Position::pairing == Pairing::neighbours;
+  for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {
+    const std::size_t at = first + v * Pack::lanes;
+    // Lanes without a token load 0, because the table may end before their positions.
+    const std::size_t used = tokens - v * Pack::lanes < Pack::lanes ? tokens - v * Pack::lanes : Pack::lanes;
+    const auto load = [&](const float* from) {
+      return used == Pack::lanes ? Pack::load(from + at) : Pack::load_partial(from + at, used);
+    };
+    for (std::size_t pair = 0; pair < half; ++pair) {
+      float* const a = panel + (neighbours ? 2 * pair : pair) * Width + v * Pack::lanes;
+      float* const b = a + (neighbours ? 1 : half) * Width;
+      const Pack cosine = load(table.cosine[pair]), sine = load(table.sine[pair]);
+      const Pack x = Pack::load(a), y = Pack::load(b);
+      (x * cosine - y * sine).store(a);
+      fma(x, sine, y * cosine).store(b);
+    }
+  }
+}
+
+// Rotates the first `active` keys K^T [panels][head width][T.width()] of a head. Key j has the position `data.offset` +
+// j.
+template <class Position, class Pack, PanelLayout T, std::size_t Keys, std::size_t HeadWidth>
+constexpr void apply_rotary_to_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
+  for_panels<T, T, Keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
+    for (std::size_t p = first; p < first + count; ++p) {
+      const std::size_t begin = p * T.width();
+      const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();
+      apply_rotary<Position, Pack, Packs, T.width(), HeadWidth>(data, static_cast<std::ptrdiff_t>(begin), tokens,
+                                                                keys + begin * HeadWidth);
+    }
+  });
+}
 
 }  // namespace LADON_NAMESPACE::detail

@@ -66,7 +66,7 @@ struct RunningSoftmax {
   }
 
   // The next three functions can also round weights to bfloat16, in pairs of neighbouring keys: [(keys + 1) / 2][Width]
-  // (bfloat16_attention.hpp). weights_of_step computes one key, or a pair of keys, and adds to `total`. A tile calls it
+  // (operands.hpp). weights_of_step computes one key, or a pair of keys, and adds to `total`. A tile calls it
   // between its steps and needs all registers, so `shift_` is read from memory for each key.
   template <std::size_t Width, bool Pairs>
   LADON_INLINE constexpr void weights_of_step(const float* scores, float* weights,

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/mask/both.hpp>
+#include <ladon/mask/policy.hpp>
 #include <ladon/mask/position.hpp>
 #include <ladon/model.hpp>
 
