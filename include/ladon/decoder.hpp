@@ -129,7 +129,7 @@ struct DecoderLayer {
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
                             const Options& options = {}, const MapsType& maps = {}) noexcept {
     detail::StackSteps<DecoderLayer, 1>::run(&weights, detail::NoNorm{}, {x.data, y.data, memory.data}, options,
-                                             scratch, [&](std::size_t) { return captures(maps); });
+                                             scratch, detail::no_caches, [&](std::size_t) { return captures(maps); });
   }
 
   // Stores the keys and values of the first options.memory.keys tokens of `memory` in `cache`, and loses its content.
@@ -144,7 +144,7 @@ struct DecoderLayer {
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapsType = detail::NoCapture>
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                Memory&& scratch, const Options& options = {}, const MapsType& maps = {}) noexcept {
-    detail::StackSteps<DecoderLayer, 1>::extend(
+    detail::StackSteps<DecoderLayer, 1>::run(
         &weights, detail::NoNorm{}, {x.data, y.data}, options, scratch,
         [&](std::size_t) { return detail::DecoderCaches<Cache, MemoryCache>{cache, memory}; },
         [&](std::size_t) { return captures(maps); }, cache, memory);
@@ -168,7 +168,7 @@ struct DecoderLayer {
       return DecoderOptions<std::remove_const_t<decltype(self)>, MemoryOptions>{self, options.memory};
     }
   }
-  static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
+  static constexpr detail::LayerLengths lengths(const Options& options, detail::NoCaches) noexcept {
     static_assert(
         shape.queries == shape.keys,
         "ladon: a decoder attends to itself, so it has as many keys as queries. The memory has a separate length. "
@@ -227,7 +227,7 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
                             const Options& options = {}, const MapsType& maps = {}) noexcept {
     Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data, memory.data}, options, scratch,
-                     Base::captures_of(maps));
+                     detail::no_caches, Base::captures_of(maps));
   }
 
   static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCaches& caches,
@@ -242,8 +242,8 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
     const auto caches_of = [&](std::size_t i) {
       return detail::DecoderCaches<typename Layer::Cache, typename Layer::MemoryCache>{caches[i], memory[i]};
     };
-    Base::Steps::extend(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch, caches_of,
-                        Base::captures_of(maps), caches, memory);
+    Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch, caches_of,
+                     Base::captures_of(maps), caches, memory);
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, run, "x, memory, weights, y, workspace, options, maps", Input,

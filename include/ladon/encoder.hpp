@@ -84,14 +84,14 @@ struct EncoderLayer {
   static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {
     detail::StackSteps<EncoderLayer, 1>::run(&weights, detail::NoNorm{}, {x.data, y.data}, options, memory,
-                                             [&](std::size_t) { return captures(map); });
+                                             detail::no_caches, [&](std::size_t) { return captures(map); });
   }
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text, like MultiHeadAttention::extend.
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {
-    detail::StackSteps<EncoderLayer, 1>::extend(
+    detail::StackSteps<EncoderLayer, 1>::run(
         &weights, detail::NoNorm{}, {x.data, y.data}, options, memory,
         [&](std::size_t) { return detail::EncoderCaches<Cache>{cache}; }, [&](std::size_t) { return captures(map); },
         cache);
@@ -110,15 +110,15 @@ struct EncoderLayer {
   static constexpr decltype(auto) options_of(const Options& options, std::size_t layer) noexcept {
     return detail::options_of_kind<M, Position>(options, layer);
   }
-  static constexpr detail::LayerLengths lengths(const Options& options) noexcept {
-    static_assert(shape.queries == shape.keys,
-                  "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "
-                  "of a cache, call extend");
-    return {options.lengths()};
-  }
-  static constexpr detail::LayerLengths lengths(const Options& options, const auto&) noexcept {
-    const std::size_t tokens = options.lengths().queries;
-    return {{tokens, tokens}};
+  template <class Caches>
+  static constexpr detail::LayerLengths lengths(const Options& options, const Caches&) noexcept {
+    if constexpr (!Caches::cached) {
+      static_assert(shape.queries == shape.keys,
+                    "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "
+                    "of a cache, call extend");
+    }
+    const Lengths lengths = options.lengths();
+    return {{lengths.queries, Caches::cached ? lengths.queries : lengths.keys}};
   }
   static constexpr detail::NoCapture captures(detail::NoCapture none) noexcept { return none; }
   static constexpr auto captures(Map map) noexcept { return detail::wanted<shape>(map.data); }

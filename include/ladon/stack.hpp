@@ -63,7 +63,8 @@ struct Stack {
   template <detail::MemoryOf<Shared, Scratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
   static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             const MapsType& maps = {}) noexcept {
-    Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, captures_of(maps));
+    Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, detail::no_caches,
+               captures_of(maps));
   }
 
   // Computes the next tokens of a text, like MultiHeadAttention::extend. Layer i uses caches[i].
@@ -71,8 +72,8 @@ struct Stack {
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, const MapsType& maps = {}) noexcept {
     const auto caches_of = [&](std::size_t i) { return detail::EncoderCaches<typename Layer::Cache>{caches[i]}; };
-    Steps::extend(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of,
-                  captures_of(maps), caches);
+    Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of, captures_of(maps),
+               caches);
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, maps", Input, const Weights&,

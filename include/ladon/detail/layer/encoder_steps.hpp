@@ -165,6 +165,7 @@ struct LayerLengths {
 struct NoCaches {
   static constexpr bool cached = false;
 };
+inline constexpr auto no_caches = [](std::size_t) { return NoCaches{}; };
 template <class Cache>
 struct EncoderCaches {
   static constexpr bool cached = true;
@@ -183,9 +184,6 @@ struct LayerCall {
   CallShare share;
   std::size_t first;
 };
-template <class Options, class Caches, class Captures, class CallShare>
-LayerCall(LayerLengths, const Options&, Caches, Captures, CallShare, std::size_t)
-    -> LayerCall<Options, Caches, Captures, CallShare>;
 
 template <class Layer, class Simd>
 struct EncoderSteps {

@@ -50,20 +50,6 @@ struct ScoreOfKind : score::Scaled {
   static constexpr bool sinks = K.sinks;
 };
 
-template <Model M>
-struct LayoutOfModel {
-  static constexpr LayoutKind kind = M.layout;
-  using Separate = std::conditional_t<kind == LayoutKind::separate_qkv, layout::SeparateQKV, layout::InProj>;
-  using Textbook = std::conditional_t<kind == LayoutKind::per_head, layout::PerHead, layout::InOut>;
-  static constexpr bool textbook = kind == LayoutKind::per_head || kind == LayoutKind::in_out;
-  using Floats =
-      typename std::conditional_t<textbook, Textbook, Separate>::template Biased<M.projection_bias, M.output_bias>;
-  using Int8 = precision::Int8<M.activation_bits, M.precision == PrecisionKind::rotated_int8>;
-  using Rounded = std::conditional_t<M.precision == PrecisionKind::bfloat16, precision::BFloat16, Int8>;
-  using Type = typename Floats::template With<
-      std::conditional_t<M.precision == PrecisionKind::float32, precision::Float32, Rounded>>;
-};
-
 template <Model M, class Masks>
 struct SplitMasks : DecoderMasks<Masks, typename MaskOfKind<M.memory_mask>::Type> {};
 template <Model M, class Self, class Memory>
@@ -86,7 +72,16 @@ struct PositionOf {
   using Type = std::conditional_t<kind.positions == 0, position::None, Rotary>;
 };
 template <Model M>
-struct LayoutOf : detail::LayoutOfModel<M> {};
+struct LayoutOf {
+  static constexpr Order order = M.layout == LayoutKind::in_out ? Order::in_out : Order::out_in;
+  using Separate =
+      std::conditional_t<M.layout == LayoutKind::per_head, layout::MatrixPerHead, layout::PerProjection<order>>;
+  using Tensors = std::conditional_t<M.layout == LayoutKind::in_proj, layout::PackedInProj, Separate>;
+  using Int8 = precision::Int8<M.activation_bits, M.precision == PrecisionKind::rotated_int8>;
+  using Rounded = std::conditional_t<M.precision == PrecisionKind::bfloat16, precision::BFloat16, Int8>;
+  using Precision = std::conditional_t<M.precision == PrecisionKind::float32, precision::Float32, Rounded>;
+  using Type = layout::Layout<Tensors, M.projection_bias, M.output_bias, Precision>;
+};
 template <Model M>
 struct DecoderMasksOf {
   using Type = DecoderMasks<typename detail::MaskOfKind<detail::causal(M.mask)>::Type,

@@ -41,46 +41,32 @@ struct StackSteps {
   using Weights = typename Layer::Weights;
   using Options = typename Layer::Options;
 
-  // Computes rows.y from rows.x. Only the last layer skips inactive queries, because the next layer needs them as keys.
-  template <class Norm, class Memory, class CapturesOf>
+  // Computes rows.y from rows.x. caches_of(i) returns the caches of layer i. `owned` are the caches. With NoCaches,
+  // only the last layer skips inactive queries, because the next layer needs them as keys.
+  template <class Norm, class Memory, class CachesOf, class CapturesOf, class... Owned>
   static constexpr void run(const Weights* layers, const Norm& norm, StackRows rows, const Options& options,
-                            Memory& memory, CapturesOf captures_of) noexcept {
+                            Memory& memory, CachesOf caches_of, CapturesOf captures_of,
+                            const Owned&... owned) noexcept {
+    constexpr bool cached = decltype(caches_of(0))::cached;
     const Caller caller = caller_of(Layer::own(options));
     const auto share = share_of(memory, caller, phases);
-    const LayerLengths last = Layer::lengths(options);
-    const std::size_t longer = last.self.longer();
-    const LayerLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
+    const LayerLengths last = Layer::lengths(options, caches_of(Layers - 1));
+    const std::size_t longer = last.self.longer(), memory_tokens = cached ? 0 : last.memory.keys;
+    if (cached && longer == 0) return;
     expect_memory(caller,
                   {{rows.y, last.self.queries * shape.model},
                    {rows.x, longer * shape.model},
-                   {{rows.memory, last.memory.keys * shape.model}}},
-                  memory.shared, memory.scratch);
-    const auto compute = [&]<class Steps>(Steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
-      const auto& own = Layer::options_of(options, i);
-      const LayerCall call{i + 1 < Layers ? inner : last, own, NoCaches{}, captures_of(i), share, first};
-      Steps::run(layers[i], call, memory.shared, memory.scratch);
-    };
-    for_layers(layers, norm, rows, {longer, last.self.queries, last.memory.keys}, memory.shared, share, compute);
-  }
-
-  // Like `run`, for the next tokens of a text. caches_of(i) returns the caches of layer i. `owned` are the caches.
-  template <class Norm, class Memory, class CachesOf, class CapturesOf, class... Owned>
-  static constexpr void extend(const Weights* layers, const Norm& norm, StackRows rows, const Options& options,
-                               Memory& memory, CachesOf caches_of, CapturesOf captures_of,
-                               const Owned&... owned) noexcept {
-    const Caller caller = caller_of(Layer::own(options));
-    const auto share = share_of(memory, caller, phases);
-    const std::size_t tokens = Layer::own(options).lengths().queries;
-    if (tokens == 0) return;
-    expect_memory(caller, {{rows.y, tokens * shape.model}, {rows.x, tokens * shape.model}}, owned..., memory.shared,
-                  memory.scratch);
+                   {{rows.memory, memory_tokens * shape.model}}},
+                  owned..., memory.shared, memory.scratch);
     const auto compute = [&]<class Steps>(Steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
       const auto caches = caches_of(i);
+      LayerLengths lengths = cached ? Layer::lengths(options, caches) : last;
+      if (!cached && i + 1 < Layers) lengths.self.queries = lengths.memory.queries = longer;
       const auto& own = Layer::options_of(options, i);
-      const LayerCall call{Layer::lengths(options, caches), own, caches, captures_of(i), share, first};
+      const LayerCall call{lengths, own, caches, captures_of(i), share, first};
       Steps::run(layers[i], call, memory.shared, memory.scratch);
     };
-    for_layers(layers, norm, rows, {tokens, tokens, 0}, memory.shared, share, compute);
+    for_layers(layers, norm, rows, {longer, last.self.queries, memory_tokens}, memory.shared, share, compute);
   }
 
  private:
