@@ -88,26 +88,27 @@ template <class PackType, std::size_t Features, std::size_t Width, bool Rotated>
 struct PackFeatures {
   static_assert(!Rotated || Features % rotated_block == 0);
   using Pack = PackType;
-  static constexpr std::size_t count = Features, width = Width;
+  static constexpr std::size_t width = Width;
   static constexpr bool rotated = Rotated;
   static constexpr std::size_t block = Rotated ? rotated_block : 4;
-  static constexpr std::size_t whole = Features / block * block;
 
   const float* features;
 
-  // Calls visit(i, packs) for each whole block of features. The packs hold the features i .. i + block - 1, rotated if
-  // Rotated is true.
+  // Calls visit(i, packs) for each block of features. The packs hold the features i .. i + block - 1, rotated if
+  // Rotated is true, and zeros for those that are missing from the last block.
   template <class Visit>
-  LADON_INLINE constexpr void for_whole_blocks(const Visit& visit) const noexcept {
-    for (std::size_t i = 0; i < whole; i += block) {
+  LADON_INLINE constexpr void for_blocks(const Visit& visit) const noexcept {
+    for (std::size_t i = 0; i < Features; i += block) {
       Pack packs[block];
       LADON_UNROLL
-      for (std::size_t j = 0; j < block; ++j) packs[j] = at(i + j);
+      for (std::size_t j = 0; j < block; ++j) {
+        packs[j] = exists(i + j) ? Pack::load(features + (i + j) * Width) : Pack::broadcast(0.0f);
+      }
       if constexpr (Rotated) rotate_block(packs);
       visit(i, packs);
     }
   }
-  LADON_INLINE constexpr Pack at(std::size_t i) const noexcept { return Pack::load(features + i * Width); }
+  static LADON_INLINE constexpr bool exists(std::size_t i) noexcept { return Features % block == 0 || i < Features; }
 };
 
 // Four independent ranges hide the latency of min, max and fma.
@@ -115,7 +116,7 @@ template <int FeatureBits, class From>
 LADON_INLINE constexpr auto token_scale(From features) noexcept {
   using Pack = typename From::Pack;
   FeatureRange<Pack> range[4];
-  features.for_whole_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
+  features.for_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLL
     for (std::size_t j = 0; j < From::block; ++j) {
       range[j % 4].extend(packs[j]);
@@ -123,10 +124,6 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
       if (!From::rotated || j == 0) range[j % 4].check(packs[j]);
     }
   });
-  for (std::size_t i = From::whole; i < From::count; ++i) {
-    range[0].extend(features.at(i));
-    range[0].check(features.at(i));
-  }
   FeatureRange<Pack> all = (range[0] | range[1]) | (range[2] | range[3]);
   if constexpr (From::rotated) {  // differences of finite features may overflow
     all.check(all.low);
@@ -148,21 +145,14 @@ LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* par
   const auto integer = [&](const Pack& x)
                            LADON_INLINE_LAMBDA { return min(select(usable, x, zeros) * token.reciprocal, token.most); };
   Pack tuple[Dot::tuple_size];
-  features.for_whole_blocks([&](std::size_t i, const Pack* packs) LADON_INLINE_LAMBDA {
+  features.for_blocks([&](std::size_t i, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLL
     for (std::size_t first = 0; first < From::block; first += Dot::tuple_size) {
       LADON_UNROLL
       for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = integer(packs[first + j]);
-      Dot::store_tuple(tuple, zero, to + (i + first) * From::width);
+      if (From::exists(i + first)) Dot::store_tuple(tuple, zero, to + (i + first) * From::width);
     }
   });
-  for (std::size_t i = From::whole; i < From::count; i += Dot::tuple_size) {
-    LADON_UNROLL
-    for (std::size_t j = 0; j < Dot::tuple_size; ++j) {
-      tuple[j] = i + j < From::count ? integer(features.at(i + j)) : zeros;
-    }
-    Dot::store_tuple(tuple, zero, to + i * From::width);
-  }
   token.scale.store(parameters);
   if constexpr (vec::holds_zero_point<Element>) zero.store(parameters + From::width);
 }

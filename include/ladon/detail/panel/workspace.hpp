@@ -62,12 +62,9 @@ struct SelfShared {
 };
 
 template <Shape S, class Vectors, class Precision = precision::Float32>
-struct CrossShared {
+struct CrossShared : SelfShared<S, Vectors, Precision> {
   using L = detail::ShapeLayout<S, Vectors>;
-  Panels<S.queries, S.model, L::queries> x;
-  Panels<S.queries, S.concat_width(), L::queries> heads;
   Panels<S.keys, S.key_model, L::keys> context;
-  [[no_unique_address]] QueryInput<S, Vectors, Precision> input;
   [[no_unique_address]] detail::LinearInput<Precision, Vectors, S.keys, S.key_model, L::keys> context_input;
 };
 

@@ -64,16 +64,7 @@ struct XsimdVectors : target::Current {
   template <std::size_t N>
   static constexpr bool has = has_register<N>;
   template <std::size_t N>
-  struct PackOf {
-    using Type = XsimdPack<N>;
-  };
-  template <std::size_t N>
-    requires(N == 1)
-  struct PackOf<N> {
-    using Type = ArrayPack<1>;  // xsimd has no batch of one float
-  };
-  template <std::size_t N>
-  using Pack = typename PackOf<N>::Type;
+  using Pack = std::conditional_t<N == 1, ArrayPack<1>, XsimdPack<N>>;  // xsimd has no batch of one float
 };
 using NativeVectors = XsimdVectors;
 #elif LADON_HAS_HELIUM

@@ -8,6 +8,21 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
+// `first` becomes the lower half of each register, and `second` the upper half.
+template <class Register>
+LADON_INLINE void interleave_halves(Register& first, Register& second) noexcept {
+  const auto a = ladon::bit_cast<int64x2_t>(first), b = ladon::bit_cast<int64x2_t>(second);
+  first = ladon::bit_cast<Register>(vzip1q_s64(a, b));
+  second = ladon::bit_cast<Register>(vzip2q_s64(a, b));
+}
+// `first` becomes lanes 0 and 1 of each register, in turn, and `second` lanes 2 and 3.
+template <class Register>
+LADON_INLINE void interleave_words(Register& first, Register& second) noexcept {
+  const auto a = ladon::bit_cast<int32x4_t>(first), b = ladon::bit_cast<int32x4_t>(second);
+  first = ladon::bit_cast<Register>(vzip1q_s32(a, b));
+  second = ladon::bit_cast<Register>(vzip2q_s32(a, b));
+}
+
 template <>
 struct IntegerSums<XsimdPack<4>> {
   using Pack = XsimdPack<4>;
@@ -40,21 +55,17 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
   }
 #if LADON_ARM_I8MM
   static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
-    const int64x2_t a = vreinterpretq_s64_s32(first.sum), b = vreinterpretq_s64_s32(second.sum);
-    first.sum = vreinterpretq_s32_s64(vzip1q_s64(a, b));
-    second.sum = vreinterpretq_s32_s64(vzip2q_s64(a, b));
+    interleave_halves(first.sum, second.sum);
   }
   static LADON_INLINE void load_matrices(const std::int8_t* panel, const std::int8_t* next_step, Features& first,
                                          Features& second) noexcept {
-    const int32x4_t a = vreinterpretq_s32_s8(vld1q_s8(panel)), b = vreinterpretq_s32_s8(vld1q_s8(next_step));
-    first = vreinterpretq_s8_s32(vzip1q_s32(a, b));
-    second = vreinterpretq_s8_s32(vzip2q_s32(a, b));
+    first = load(panel), second = load(next_step);
+    interleave_words(first, second);
   }
   static LADON_INLINE void load_rows(const std::int8_t* row, const std::int8_t* next_row, Weights& first,
                                      Weights& second) noexcept {
-    const int64x2_t a = vreinterpretq_s64_s8(vld1q_s8(row)), b = vreinterpretq_s64_s8(vld1q_s8(next_row));
-    first = vreinterpretq_s8_s64(vzip1q_s64(a, b));
-    second = vreinterpretq_s8_s64(vzip2q_s64(a, b));
+    first = load_weights(row), second = load_weights(next_row);
+    interleave_halves(first, second);
   }
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     // volatile: with the intrinsic, g++ 12 loads the weights of all rows before the first SMMLA, and spills sums.
@@ -152,21 +163,17 @@ struct TupleDot<BFloat16, XsimdPack<4>> {
 #endif
   }
   static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
-    const float64x2_t a = vreinterpretq_f64_f32(first.batch), b = vreinterpretq_f64_f32(second.batch);
-    first = Pack::Batch(vreinterpretq_f32_f64(vzip1q_f64(a, b)));
-    second = Pack::Batch(vreinterpretq_f32_f64(vzip2q_f64(a, b)));
+    interleave_halves(first.batch.data, second.batch.data);
   }
   static LADON_INLINE void load_matrices(const BFloat16* panel, const BFloat16* next_step, Features& first,
                                          Features& second) noexcept {
-    const int32x4_t a = vreinterpretq_s32_bf16(load_row(panel)), b = vreinterpretq_s32_bf16(load_row(next_step));
-    first = vreinterpretq_bf16_s32(vzip1q_s32(a, b));
-    second = vreinterpretq_bf16_s32(vzip2q_s32(a, b));
+    first = load_row(panel), second = load_row(next_step);
+    interleave_words(first, second);
   }
   static LADON_INLINE void load_rows(const BFloat16* row, const BFloat16* next_row, Weights& first,
                                      Weights& second) noexcept {
-    const int64x2_t a = vreinterpretq_s64_bf16(load_row(row)), b = vreinterpretq_s64_bf16(load_row(next_row));
-    first = vreinterpretq_bf16_s64(vzip1q_s64(a, b));
-    second = vreinterpretq_bf16_s64(vzip2q_s64(a, b));
+    first = load_row(row), second = load_row(next_row);
+    interleave_halves(first, second);
   }
   // volatile, for the reason of add_matrix in dot_arm64.hpp.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {

@@ -134,40 +134,6 @@ struct IntegerSums<XsimdPack<Lanes>> {
 #endif
 };
 
-template <std::size_t Lanes>
-  requires(has_x86_integers<Lanes>)
-struct TupleDot<std::int16_t, XsimdPack<Lanes>> {
-  static constexpr std::size_t tuple_size = 2, features = 2;
-  using Pack = XsimdPack<Lanes>;
-  using Sums = IntegerSums<Pack>;
-  using Integers = X86Integers<Lanes>;
-  using Features = typename Integers::Type;
-
-  static LADON_INLINE Features load(const void* panel) noexcept { return Integers::load(panel); }
-  template <class Weight>
-  static LADON_INLINE Features weights(const Weight* weight) noexcept {
-    return Integers::broadcast(load_tuple<tuple_size>(weight));
-  }
-  static LADON_INLINE void add(Sums& sum, Features x, Features weights) noexcept {
-    sum.sum = Integers::add(sum.sum, Integers::products_of_pairs(x, weights));
-  }
-#if defined(__AVX512BW__)
-  static LADON_INLINE void add_folded(Sums& sum, const Pack& x, std::int64_t weights) noexcept
-    requires(Lanes == 16)
-  {
-    add(sum, Integers::bits(x.batch), Integers::broadcast(weights));
-  }
-#endif
-  static LADON_INLINE void add_products(Sums& sum, const std::int16_t* x, const std::int8_t* weight) noexcept {
-    add(sum, load(x), Integers::words(weight));
-  }
-  static LADON_INLINE void store_tuple(const Pack (&x)[2], const Pack&, std::int16_t* panel) noexcept {
-    const Pack offset = Pack::broadcast(round_to_low_bits);
-    Integers::store(Integers::merge_words(Integers::bits((x[0] + offset).batch), Integers::bits((x[1] + offset).batch)),
-                    panel);
-  }
-};
-
 #if LADON_VNNI
 // Returns `sum` plus the products of unsigned `x` and signed `w`. add_dot_at takes the address of `w`, as the memory
 // operand: otherwise, g++ would load the weights of several steps first, in an order that is slower.
@@ -207,52 +173,69 @@ LADON_INLINE Register add_dot_at(Register sum, Register x, const std::int8_t* w)
 #endif
 }
 #undef LADON_VEX
+#endif
 
-template <std::size_t Lanes>
-  requires(has_x86_integers<Lanes>)
-struct TupleDot<std::uint8_t, XsimdPack<Lanes>> {
-  static constexpr std::size_t tuple_size = 4, features = 4;
+// Pairs of 16-bit features, or four unsigned bytes with VNNI.
+template <class Element, std::size_t Lanes>
+  requires(has_x86_integers<Lanes> &&
+           (std::is_same_v<Element, std::int16_t> || (LADON_VNNI == 1 && std::is_same_v<Element, std::uint8_t>)))
+struct TupleDot<Element, XsimdPack<Lanes>> {
+  static constexpr std::size_t tuple_size = tuple_features<Element>, features = tuple_size;
+  static constexpr bool pairs = tuple_size == 2;
   using Pack = XsimdPack<Lanes>;
   using Sums = IntegerSums<Pack>;
   using Integers = X86Integers<Lanes>;
   using Features = typename Integers::Type;
 
   static LADON_INLINE Features load(const void* panel) noexcept { return Integers::load(panel); }
-  static LADON_INLINE Features weights(const std::int8_t* weight) noexcept {
+  template <class Weight>
+  static LADON_INLINE Features weights(const Weight* weight) noexcept {
     return Integers::broadcast(load_tuple<tuple_size>(weight));
   }
   static LADON_INLINE void add(Sums& sum, Features x, Features weights) noexcept {
-    sum.sum = add_dot(sum.sum, x, weights);
+    if constexpr (pairs) {
+      sum.sum = Integers::add(sum.sum, Integers::products_of_pairs(x, weights));
+    } else {
+      sum.sum = add_dot(sum.sum, x, weights);
+    }
   }
-#if defined(__AVX512VL__)
+#if defined(__AVX512BW__)
   static LADON_INLINE void add_folded(Sums& sum, const Pack& x, std::int64_t weights) noexcept
-    requires(Lanes > 4)
+    requires(Lanes == 16 || (Lanes == 8 && !pairs))
   {
     add(sum, Integers::bits(x.batch), Integers::broadcast(weights));
   }
   // Like add_folded, for 8 tokens in `x` and 4 tokens in `others`, with one broadcast.
   static LADON_INLINE void add_three_quarters(Sums& sum, IntegerSums<XsimdPack<8>>& other_sum, const Pack& x,
                                               const XsimdPack<8>& others, std::int64_t weights) noexcept
-    requires(Lanes == 16)
+    requires(Lanes == 16 && !pairs)
   {
     const auto broadcast = Integers::broadcast(weights);
     add(sum, Integers::bits(x.batch), broadcast);
     other_sum.sum = add_dot(other_sum.sum, X86Integers<8>::bits(others.batch), _mm512_castsi512_si256(broadcast));
   }
 #endif
-  static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
-    sum.sum = add_dot_at(sum.sum, load(x), weight);
+  static LADON_INLINE void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
+    if constexpr (pairs) {
+      add(sum, load(x), Integers::words(weight));
+    } else {
+      sum.sum = add_dot_at(sum.sum, load(x), weight);
+    }
   }
-  static LADON_INLINE void store_tuple(const Pack (&x)[4], const Pack& zero, std::uint8_t* panel) noexcept {
+  static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], [[maybe_unused]] const Pack& zero,
+                                       Element* panel) noexcept {
     const auto words = [&](std::size_t low, std::size_t high) LADON_INLINE_LAMBDA {
       const Pack offset = Pack::broadcast(round_to_low_bits);
       return Integers::merge_words(Integers::bits((x[low] + offset).batch), Integers::bits((x[high] + offset).batch));
     };
-    const auto zeros = Integers::multiply(Integers::integers(zero.batch), Integers::broadcast(0x01010101));
-    Integers::store(Integers::add_bytes(Integers::merge_bytes(words(0, 2), words(1, 3)), zeros), panel);
+    if constexpr (pairs) {
+      Integers::store(words(0, 1), panel);
+    } else {
+      const auto zeros = Integers::multiply(Integers::integers(zero.batch), Integers::broadcast(0x01010101));
+      Integers::store(Integers::add_bytes(Integers::merge_bytes(words(0, 2), words(1, 3)), zeros), panel);
+    }
   }
 };
-#endif
 
 #if LADON_BFLOAT16_DOT
 // The instructions for a register of 2 * N bfloat16 numbers. For g++, the product is assembly, for the reason of

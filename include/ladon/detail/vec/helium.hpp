@@ -161,10 +161,6 @@ struct HeliumPack {
  private:
   // See InMemory.
   static LADON_INLINE void keep_order() noexcept { asm volatile("" ::: "memory"); }
-  template <class F>
-  static LADON_INLINE HeliumPack each_lane(F f) noexcept {
-    return {float32x4_t{f(0), f(1), f(2), f(3)}};
-  }
 };
 
 LADON_INLINE HeliumBroadcast::operator HeliumPack() const noexcept { return {vdupq_n_f32(value)}; }

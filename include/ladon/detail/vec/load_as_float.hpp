@@ -16,116 +16,99 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-template <class Pack>
-LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
-  return Pack::load(from);
-}
-
 // Without this, g++ 12 would load the same bytes again for each multiply-add that uses the pack.
 template <class Pack>
 LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
 #if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && defined(__SSE2__)
   if constexpr (requires { typename Pack::Batch; }) {
-    if (!std::is_constant_evaluated()) {
-      typename Pack::Batch::register_type vector = loaded.batch;
-      asm("" : "+v"(vector));
-      return typename Pack::Batch(vector);
-    }
+    typename Pack::Batch::register_type vector = loaded.batch;
+    asm("" : "+v"(vector));
+    return vector;
   }
 #endif
   return loaded;
 }
 
 // All lanes from number `count` on are 0.
-template <class Pack>
-LADON_INLINE constexpr Pack load_partial_as_float(const float* from, std::size_t count) noexcept {
-  return Pack::load_partial(from, count);
-}
-template <class Pack>
-LADON_INLINE constexpr Pack load_partial_as_float(const BFloat16* from, std::size_t count) noexcept {
-  float lane[Pack::lanes] = {};
+template <class Pack, class Element>
+LADON_INLINE constexpr Pack load_partial_as_float(const Element* from, std::size_t count) noexcept {
+  if constexpr (std::is_same_v<Element, float>) return Pack::load_partial(from, count);
+  float lane[Pack::lanes]{};
   for (std::size_t i = 0; i < count; ++i) lane[i] = to_float(from[i]);
   return Pack::load(lane);
+}
+
+template <class Pack>
+LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
+  return Pack::load(from);
 }
 
 // The bits of a bfloat16 are the upper 16 bits of the equal float.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
-  if (!std::is_constant_evaluated()) {
 #if LADON_HAS_XSIMD && defined(__SSE2__)
-    if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
-      const __m128i bits = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-      return typename Pack::Batch(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits)));
-    }
+  if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
+    const __m128i bits = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return Pack(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits)));
+  }
+#if defined(__AVX2__)
+  if constexpr (std::is_same_v<Pack, XsimdPack<8>>) {
+    const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return Pack(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16)));
+  }
 #endif
-#if LADON_HAS_XSIMD && defined(__AVX2__)
-    if constexpr (std::is_same_v<Pack, XsimdPack<8>>) {
-      const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-      return typename Pack::Batch(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16)));
-    }
-#endif
-#if LADON_HAS_XSIMD && defined(__AVX512F__)
-    if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
-      const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 #if defined(__AVX512BW__)
-      // One vpermw replaces vpmovzxwd and vpslld: attention of one token takes 0.83 times as long (Zen 4, 1024 bfloat16
-      // keys and values in the L2 cache).
-      const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-      return typename Pack::Batch(_mm512_castsi512_ps(
-          _mm512_maskz_permutexvar_epi16(0xaaaaaaaau, _mm512_slli_epi32(lane, 16), _mm512_castsi256_si512(bits))));
+    // One vpermw replaces vpmovzxwd and vpslld: attention of one token takes 0.83 times as long (Zen 4, 1024 bfloat16
+    // keys and values in the L2 cache).
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return Pack(_mm512_castsi512_ps(
+        _mm512_maskz_permutexvar_epi16(0xaaaaaaaau, _mm512_slli_epi32(lane, 16), _mm512_castsi256_si512(bits))));
 #else
-      return typename Pack::Batch(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)));
-#endif
-    }
-#endif
-#if LADON_HAS_XSIMD && defined(__aarch64__)
-    if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
-      const uint16x4_t bits = vld1_u16(reinterpret_cast<const std::uint16_t*>(from));
-      return typename Pack::Batch(vreinterpretq_f32_u32(vshll_n_u16(bits, 16)));
-    }
+    return Pack(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)));
 #endif
   }
-  float lane[Pack::lanes]{};
-  for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(from[i]);
-  return Pack::load(lane);
+#endif
+#elif LADON_HAS_XSIMD && defined(__aarch64__)
+  if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
+    const uint16x4_t bits = vld1_u16(reinterpret_cast<const std::uint16_t*>(from));
+    return Pack(vreinterpretq_f32_u32(vshll_n_u16(bits, 16)));
+  }
+#endif
+  return load_partial_as_float<Pack>(from, Pack::lanes);
 }
 
 // Without SSE4.1, an integer is moved to the upper byte of its lane, and shifted back with its sign.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
-  if (!std::is_constant_evaluated()) {
 #if LADON_HAS_XSIMD && defined(__SSE2__)
-    if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
-      std::int32_t bytes;
-      std::memcpy(&bytes, from, 4);
-      const __m128i zero = _mm_setzero_si128(), pairs = _mm_unpacklo_epi8(zero, _mm_cvtsi32_si128(bytes));
-      return typename Pack::Batch(_mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(zero, pairs), 24)));
-    }
-#endif
-#if LADON_HAS_XSIMD && defined(__AVX2__)
-    if constexpr (std::is_same_v<Pack, XsimdPack<8>>) {
-      const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-      return typename Pack::Batch(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)));
-    }
-#endif
-#if LADON_HAS_XSIMD && defined(__AVX512F__)
-    if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-      return typename Pack::Batch(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes)));
-    }
-#endif
-#if LADON_HAS_XSIMD && defined(__aarch64__)
-    if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
-      std::uint32_t bytes;
-      std::memcpy(&bytes, from, 4);
-      const int16x8_t wide = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(bytes)));
-      return typename Pack::Batch(vcvtq_f32_s32(vmovl_s16(vget_low_s16(wide))));
-    }
-#endif
+  if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
+    std::int32_t bytes;
+    std::memcpy(&bytes, from, 4);
+    const __m128i zero = _mm_setzero_si128(), pairs = _mm_unpacklo_epi8(zero, _mm_cvtsi32_si128(bytes));
+    return Pack(_mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(zero, pairs), 24)));
   }
-  float lane[Pack::lanes]{};
-  for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = static_cast<float>(from[i]);
-  return Pack::load(lane);
+#if defined(__AVX2__)
+  if constexpr (std::is_same_v<Pack, XsimdPack<8>>) {
+    return Pack(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)))));
+  }
+#endif
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
+    return Pack(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))));
+  }
+#endif
+#elif LADON_HAS_XSIMD && defined(__aarch64__)
+  if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
+    std::uint32_t bytes;
+    std::memcpy(&bytes, from, 4);
+    const int16x8_t wide = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(bytes)));
+    return Pack(vcvtq_f32_s32(vmovl_s16(vget_low_s16(wide))));
+  }
+#endif
+  return load_partial_as_float<Pack>(from, Pack::lanes);
 }
 
 }  // namespace LADON_NAMESPACE::detail::vec

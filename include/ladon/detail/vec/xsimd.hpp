@@ -196,12 +196,14 @@ struct XsimdPack {
   {
     return Batch::load_aligned(from);
   }
+#if defined(__AVX512VL__)
+  static LADON_INLINE auto first_lanes(std::size_t n) noexcept {
+    return static_cast<std::conditional_t<N == 16, __mmask16, __mmask8>>((1u << n) - 1);
+  }
+#endif
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
-    const unsigned first = (1u << n) - 1;
-    if constexpr (N == 4) return Batch(_mm_maskz_loadu_ps(static_cast<__mmask8>(first), from));
-    if constexpr (N == 8) return Batch(_mm256_maskz_loadu_ps(static_cast<__mmask8>(first), from));
-    if constexpr (N == 16) return Batch(_mm512_maskz_loadu_ps(static_cast<__mmask16>(first), from));
+    LADON_X86(maskz_loadu_ps, first_lanes(n), from);
 #endif
     alignas(64) float lane[N] = {};
     std::memcpy(lane, from, n * sizeof(float));
@@ -210,10 +212,7 @@ struct XsimdPack {
   LADON_INLINE void store(float* to) const noexcept { batch.store_unaligned(to); }
   LADON_INLINE void store_partial(float* to, std::size_t n) const noexcept {
 #if defined(__AVX512VL__)
-    const unsigned first = (1u << n) - 1;
-    if constexpr (N == 4) return _mm_mask_storeu_ps(to, static_cast<__mmask8>(first), batch);
-    if constexpr (N == 8) return _mm256_mask_storeu_ps(to, static_cast<__mmask8>(first), batch);
-    if constexpr (N == 16) return _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first), batch);
+    LADON_X86(mask_storeu_ps, to, first_lanes(n), batch);
 #endif
     alignas(64) float lane[N];
     batch.store_aligned(lane);
