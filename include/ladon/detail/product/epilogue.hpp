@@ -40,11 +40,12 @@ struct Epilogue {
   }
   // Whether a tile stores its sums before it transforms them (transform_rows).
   static constexpr bool transforms_later = requires { requires Transform::long_code; };
-  LADON_INLINE constexpr auto without_later_transform() const noexcept {
+  // Returns a reference if there is nothing to change: g++ 12 copies the members through memory (Helium).
+  LADON_INLINE constexpr decltype(auto) without_later_transform() const noexcept {
     if constexpr (transforms_later) {
       return Epilogue<Width, Unchanged>{out, panel_stride};
     } else {
-      return *this;
+      return (*this);
     }
   }
   // For a single token, Width is 1, and lane i belongs to row `row` + i.

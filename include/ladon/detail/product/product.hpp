@@ -145,7 +145,7 @@ LADON_INLINE constexpr void finish_tile(const Weights&, std::size_t first, In, s
   Epilogue tile = epilogue.of_tile(panel, first);
   // Without `opaque`, g++ 12 would keep the address of each row in a register during the loop.
   if constexpr (!inlines_product<P>) tile.out = opaque(tile.out);
-  const auto store = tile.without_later_transform();
+  const auto& store = tile.without_later_transform();
   for_each_sum<R, P::packs>([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { store(0, r, v, sum[r][v]); });
   if constexpr (Epilogue::transforms_later) {
     transform_rows<Pack, P::packs, P::width>(tile.transform, tile.out, R);
