@@ -46,8 +46,8 @@
 #endif
 
 // LADON_UNROLL unrolls a loop completely, because an array stays in memory if a variable indexes it. With
-// AddressSanitizer, unrolled packs of 16 floats took g++ ten minutes to compile. LADON_SMALL is code for size
-// (cortex_m.hpp).
+// AddressSanitizer, unrolled packs of 16 floats took g++ ten minutes to compile. Code for
+// size can keep its loops (detail/target/cortex_m.hpp).
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LADON_SANITIZED
@@ -55,7 +55,7 @@
 #elif defined(__SANITIZE_ADDRESS__)
 #define LADON_SANITIZED
 #endif
-#if defined(LADON_SANITIZED) || defined(LADON_SMALL)
+#if defined(LADON_SANITIZED) || defined(LADON_KEEPS_LOOPS)
 #define LADON_UNROLL
 #elif defined(__clang__)
 #define LADON_UNROLL _Pragma("clang loop unroll(full)")
@@ -66,6 +66,8 @@
 #endif
 
 // A target may define these macros:
+//   LADON_SMALL                 code for size
+//   LADON_KEEPS_LOOPS           LADON_UNROLL is empty
 //   LADON_UNROLL_COEFFICIENTS   the pragma before the loop of polynomials
 //   LADON_INT8_TILE_LAMBDA      the attribute of the lambda that computes a tile of an int8 product
 //   LADON_ARGUMENT              kernels take structs by reference if it is `const&`, otherwise by value

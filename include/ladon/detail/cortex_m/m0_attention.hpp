@@ -374,13 +374,10 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
     const float* value = values + first * ValueWidth;
     for (float* to = out; to != out + 4 * ValueWidth; to += 4, value += 4) {
       const auto products = weights.template multiply<ValueWidth>(value);
-      if (fast && finite) {
-        m0::to_floats<Count>(products.sums, weights.exponents, products.bias, after, to);
-        continue;
-      }
       float sum[Count];
       if (finite) {
-        m0::to_floats<Count>(products.sums, weights.exponents, products.bias, nullptr, sum);
+        m0::to_floats<Count>(products.sums, weights.exponents, products.bias, fast ? after : nullptr, fast ? to : sum);
+        if (fast) continue;
       } else {
         const auto number = [&](std::size_t k) {
           return number_of(value[k / 4 * 4 * ValueWidth + k % 4], words, weights.value_exponents[k]);

@@ -8,10 +8,14 @@
 
 #include <ladon/detail/target/defaults.hpp>
 
-// Code for size: loops are not unrolled. Where the loop of a tile is not in assembly, a call would take 20 times as
-// long.
+// Code for size. Where the loop of a tile is not in assembly, a call would take 20 times as long. With Helium, unrolled
+// loops are smaller, because their sums stay in registers: attention (16,32,4) 3,362 -> 3,202 bytes and 9% fewer
+// instructions, (18,48,2) 35% fewer.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
 #define LADON_SMALL
+#if !LADON_HELIUM
+#define LADON_KEEPS_LOOPS
+#endif
 #define LADON_KERNEL
 #else
 #define LADON_KERNEL LADON_NOINLINE
