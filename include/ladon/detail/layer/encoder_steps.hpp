@@ -184,6 +184,9 @@ struct LayerCall {
   CallShare share;
   std::size_t first;
 };
+template <class Options, class Caches, class Captures, class CallShare>
+LayerCall(LayerLengths, const Options&, Caches, Captures, CallShare, std::size_t)
+    -> LayerCall<Options, Caches, Captures, CallShare>;
 
 template <class Layer, class Simd>
 struct EncoderSteps {

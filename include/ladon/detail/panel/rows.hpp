@@ -107,6 +107,8 @@ struct WeightRows {
   // A bias belongs to a whole row, so the biases stay the same.
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
+template <class Matrix, class Biases>
+WeightRows(Matrix, Biases) -> WeightRows<Matrix, Biases>;
 
 // With this many features, a sum still fits into 32 bits: 65,536 * 255 * 128 < 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
