@@ -120,7 +120,7 @@ LADON_INLINE constexpr auto start_of_tile(const Weights& w, [[maybe_unused]] std
 template <class P, std::size_t R, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void finish_tile(const Weights& w, std::size_t first, In in, std::size_t panel,
                                         const vec::IntegerSums<typename P::Pack> (&sum)[R][P::packs],
-                                        Epilogue epilogue) noexcept {
+                                        const Epilogue& epilogue) noexcept {
   using Pack = typename P::Pack;
   const auto bias = w.bias.from(first);
   const float* const scale = opaque(w.scale + first);
@@ -155,7 +155,9 @@ LADON_INLINE constexpr void finish_tile(const Weights&, std::size_t first, In, s
 // Computes R rows from row `first` on, for all panels.
 template <class P, std::size_t R, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In in, std::size_t panels,
-                                         const Epilogue& epilogue, Reading reading) noexcept {
+                                         const Epilogue& epilogue_given, Reading reading) noexcept {
+  // Int8 tiles copy the epilogue: otherwise, its members are read again after each store.
+  const std::conditional_t<is_quantised<In>, Epilogue, const Epilogue&> epilogue = epilogue_given;
   using Dot = decltype(dot_of_tile<P, R, decltype(w.weight), In>());
   using Tile = MicroKernel<Dot, R, P::packs>;
   auto weights = weights_of_tile<P, R, In>(w.weight.rows_from(first));
@@ -165,7 +167,7 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
     if constexpr (is_folded<Dot>) {
       static_assert(P::packs == P::layout.packs, "a few tokens fill one panel");
       Tile tile([](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Dot::zero(); });
-      weights.multiply(tile, panel, reads);
+      weights.template multiply<P>(tile, panel, reads);
       const auto start = start_of_tile<P>(w, first, in, p);
       decltype(start(0, 0)) sum[R][P::packs];
       for_each_sum<R, P::packs>([&](std::size_t r, std::size_t v)
@@ -173,7 +175,7 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
       finish_tile<P>(w, first, in, p, sum, epilogue);
     } else {
       Tile tile(start_of_tile<P>(w, first, in, p));
-      weights.multiply(tile, panel, reads);
+      weights.template multiply<P>(tile, panel, reads);
       finish_tile<P>(w, first, in, p, tile.sum, epilogue);
     }
   }

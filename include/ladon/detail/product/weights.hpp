@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weights of a tile, as its loop reads them: in place, or converted on the stack.
-//     multiply(tile, panel, reads)   adds the products of the weights and a panel to the sums of the tile
+//     multiply<P>(tile, panel, reads)   adds the products of the weights and a panel to the sums of the tile
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,15 @@ struct TileReads {
 
 // Long rows are prefetched: by int8 tiles for each panel, and by other tiles for the last panel of the first reading. A
 // target without prefetches reads ahead in the weights of the next tile, if they are contiguous.
-template <class P, class In, class Matrix>
+template <class Matrix>
 struct WeightsInPlace {
   Matrix rows;
 
-  template <class Tile, class Element>
+  template <class P, class Tile, class Element>
   LADON_INLINE constexpr void multiply(Tile& tile, const Element* panel,
                                        [[maybe_unused]] TileReads reads) const noexcept {
     using target::Current;
-    constexpr bool int8 = is_quantised<In>, folded = is_folded<typename Tile::Dot>;
+    constexpr bool int8 = std::is_same_v<typename Matrix::Element, std::int8_t>, folded = is_folded<typename Tile::Dot>;
     if constexpr (Matrix::row_stride * Matrix::inner_stride >= Current::prefetched_row_floats) {
       constexpr bool own = P::packs == 1 || folded;
       constexpr Prefetch kind = int8 ? Prefetch::own_rows_near : own ? Prefetch::own_rows : Prefetch::next_rows;
@@ -56,10 +56,10 @@ struct WeightsInPlace {
 // of float32 weights with equal values. Rows of at most widened_features features are converted once for all panels,
 // longer rows in pieces, again for each panel. The floats take at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a
 // microcontroller.
-template <class P, class Wide, std::size_t Rows, class Matrix>
+template <class Wide, std::size_t Rows, std::size_t Inner, class Matrix>
 struct WidenedRows {
   static constexpr std::size_t features =
-      P::inner < target::Current::widened_features ? P::inner : target::Current::widened_features;
+      Inner < target::Current::widened_features ? Inner : target::Current::widened_features;
   // Rows that are a multiple of aliasing_bytes apart would compete for one set of the L1 cache.
   static constexpr std::size_t stride =
       features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line_words : features;
@@ -77,33 +77,33 @@ struct WidenedRows {
       if (rest > 0) vec::load_partial_as_float<Wide>(row + end, rest).store_partial(to + end, rest);
     }
   }
-  template <class Tile>
+  template <class P, class Tile>
   LADON_INLINE constexpr void multiply(Tile& tile, const float* panel, TileReads reads) noexcept {
-    for (std::size_t k = 0; k < P::inner; k += features) {
-      const std::size_t count = P::inner - k < features ? P::inner - k : features;
-      if (features < P::inner || reads.first_panel) convert(k, count);
+    for (std::size_t k = 0; k < Inner; k += features) {
+      const std::size_t count = Inner - k < features ? Inner - k : features;
+      if (features < Inner || reads.first_panel) convert(k, count);
       tile.template accumulate<P::width>(count, WeightMatrix<float, stride, 1>{weight}, panel + k * P::width);
     }
   }
 };
 
-// int8 weights in 16 bits, converted once for all panels: 2 * Rows * P::inner bytes. Longer rows are not converted, to
+// int8 weights in 16 bits, converted once for all panels: 2 * Rows * Inner bytes. Longer rows are not converted, to
 // limit the stack.
 inline constexpr std::size_t most_features_in_16_bits = 2 * target::Current::widened_features;
-template <class P, std::size_t Rows, class Matrix>
+template <std::size_t Rows, std::size_t Inner, class Matrix>
 struct WeightsIn16Bits {
-  static constexpr std::size_t features = (P::inner + 1) / 2 * 2;
+  static constexpr std::size_t features = (Inner + 1) / 2 * 2;
   alignas(64) std::int16_t weight[Rows * features];
 
   explicit WeightsIn16Bits(Matrix rows) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
-      for (std::size_t i = 0; i < P::inner; ++i) {
+      for (std::size_t i = 0; i < Inner; ++i) {
         weight[r * features + i] = std::int16_t{*rows.rows_from(r).columns_from(i).data};
       }
-      if constexpr (features > P::inner) weight[r * features + P::inner] = 0;
+      if constexpr (features > Inner) weight[r * features + Inner] = 0;
     }
   }
-  template <class Tile, class Element>
+  template <class P, class Tile, class Element>
   LADON_INLINE void multiply(Tile& tile, const Element* panel, TileReads) const noexcept {
     tile.template accumulate<P::width>(features, WeightMatrix<std::int16_t, features, 1>{weight}, panel);
   }
@@ -114,12 +114,12 @@ template <class P, std::size_t R, class In, class Matrix>
 LADON_INLINE constexpr auto weights_of_tile(Matrix rows) noexcept {
   using Simd = typename P::Simd;
   if constexpr (is_quantised<In> && Simd::widens_int8 && P::inner <= most_features_in_16_bits) {
-    return WeightsIn16Bits<P, R, Matrix>(rows);
+    return WeightsIn16Bits<R, P::inner, Matrix>(rows);
   } else if constexpr (std::is_same_v<typename Matrix::Element, BFloat16> && std::is_same_v<In, PanelsView>) {
     constexpr bool folded = folded_steps<Simd, P::layout, P::inner, Matrix, In> > 1;
-    return WidenedRows<P, typename Simd::template Pack<folded ? Simd::lanes : P::layout.lanes>, R, Matrix>(rows);
+    return WidenedRows<typename Simd::template Pack<folded ? Simd::lanes : P::layout.lanes>, R, P::inner, Matrix>(rows);
   } else {
-    return WeightsInPlace<P, In, Matrix>{rows};
+    return WeightsInPlace<Matrix>{rows};
   }
 }
 
