@@ -203,8 +203,8 @@ struct DecoderLayer {
     return detail::CapturesOfDecoder<detail::NoCapture, detail::NoCapture>{none, none};
   }
   static constexpr auto captures(const auto& maps) noexcept {
-    const auto self = detail::wanted<shape>(maps.self);
-    const auto memory = detail::wanted<cross>(maps.memory);
+    const auto self = detail::capture<shape>(maps.self);
+    const auto memory = detail::capture<cross>(maps.memory);
     return detail::CapturesOfDecoder<std::remove_const_t<decltype(self)>, std::remove_const_t<decltype(memory)>>{
         self, memory};
   }

@@ -120,13 +120,7 @@ struct EncoderLayer {
     const Lengths lengths = options.lengths();
     return {{lengths.queries, Caches::cached ? lengths.queries : lengths.keys}};
   }
-  static constexpr detail::NoCapture captures(detail::NoCapture none) noexcept { return none; }
-  static constexpr auto captures(Map map) noexcept { return detail::wanted<shape>(map.data); }
-  static constexpr auto captures(float* map) noexcept { return detail::wanted<shape>(map); }
-  template <Stage G>
-  static constexpr auto captures(Capture<G> map) noexcept {
-    return detail::wanted<shape>(map);
-  }
+  static constexpr auto captures(auto map) noexcept { return detail::capture<shape>(map); }
 };
 
 // A stack of M.layers encoder layers.

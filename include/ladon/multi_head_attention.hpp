@@ -178,7 +178,7 @@ struct MultiHeadAttention {
       const auto in = shared.input.view(shared.x.data);
       const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
       const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
-      Steps::attend_cache(call, bound, cache, workspace.scratch);
+      Steps::template attend_cache<false>(call, bound, cache, workspace.scratch);
       finish<Steps>(detail::WholeCall{}, workspace.shared, weights, lengths.queries, y);
     });
   }

@@ -92,35 +92,6 @@ LADON_INLINE constexpr const float* floats_of(const typename Form::View& view, c
   }
 }
 
-// The key blocks of at most MaxKeys keys that contain the keys `visible`. The first block begins where the panel of the
-// first visible key begins. Blocks end at multiples of MaxKeys, so sums over keys are rounded in the same way for any
-// number of lanes. If no key is visible, there is one empty block, so that the kernels write an output. OnlyOne: all
-// keys of the shape fit into one block.
-template <std::size_t KeyWidth, std::size_t MaxKeys, bool OnlyOne>
-class KeyBlocks {
- public:
-  constexpr explicit KeyBlocks(Range visible) noexcept
-      : first_(visible.begin / KeyWidth * KeyWidth), end_(visible.end), begin_(first_) {}
-
-  constexpr Range keys() const noexcept {
-    const std::size_t block_end = (begin_ / MaxKeys + 1) * MaxKeys;
-    return {begin_, OnlyOne || end_ <= block_end ? end_ : block_end};
-  }
-  constexpr bool is_last() const noexcept { return keys().end == end_; }
-  // The keys of the blocks before the current one.
-  constexpr Range earlier() const noexcept { return {first_, begin_}; }
-  // Returns false if the current block is the last one.
-  constexpr bool advance() noexcept {
-    begin_ = keys().end;
-    return !OnlyOne && begin_ < end_;
-  }
-
- private:
-  std::size_t first_;
-  std::size_t end_;
-  std::size_t begin_;
-};
-
 // Computes the attention of one query block, one key block after another.
 template <class Form, class BoundMask, class Capture>
 struct QueryBlockAttention {
@@ -167,23 +138,27 @@ struct QueryBlockAttention {
     }
   }
 
-  // Computes the output of the query block, transposed: O^T.
+  // Computes the output of the query block, transposed: O^T. The first key block begins where the panel of the first
+  // visible key begins. Key blocks end at multiples of Form::key_block, so sums over keys are rounded in the same way
+  // for any number of lanes. If no key is visible, there is one empty block, so that the kernels write an output.
   LADON_INLINE constexpr void run() noexcept {
-    KeyBlocks<BlockForm::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
+    const std::size_t first = ranges.visible.begin / BlockForm::key_width * BlockForm::key_width;
+    Range keys{first, first};
     do {
-      const Range keys = key_blocks.keys();
-      const bool last = key_blocks.is_last();
+      const std::size_t block_end = (keys.begin / Form::key_block + 1) * Form::key_block;
+      keys.end = Form::one_key_block || ranges.visible.end <= block_end ? ranges.visible.end : block_end;
+      const bool last = keys.end == ranges.visible.end;
       if constexpr (!Form::one_key_block && !Capture::weights) {
         if (!last && !mask.may_see_any(block.queries, keys)) continue;
       }
       attend_key_block(keys, last);
       if constexpr (Capture::weights) {
         const Range uncaptured = captures_floats ? Range{keys.begin, keys.begin} : keys;
-        capture.template block<BlockForm::query_width>(block.scores, key_blocks.earlier(), uncaptured,
+        capture.template block<BlockForm::query_width>(block.scores, {first, keys.begin}, uncaptured,
                                                        softmax.correction);
       }
       first_block = false;
-    } while (key_blocks.advance());
+    } while (!Form::one_key_block && (keys.begin = keys.end) < ranges.visible.end);
     if constexpr (captures_floats) {
       for (Pack& sum : captured.of_pack) sum = softmax.reciprocal(sum);
       capture.template finish<BlockForm::query_width>(ranges.visible, captured.of_pack);

@@ -60,16 +60,27 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
                                                       (shape.head_width == shape.value_width) &&
                                                       is_single_token<Simd, q>;
 
-  // Computes the attention of every head to a cache. Projected: `call.heads` already holds the queries of every head,
-  // which the outputs overwrite.
-  template <bool Projected = false, class Call, class Queries, class Cache, class CallShare = WholeCall>
-  static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
-                                     CachedScratch<shape, Vectors>& scratch, CallShare share = {}) noexcept {
+  // Computes the attention of every head to a cache. MayJoin: one product may project the query for all heads
+  // (joins_heads_of_single_token). values_finite(g) returns whether all values of head g in the cache are finite.
+  template <bool MayJoin, class CallShare>
+  static constexpr void attend_cache(const auto& call, const auto& bound, const auto& cache,
+                                     CachedScratch<shape, Vectors>& scratch, CallShare share,
+                                     auto values_finite) noexcept {
+    constexpr bool projected = MayJoin && joins_heads_of_single_token && CallShare::whole;
+    if constexpr (projected) {
+      matmul<Simd, q, 1, shape.query_rows(), shape.model>(call.weights.query(0), call.x, 1,
+                                                          Epilogue<1>{call.heads, 0, {Base::query_scale}});
+    }
     const Range groups = share.of(shape.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
-      Base::template attend_group<Projected>(
-          call, bound, g, KeysAndValues{cache.keys[g].view(), cache.values[g].view(), cache.values_finite()}, scratch);
+      Base::template attend_group<projected>(
+          call, bound, g, KeysAndValues{cache.keys[g].view(), cache.values[g].view(), values_finite(g)}, scratch);
     }
+  }
+  template <bool MayJoin, class CallShare = WholeCall>
+  static constexpr void attend_cache(const auto& call, const auto& bound, const auto& cache,
+                                     CachedScratch<shape, Vectors>& scratch, CallShare share = {}) noexcept {
+    attend_cache<MayJoin>(call, bound, cache, scratch, share, [&](std::size_t) { return cache.values_finite(); });
   }
 
   // Appends the call's tokens to the cache, then attends to the cache.
@@ -90,15 +101,12 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     call.lengths.keys = length < shape.keys ? length : shape.keys;
     const BoundQueries bound{bind_behind<shape, Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
     if constexpr (CallShare::whole) {
-      attend_filled(call, bound, cache, scratch);
+      attend_cache<true>(call, bound, cache, scratch);
     } else {
       const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + shape.keys;
-      const Range groups = share.of(shape.kv_heads);
-      for (std::size_t g = groups.begin; g < groups.end; ++g) {
-        const bool finite = earlier_finite && stored_finite<shape.keys>(cache.values[g], tokens, past);
-        Base::template attend_group<false>(
-            call, bound, g, KeysAndValues{cache.keys[g].view(), cache.values[g].view(), finite}, scratch);
-      }
+      attend_cache<true>(call, bound, cache, scratch, share, [&](std::size_t g) {
+        return earlier_finite && stored_finite<shape.keys>(cache.values[g], tokens, past);
+      });
     }
   }
   // Only one thread changes the cache.
@@ -113,18 +121,6 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     }
     cache.length = past + tokens;
   }
-  // If joins_heads_of_single_token is true, first projects the query for all heads in one product.
-  template <class Call, class Queries, class Cache, class CallShare = WholeCall>
-  static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
-                                      CachedScratch<shape, Vectors>& scratch, CallShare share = {}) noexcept {
-    constexpr bool projected = joins_heads_of_single_token && CallShare::whole;
-    if constexpr (projected) {
-      matmul<Simd, q, 1, shape.query_rows(), shape.model>(call.weights.query(0), call.x, 1,
-                                                          Epilogue<1>{call.heads, 0, {Base::query_scale}});
-    }
-    attend_cache<projected>(call, bound, cache, scratch, share);
-  }
-
   // Projects keys and values from a context, without a position encoding. `projected` is scratch memory
   // (KeyWorkspace::projected_panel).
   template <class Context, class Cache>

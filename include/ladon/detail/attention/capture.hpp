@@ -16,7 +16,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Captures nothing. Also replaces the function objects CaptureMap and CaptureWanted (below).
+// Captures nothing. Also replaces the function object CaptureMap (below).
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
@@ -92,12 +92,21 @@ struct CaptureScoreRows {
 template <Stage G>
 using RowsOf = std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>;
 
-// Returns the capture of one query block and one head, which writes to `map` [heads][queries][keys].
+// Returns the capture of one query block and one head, which writes to `map` [heads][queries][keys]. Given a function,
+// calls the function with this object, or with NoCapture if `map` is null.
 template <Shape S, class Rows = CaptureRows>
 struct CaptureMap {
   float* map;
   constexpr Rows operator()(std::size_t head, Range queries) const noexcept {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
+  }
+  template <class F>
+  constexpr void operator()(F attend) const noexcept {
+    if (map != nullptr) {
+      attend(*this);
+    } else {
+      attend(NoCapture{});
+    }
   }
 };
 // Converts the caller's last argument into a NoCapture or a CaptureMap.
@@ -106,33 +115,12 @@ constexpr NoCapture capture(NoCapture) noexcept {
   return {};
 }
 template <Shape S, Stage G>
-constexpr CaptureMap<S, RowsOf<G>> capture(Capture<G> map) noexcept {
+constexpr CaptureMap<S, std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>> capture(
+    Capture<G> map) noexcept {
   return {map.data};
 }
 template <Shape S>
 constexpr CaptureMap<S> capture(AttentionMap<S> map) noexcept {
-  return {map.data};
-}
-
-// Calls its argument with NoCapture if `map` is null, and with CaptureMap otherwise.
-template <Shape S, class Rows = CaptureRows>
-struct CaptureWanted {
-  float* map;
-  template <class F>
-  constexpr void operator()(F attend) const noexcept {
-    if (map != nullptr) {
-      attend(CaptureMap<S, Rows>{map});
-    } else {
-      attend(NoCapture{});
-    }
-  }
-};
-template <Shape S>
-constexpr CaptureWanted<S> wanted(float* map) noexcept {
-  return {map};
-}
-template <Shape S, Stage G>
-constexpr CaptureWanted<S, RowsOf<G>> wanted(Capture<G> map) noexcept {
   return {map.data};
 }
 

@@ -318,24 +318,16 @@ LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values
   for_row_tiles<value_width, lanes>([&]<std::size_t Rows>(std::size_t row) {
     Pack sum[Heads][lanes];
     LADON_UNROLL
-    for (std::size_t i = 0; i < Heads * lanes; ++i) {
-      const std::size_t r = i % lanes;
-      sum[i / lanes][r] = r < Rows && Heads == 1 ? begin(row + r, 0) : Pack::broadcast(0.0f);
-    }
-    if constexpr (Heads == 1) {
-      add_rest.template operator()<Rows>(row, sum[0]);
-    } else {
-      for_row_tiles<Rows, fitting_registers(lanes, Heads, 1)>(
-          [&]<std::size_t FewRows>(std::size_t first) LADON_INLINE_LAMBDA {
-            Pack few_sums[Heads * FewRows];
-            LADON_UNROLL
-            for (std::size_t i = 0; i < Heads * FewRows; ++i)
-              few_sums[i] = begin(row + first + i % FewRows, i / FewRows);
-            add_rest.template operator()<FewRows>(row + first, few_sums);
-            LADON_UNROLL
-            for (std::size_t i = 0; i < Heads * FewRows; ++i) sum[i / FewRows][first + i % FewRows] = few_sums[i];
-          });
-    }
+    for (std::size_t i = 0; i < Heads * lanes; ++i) sum[i / lanes][i % lanes] = Pack::broadcast(0.0f);
+    for_row_tiles<Rows, fitting_registers(lanes, Heads, 1)>(
+        [&]<std::size_t FewRows>(std::size_t first) LADON_INLINE_LAMBDA {
+          Pack few_sums[Heads * FewRows];
+          LADON_UNROLL
+          for (std::size_t i = 0; i < Heads * FewRows; ++i) few_sums[i] = begin(row + first + i % FewRows, i / FewRows);
+          add_rest.template operator()<FewRows>(row + first, few_sums);
+          LADON_UNROLL
+          for (std::size_t i = 0; i < Heads * FewRows; ++i) sum[i / FewRows][first + i % FewRows] = few_sums[i];
+        });
     LADON_UNROLL
     for (std::size_t h = 0; h < Heads; ++h) {
       const Pack total = Pack::add_rows(sum[h]) * Pack::broadcast(factor[h]);
