@@ -104,22 +104,14 @@ LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
 
 namespace detail {
 
-// Hides the origin of a pointer, so that reads cannot move ahead of a loop that needs the registers: on AVX2, biases of
-// six rows cost an accumulator its register, and 92% of peak became 74%.
+// Hides a pointer or a count. Reads cannot move ahead of a loop that needs the registers: on AVX2, biases of six rows
+// cost an accumulator its register, and 92% of peak became 74%. A loop cannot be specialised for a count.
 template <class T>
-LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
+LADON_INLINE constexpr T opaque(T value) noexcept {
 #if defined(__GNUC__)
-  if (!__builtin_is_constant_evaluated()) asm volatile("" : "+r"(pointer));
+  if (!__builtin_is_constant_evaluated()) asm volatile("" : "+r"(value));
 #endif
-  return pointer;
-}
-
-// Hides a value, so that the compiler cannot specialise a loop for it.
-LADON_INLINE constexpr std::size_t opaque(std::size_t count) noexcept {
-#if defined(__GNUC__)
-  if (!__builtin_is_constant_evaluated()) asm volatile("" : "+r"(count));
-#endif
-  return count;
+  return value;
 }
 
 // Into the L2 and the L1 cache. Any address is allowed. Does nothing on targets that prefetch no weights.
@@ -138,27 +130,23 @@ LADON_INLINE void read_ahead(const void* address) noexcept {
   static_cast<void>(*static_cast<const volatile char*>(address));
 }
 
-// Prefetches the first lines of the pages that begin in `bytes` bytes from `data` + `ahead` on, where a stream reads
-// `data` now. Processors prefetch only the other lines: 94 -> 111% of a plain read (float32 cache, Zen 4;
-// docs/tuning-log.md, "A token at a time").
+// For several streams, `distance` elements apart, that read `data` now: prefetches the first lines of the pages that
+// begin in `bytes` bytes from `ahead` bytes later on. Processors prefetch only the other lines: 94 -> 111% of a plain
+// read (float32 cache, Zen 4; docs/tuning-log.md, "A token at a time").
 inline constexpr std::size_t prefetched_page_lines = 5, prefetched_page_bytes = 4096;
-LADON_INLINE void prefetch_page_starts([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t ahead,
-                                       [[maybe_unused]] std::size_t bytes) noexcept {
-  if constexpr (target::Current::prefetches_page_starts) {
-    const char* const first = static_cast<const char*>(data) + ahead;
+template <std::size_t Streams, class Element>
+LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, [[maybe_unused]] std::size_t distance,
+                                                            [[maybe_unused]] std::size_t ahead,
+                                                            [[maybe_unused]] std::size_t bytes) noexcept {
+  if (!target::Current::prefetches_page_starts || Streams == 1 || std::is_constant_evaluated()) return;
+  for (std::size_t s = 0; s < Streams; ++s) {
+    const char* const first = reinterpret_cast<const char*>(data + s * distance) + ahead;
     const std::size_t next_page = (0 - reinterpret_cast<std::uintptr_t>(first)) % prefetched_page_bytes;
     for (std::size_t page = next_page; page < bytes; page += prefetched_page_bytes) {
       LADON_UNROLL
       for (std::size_t i = 0; i < prefetched_page_lines; ++i) prefetch_to_second_cache(first + page + i * 64);
     }
   }
-}
-// For several streams, `distance` elements apart.
-template <std::size_t Streams, class Element>
-LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data, std::size_t distance,
-                                                            std::size_t ahead, std::size_t bytes) noexcept {
-  if (Streams == 1 || std::is_constant_evaluated()) return;
-  for (std::size_t s = 0; s < Streams; ++s) prefetch_page_starts(data + s * distance, ahead, bytes);
 }
 
 }  // namespace detail

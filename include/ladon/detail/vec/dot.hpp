@@ -87,13 +87,14 @@ struct IntegerSums {
 template <class Element>
 inline constexpr std::size_t tuple_features = sizeof(std::int32_t) / sizeof(Element);
 
-LADON_INLINE constexpr std::uint32_t weight_bits(std::int8_t weight) noexcept {
-  return static_cast<std::uint32_t>(std::int32_t{weight});
+template <class Weight>
+LADON_INLINE constexpr std::uint32_t weight_bits(Weight weight) noexcept {
+  if constexpr (std::is_same_v<Weight, BFloat16>) {
+    return weight.bits;
+  } else {
+    return static_cast<std::uint32_t>(std::int32_t{weight});
+  }
 }
-LADON_INLINE constexpr std::uint32_t weight_bits(std::int16_t weight) noexcept {
-  return static_cast<std::uint32_t>(std::int32_t{weight});
-}
-LADON_INLINE constexpr std::uint32_t weight_bits(BFloat16 weight) noexcept { return weight.bits; }
 
 // Packs `count` weights into 32 bits, the first in the lowest bits. Missing weights are 0.
 template <std::size_t TupleSize, class Weight>

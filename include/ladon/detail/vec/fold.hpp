@@ -20,11 +20,7 @@ struct Fold {
 
 #if LADON_HAS_XSIMD && defined(__AVX__) && LADON_HAS_SHUFFLE
 template <std::size_t N, std::size_t Steps>
-#if defined(__AVX512F__)
   requires((N == 16 && (Steps == 2 || Steps == 4)) || (N == 8 && Steps == 2))
-#else
-  requires(N == 8 && Steps == 2)
-#endif
 struct Fold<XsimdPack<N>, Steps> {
   static constexpr bool exists = true;
   using Pack = XsimdPack<N>;
@@ -33,29 +29,25 @@ struct Fold<XsimdPack<N>, Steps> {
   // Lane i is word i % Steps of `from`: a float, or a pair of bfloat16 numbers. vpbroadcastq reaches 99% of the peak of
   // a tile of 1 x 16, and vbroadcastsd 75% (Zen 4).
   static LADON_INLINE Pack repeat(const void* from) noexcept {
-    if constexpr (Steps == 2) {
+    if constexpr (Steps == 4) {
+      return Pack(_mm512_broadcast_f32x4(_mm_loadu_ps(static_cast<const float*>(from))));
+    } else {
       std::int64_t two;
       std::memcpy(&two, from, sizeof(two));
-#if defined(__AVX512F__)
-      if constexpr (N == 16) return Pack(_mm512_castsi512_ps(_mm512_set1_epi64(two)));
-#endif
-      if constexpr (N == 8) return Pack(_mm256_castsi256_ps(_mm256_set1_epi64x(two)));
+      const xsimd::make_sized_batch_t<std::int64_t, N / 2> all(two);
+      return Pack(Pack::template cast_bits<float>(all));
     }
-#if defined(__AVX512F__)
-    if constexpr (Steps == 4) return Pack(_mm512_broadcast_f32x4(_mm_loadu_ps(static_cast<const float*>(from))));
-#endif
   }
 
   // Like `repeat`, but consecutive weights are Stride apart.
   template <std::size_t Stride, class Element>
   static LADON_INLINE Pack alternate(const Element* from) noexcept {
-    if constexpr (Stride == 1) return repeat(from);
-#if defined(__AVX512F__)
-    if constexpr (Stride != 1) {
+    if constexpr (Stride == 1) {
+      return repeat(from);
+    } else {
       static_assert(N == 16 && Steps == 2);
       return Pack(_mm512_mask_broadcastss_ps(_mm512_set1_ps(*from), 0xaaaa, _mm_load_ss(from + Stride)));
     }
-#endif
   }
 
   // Lane j * tokens + i of `rows` is token i of row j.
@@ -119,13 +111,10 @@ struct Fold<XsimdPack<N>, Steps> {
   template <std::size_t M>
   static LADON_INLINE XsimdPack<M / 2> add_halves(const XsimdPack<M>& a) noexcept {
     using Half = XsimdPack<M / 2>;
-#if defined(__AVX512F__)
     if constexpr (M == 16) {
-      const __m512d both = _mm512_castps_pd(a.batch);
-      return Half(_mm256_castpd_ps(_mm512_castpd512_pd256(both))) +
-             Half(_mm256_castpd_ps(_mm512_extractf64x4_pd(both, 1)));
+      const auto both = _mm512_castps_pd(a.batch);
+      return Half(_mm512_castps512_ps256(a.batch)) + Half(_mm256_castpd_ps(_mm512_extractf64x4_pd(both, 1)));
     }
-#endif
     if constexpr (M == 8) return Half(_mm256_castps256_ps128(a.batch)) + Half(_mm256_extractf128_ps(a.batch, 1));
   }
 };

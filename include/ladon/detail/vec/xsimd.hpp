@@ -307,13 +307,8 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack entry_at_low_bits(const float (&table)[16], const XsimdPack& a) noexcept {
     if constexpr (N == 16) return Batch(_mm512_permutexvar_ps(_mm512_castps_si512(a.batch), _mm512_load_ps(table)));
     if constexpr (N == 8) {
-#if defined(__AVX512VL__)
-      const __m256i indices = _mm256_castps_si256(a.batch);
-      return Batch(_mm256_permutex2var_ps(_mm256_load_ps(table), indices, _mm256_load_ps(table + 8)));
-#else
       const __m512i indices = _mm512_castsi256_si512(_mm256_castps_si256(a.batch));
       return Batch(_mm512_castps512_ps256(_mm512_permutexvar_ps(indices, _mm512_load_ps(table))));
-#endif
     }
     if constexpr (N == 4) {
       const __m512i indices = _mm512_castsi128_si512(_mm_castps_si128(a.batch));
