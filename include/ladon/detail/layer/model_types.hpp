@@ -15,12 +15,20 @@ namespace LADON_NAMESPACE {
 
 namespace detail {
 
-// The combination of two masks, where None is neutral.
-template <class A, class B>
-using Join = std::conditional_t<std::is_same_v<A, mask::None>, B,
-                                std::conditional_t<std::is_same_v<B, mask::None>, A, mask::Both<A, B>>>;
+// Mask, joined with Other if Wanted. A struct: with an alias of conditional types, each mask of MaskOfKind tripled the
+// types that g++ stored.
 template <class Mask, bool Wanted, class Other>
-using JoinIf = Join<Mask, std::conditional_t<Wanted, Other, mask::None>>;
+struct JoinIf {
+  using Type = Mask;
+};
+template <class Mask, class Other>
+struct JoinIf<Mask, true, Other> {
+  using Type = mask::Both<Mask, Other>;
+};
+template <class Other>
+struct JoinIf<mask::None, true, Other> {
+  using Type = Other;
+};
 
 template <MaskKind K>
 struct MaskOfKind {
@@ -29,11 +37,15 @@ struct MaskOfKind {
   static constexpr std::size_t right = K.causal ? 0 : K.right;
   using Causal = std::conditional_t<placed, mask::CausalAt<K.offset>, mask::Causal>;
   using Window = std::conditional_t<placed, mask::WindowAt<K.left, right, K.offset>, mask::Window<K.left, right>>;
-  using Positions = JoinIf<JoinIf<mask::None, window, Window>, K.causal && !window, Causal>;
-  using Bytes = JoinIf<JoinIf<Positions, K.padding, mask::Padding>, K.boolean, mask::Boolean>;
-  using Bits = JoinIf<JoinIf<Bytes, K.boolean_per_head, mask::BooleanPerHead>, K.bits, mask::Bits>;
-  using Added = JoinIf<JoinIf<Bits, K.additive, mask::Additive>, K.additive_per_head, mask::AdditivePerHead>;
-  using Type = JoinIf<Added, K.alibi, mask::Alibi>;
+  using Windowed = typename JoinIf<mask::None, window, Window>::Type;
+  using Positions = typename JoinIf<Windowed, K.causal && !window, Causal>::Type;
+  using Padded = typename JoinIf<Positions, K.padding, mask::Padding>::Type;
+  using Bytes = typename JoinIf<Padded, K.boolean, mask::Boolean>::Type;
+  using BytesPerHead = typename JoinIf<Bytes, K.boolean_per_head, mask::BooleanPerHead>::Type;
+  using Bits = typename JoinIf<BytesPerHead, K.bits, mask::Bits>::Type;
+  using Added = typename JoinIf<Bits, K.additive, mask::Additive>::Type;
+  using AddedPerHead = typename JoinIf<Added, K.additive_per_head, mask::AdditivePerHead>::Type;
+  using Type = typename JoinIf<AddedPerHead, K.alibi, mask::Alibi>::Type;
 };
 
 constexpr MaskKind causal(MaskKind kind) noexcept {
