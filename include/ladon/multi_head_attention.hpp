@@ -95,14 +95,9 @@ struct MultiHeadAttention {
     const Lengths lengths = options.lengths();
     detail::expect_memory(detail::caller_of(options), {rows(y, lengths.queries), rows(x, lengths.longer())}, shared,
                           memory.scratch);
-    with_steps([&]<class Steps>(Steps) {
-      if (share.has(0)) enter<Steps>(share, x, lengths.longer(), shared);
-      if (share.has(1)) {
-        const auto in = shared.input.view(shared.x.data);
-        const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
-        Steps::attend_all_heads(call, in, memory.scratch, share);
-      }
-      if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
+    const auto call = heads_call(weights, options, lengths, shared, map);
+    in_phases(share, {x.data, lengths.longer()}, call, y, shared, [&](auto steps) {
+      if (share.has(1)) steps.attend_all_heads(call, call.x, memory.scratch, share);
     });
   }
 
@@ -118,18 +113,13 @@ struct MultiHeadAttention {
     detail::expect_memory(detail::caller_of(options),
                           {rows(y, lengths.queries), rows(x, lengths.queries), {rows(context, lengths.keys)}}, shared,
                           memory.scratch);
-    with_steps([&]<class Steps>(Steps) {
-      if (share.has(0)) {
-        enter<Steps>(share, x, lengths.queries, shared);
-        Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, shared.context.data,
-                                                           shared.context_input, share);
-      }
-      if (share.has(1)) {
-        const auto in = shared.input.view(shared.x.data);
-        const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
-        Steps::attend_all_heads(call, shared.context_input.view(shared.context.data), memory.scratch, share);
-      }
-      if (share.has(2)) finish<Steps>(share, shared, weights, lengths.queries, y);
+    const auto call = heads_call(weights, options, lengths, shared, map);
+    in_phases(share, {x.data, lengths.queries}, call, y, shared, [&]<class Steps>(Steps) {
+      float* const panels = shared.context.data;
+      auto& input = shared.context_input;
+      if (share.has(0))
+        Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, panels, input, share);
+      if (share.has(1)) Steps::attend_all_heads(call, input.view(panels), memory.scratch, share);
     });
   }
 
@@ -172,14 +162,10 @@ struct MultiHeadAttention {
                   {{"cache.length", cache.length}, {"shape.keys", shape.keys}});
     detail::expect_memory(detail::caller_of(options), {rows(y, lengths.queries), rows(x, lengths.queries)}, cache,
                           workspace);
-    with_steps([&]<class Steps>(Steps) {
-      auto& shared = workspace.shared;
-      enter<Steps>(detail::WholeCall{}, x, lengths.queries, shared);
-      const auto in = shared.input.view(shared.x.data);
-      const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(map)};
+    const auto call = heads_call(weights, options, lengths, workspace.shared, map);
+    in_phases(detail::WholeCall{}, {x.data, lengths.queries}, call, y, workspace.shared, [&](auto steps) {
       const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
-      Steps::template attend_cache<false>(call, bound, cache, workspace.scratch);
-      finish<Steps>(detail::WholeCall{}, workspace.shared, weights, lengths.queries, y);
+      steps.template attend_cache<false>(call, bound, cache, workspace.scratch);
     });
   }
 
@@ -200,18 +186,10 @@ struct MultiHeadAttention {
     if (tokens == 0) return;
     detail::expect_memory(detail::caller_of(options), {rows(y, tokens), rows(x, tokens)}, cache, shared,
                           memory.scratch);
-    with_steps([&]<class Steps>(Steps) {
-      if (share.has(0)) enter<Steps>(share, x, tokens, shared);
-      if (share.has(1)) {
-        const auto in = shared.input.view(shared.x.data);
-        const detail::HeadsCall call{weights, options,           Lengths{tokens, tokens},
-                                     in,      shared.heads.data, detail::capture<shape>(map)};
-        Steps::extend(call, cache, memory.scratch, share);
-      }
-      if (share.has(2)) {
-        Steps::count_tokens(tokens, cache, share);
-        finish<Steps>(share, shared, weights, tokens, y);
-      }
+    const auto call = heads_call(weights, options, {tokens, tokens}, shared, map);
+    in_phases(share, {x.data, tokens}, call, y, shared, [&](auto steps) {
+      if (share.has(1)) steps.extend(call, cache, memory.scratch, share);
+      if (share.has(2)) steps.count_tokens(tokens, cache, share);
     });
   }
 
@@ -235,18 +213,28 @@ struct MultiHeadAttention {
     return {array.data, count * Columns};
   }
 
-  // Converts the first `active` rows of `x` into panels.
-  template <class Steps, class CallShare>
-  static constexpr void enter(CallShare share, Queries x, std::size_t active, auto& shared) noexcept {
-    Steps::tokens_to_panels(x.data, active, shared.x.data, share);
-    Steps::convert_tokens(shared.x.data, active, shared.input, share);
+  static constexpr auto heads_call(const Weights& weights, const Options& options, Lengths lengths, auto& shared,
+                                   const auto& map) noexcept {
+    return detail::HeadsCall{
+        weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(map)};
   }
-  // Computes the output projection in shared.x, whose tokens no later step reads, and copies the result to `y`.
-  template <class Steps, class CallShare>
-  static constexpr void finish(CallShare share, auto& shared, const Weights& weights, std::size_t queries,
-                               Output y) noexcept {
-    Steps::output(shared.heads.data, shared.input, weights, queries, shared.x.data, share);
-    Steps::panels_to_rows(shared.x.data, queries, y.data, share);
+  // Converts the rows `x`, calls attend(CachedSteps), which tests its phase itself, and computes the output projection
+  // in shared.x, whose tokens no later step reads.
+  template <class Call, class F>
+  static constexpr void in_phases(auto share, detail::Floats x, const Call& call, Output y, auto& shared,
+                                  F attend) noexcept {
+    const std::size_t queries = call.lengths.queries;
+    with_steps([&]<class Steps>(Steps steps) {
+      if (share.has(0)) {
+        Steps::tokens_to_panels(x.data, x.count, shared.x.data, share);
+        Steps::convert_tokens(shared.x.data, x.count, shared.input, share);
+      }
+      attend(steps);
+      if (share.has(2)) {
+        Steps::output(shared.heads.data, shared.input, call.weights, queries, shared.x.data, share);
+        Steps::panels_to_rows(shared.x.data, queries, y.data, share);
+      }
+    });
   }
 
   // Calls f(CachedSteps). The steps compute with Vectors at run time, and with plain arrays in constant evaluation.
