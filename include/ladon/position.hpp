@@ -8,8 +8,8 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/attention/rotary_table.hpp>
 #include <ladon/detail/config/compiler.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 
 namespace LADON_NAMESPACE {
 
@@ -81,9 +81,9 @@ constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double ba
                                  double scaling = 1) noexcept {
   for (std::size_t pair = 0; pair < Width / 2; ++pair) {
     const double share = -2.0 * static_cast<double>(pair) / Width;
-    const double frequency = detail::exp_double(share * detail::log_double(base)) / scaling;
+    const double frequency = detail::vec::exp_double(share * detail::vec::log_double(base)) / scaling;
     for (std::size_t position = 0; position < Positions; ++position) {
-      const auto rotation = detail::cosine_and_sine(static_cast<double>(position) * frequency);
+      const auto rotation = detail::vec::cosine_and_sine(static_cast<double>(position) * frequency);
       table.cosine[pair][position] = static_cast<float>(rotation.cosine);
       table.sine[pair][position] = static_cast<float>(rotation.sine);
     }

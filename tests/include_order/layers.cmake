@@ -8,7 +8,7 @@ set(layers
   "detail/target/"
   "bfloat16.hpp detail/config/"
   "detail/vec/"
-  "checks.hpp views.hpp detail/panel/rows.hpp detail/attention/rotary_table.hpp \
+  "checks.hpp views.hpp detail/panel/rows.hpp \
 detail/product/epilogue.hpp"
   "detail/cortex_m/"
   "shape.hpp threads.hpp score.hpp position.hpp weights.hpp"

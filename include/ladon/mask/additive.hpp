@@ -141,9 +141,7 @@ struct AdditiveValues {
 
   template <Shape S>
   static constexpr BoundAdditive<PerHead> bind(const Placement& placement, const Data<S>& data) noexcept {
-    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys",
-                  detail::caller_of(data), {{"options.mask.keys", data.keys}, {"shape.keys", S.keys}});
-    const std::size_t columns = data.keys == all ? S.keys : data.keys;
+    const std::size_t columns = columns_of<S>(data);
     return {data.values.data, S.queries, columns, placement.lengths.keys < columns ? placement.lengths.keys : columns};
   }
 };

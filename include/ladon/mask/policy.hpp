@@ -32,6 +32,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <ladon/checks.hpp>
 #include <ladon/detail/config/compiler.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/array.hpp>
@@ -75,6 +76,14 @@ struct ScoreBlock {
 };
 
 struct NoScratch {};
+
+// Returns how many columns an array of a mask has: one for each key of the shape, unless `data.keys` is smaller.
+template <Shape S>
+constexpr std::size_t columns_of(const auto& data) noexcept {
+  LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys",
+                detail::caller_of(data), {{"options.mask.keys", data.keys}, {"shape.keys", S.keys}});
+  return data.keys == all ? S.keys : data.keys;
+}
 
 template <class BoundMask, class Pack>
 struct LanesByPosition {

@@ -186,10 +186,8 @@ struct BooleanBytes {
 
   template <Shape S>
   static constexpr auto bind(const Placement& placement, const Data<S>& data) noexcept {
-    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys",
-                  detail::caller_of(data), {{"options.mask.keys", data.keys}, {"shape.keys", S.keys}});
     using Bound = BoundPairs<ByteRows<PerHead>>;
-    return Bound{{data.may_see.data, S.queries, data.keys == all ? S.keys : data.keys, placement.lengths.keys}};
+    return Bound{{data.may_see.data, S.queries, columns_of<S>(data), placement.lengths.keys}};
   }
 };
 struct Boolean : BooleanBytes<false> {};

@@ -170,9 +170,9 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
  private:
   // Projects the keys or values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.
   // `finish` may change a panel before that, for example rotate the keys.
-  template <std::size_t Rows, std::size_t Inner, class W, class Context, class Storage, class Finish>
-  static constexpr void fill_panels(const W& w, Context context, std::size_t active, float* projected, Storage& to,
-                                    Finish finish) noexcept {
+  template <std::size_t Rows, std::size_t Inner>
+  static constexpr void fill_panels(const auto& w, auto context, std::size_t active, float* projected, auto& to,
+                                    auto finish) noexcept {
     for_panels<k, last_k, shape.keys>(
         active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           for (std::size_t p = first; p < first + count; ++p) {

@@ -157,9 +157,9 @@ struct MultiHeadSteps {
     }
   }
   // Computes the query heads that share one head of keys and values.
-  template <bool Projected, class Call, class Queries, class View, class Scratch>
-  static constexpr void attend_group(const Call& call, const Queries& bound, std::size_t group,
-                                     const KeysAndValues<View>& shared, Scratch& scratch) noexcept {
+  template <bool Projected, class View>
+  static constexpr void attend_group(const auto& call, const auto& bound, std::size_t group,
+                                     const KeysAndValues<View>& shared, auto& scratch) noexcept {
     [[maybe_unused]] const std::size_t first = group * shape.heads_per_group();
     if constexpr (heads_together > 1) {
       if (call.lengths.queries == 0) return;
@@ -243,9 +243,9 @@ struct MultiHeadSteps {
   }
 
   // Computes the attention of a single query in Heads query heads, from head `first` on.
-  template <bool Projected, std::size_t Heads, class Call, class Queries, class View, class Scratch>
-  static constexpr void attend_heads(const Call& call, const Queries& bound, const KeysAndValues<View>& shared,
-                                     std::size_t first, Scratch& scratch) noexcept {
+  template <bool Projected, std::size_t Heads, class View>
+  static constexpr void attend_heads(const auto& call, const auto& bound, const KeysAndValues<View>& shared,
+                                     std::size_t first, auto& scratch) noexcept {
     using Capture = decltype(call.capture_of(first, Range{0, 1}));
     float* const query = Projected ? call.heads + first * shape.head_width : scratch.query.data;
     SingleQueries<View, Heads> heads{
@@ -286,9 +286,9 @@ struct MultiHeadSteps {
 
   // Computes all active queries in one query head, block by block: projects (or copies) them, rotates them, and
   // attends. Projected: the queries of all heads are projected already.
-  template <bool Projected, class Call, class Queries, class View, class Scratch>
-  static constexpr void attend_head(const Call& call, const Queries& bound, const Head<View>& head,
-                                    Scratch& scratch) noexcept {
+  template <bool Projected, class View>
+  static constexpr void attend_head(const auto& call, const auto& bound, const Head<View>& head,
+                                    auto& scratch) noexcept {
     const std::size_t h = head.index;
     float* widened = nullptr;
     if constexpr (is_widened<View>) widened = scratch.widened.data;
