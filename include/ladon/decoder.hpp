@@ -122,9 +122,8 @@ struct DecoderLayer {
     return detail::parts_of_phase<cross, Vectors>(phase);
   }
 
-  // Computes `y` [queries][model] from `x` [queries][model] and `memory`. MultiHeadAttention describes the other
-  // arguments. options.memory.keys sets how many tokens of `memory` are active. `maps` is DecoderMaps or
-  // DecoderCaptures.
+  // Computes `y` [queries][model] from `x` [queries][model] and the first options.memory.keys tokens of `memory`, like
+  // MultiHeadAttention::run. `maps` is DecoderMaps or DecoderCaptures.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapsType = detail::NoCapture>
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
                             const Options& options = {}, const MapsType& maps = {}) noexcept {

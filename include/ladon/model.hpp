@@ -23,7 +23,7 @@ namespace LADON_NAMESPACE {
 // The activation of the feed-forward network (Hendrycks and Gimpel, arXiv 1606.08415):
 //     relu        max(0, x)
 //     gelu        x * (1 + erf(x / sqrt(2))) / 2
-//     gelu_tanh   the approximation of gelu by tanh
+//     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
 //     silu        x / (1 + e^-x)
 enum class Activation { relu, gelu, gelu_tanh, silu };
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations of the feed-forward network: y = f(x) for each lane of a pack.
-//     relu        max(0, x)
-//     gelu        x * (1 + erf(x / sqrt(2))) / 2
-//     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
-//     silu        x / (1 + e^-x)
+// The activations of model.hpp, for each lane of a pack.
 //
 // A new activation needs an enumerator in model.hpp and a branch of `activate` in this file.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory and the steps of one decoder layer. A stack calls the steps (stack_steps.hpp). "The memory" is the
-// encoder's output. Post-LN and pre-LN differ as in encoder_steps.hpp; norm2 and norm3 belong to the attention to the
-// memory and to the feed-forward network.
+// The workspace and the steps of one decoder layer (decoder.hpp). A stack calls the steps (stack_steps.hpp).
 #pragma once
 
 #include <cstddef>

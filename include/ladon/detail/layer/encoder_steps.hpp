@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory and the steps of one encoder layer. A stack calls the steps (stack_steps.hpp).
-//     post-LN    x = norm1(x + attention(x));     x = norm2(x + feed_forward(x))
-//     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
+// The workspace and the steps of one encoder layer (encoder.hpp). A stack calls the steps (stack_steps.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) and RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel:
-//     layer    out[i] = (in[i] - mean) / sqrt(variance + epsilon) * weight[i] + bias[i]
-//     rms      out[i] = in[i] / sqrt(mean of squares + epsilon) * weight[i]
-//
-// `in` and `out` are [features][T.width()], and may be the same array. With several tokens, each lane has a token, so
-// no sum crosses lanes. With a single token, each lane has a feature.
+// LayerNorm and RMSNorm (NormKind in weights.hpp) of one panel. `in` and `out` are [features][T.width()], and may be
+// the same array. With several tokens, each lane has a token, so no sum crosses lanes. With a single token, each lane
+// has a feature.
 //
 // The variance is computed in a second pass, from the deviations from the mean. The formula (mean of squares) - mean^2
 // cancels digits.
