@@ -50,12 +50,9 @@ struct Fold<XsimdPack<N>, Steps> {
     }
   }
 
-  // Lane j * tokens + i of `rows` is token i of row j.
-  static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
-
-  // Loads Steps rows, which fill one register. The elements are floats, or tuples of 32 bits.
+  // Loads Steps rows of `tokens` elements, which fill one register. The elements are floats, or tuples of 32 bits.
   static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
-    folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
+    folded[0] = transposed<Steps>(Pack::load(static_cast<const float*>(from)));
   }
   // Loads two rows of one and a half registers.
   static LADON_INLINE void load(const void* from, Pack (&folded)[3]) noexcept {
