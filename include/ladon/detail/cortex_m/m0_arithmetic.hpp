@@ -92,6 +92,11 @@ struct Affine {
 };
 
 #if LADON_THUMB1
+// The begin and the end of a function that uses r4 - r11. LADON_THUMB1_POP also restores r3.
+#define LADON_THUMB1_PUSH \
+  ".syntax unified\n\tpush {r3-r7, lr}\n\tmov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\tpush {r4-r7}\n\t"
+#define LADON_THUMB1_POP "pop {r4-r7}\n\tmov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\tpop {r3-r7, pc}"
+
 // For each token t and each row r:
 //     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
 // Precondition: Affine::takes is true for each row. If a factor or a result is 0, subnormal, infinite or NaN, returns a
@@ -110,11 +115,8 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
                                                                    float* /*results*/, const Affine* /*rows_end*/,
                                                                    const float* /*factors_end*/) noexcept {
   asm volatile(
-      ".syntax unified\n\t"
-      "push {r4-r7, lr}\n\t"
-      "mov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\t"
-      "push {r4-r7}\n\t"
-      "ldr r4, [sp, #40]\n\tpush {r4}\n\tldr r4, [sp, #40]\n\t"
+      LADON_THUMB1_PUSH
+      "ldr r4, [sp, #44]\n\tpush {r4}\n\tldr r4, [sp, #44]\n\t"
       "mov r11, r0\n\tmov r5, r2\n\tmov r6, r1\n\tmov r7, r3\n\tpush {r4-r7}\n"
       "1:\n\t"
       "ldr r0, [sp, #8]\n\tldmia r0!, {r5}\n\tstr r0, [sp, #8]\n\t"
@@ -174,10 +176,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
       "8:\n\t"
       "movs r0, #1\n"
       "9:\n\t"
-      "add sp, #20\n\t"
-      "pop {r4-r7}\n\t"
-      "mov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
-      "pop {r4-r7, pc}");
+      "add sp, #20\n\t" LADON_THUMB1_POP);
 }
 #endif
 
@@ -219,11 +218,6 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
 }
 
 #if LADON_THUMB1
-// The code at the begin and at the end of a function that uses r4 - r11. r4 - r7 hold other values after each.
-#define LADON_THUMB1_PUSH \
-  ".syntax unified\n\tpush {r3-r7, lr}\n\tmov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\tpush {r4-r7}\n\t"
-#define LADON_THUMB1_POP "pop {r4-r7}\n\tmov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\tpop {r3-r7, pc}"
-
 // For assembly: adds the products of r3 words at r0 and four tokens at r1 to the sums. r0 and r1 advance.
 //
 // Registers of the loop, which takes 78 instructions for 32 multiply-adds:
