@@ -16,6 +16,8 @@
 #include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/product/tile.hpp>
+#include <ladon/detail/product/tile_steps.hpp>
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/detail/vec/dot.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>
@@ -27,175 +29,123 @@ constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = s
   return target::Current::streams > 1 && elements * element_bytes > target::Current::single_stream_bytes;
 }
 
-// The operations of a dot product of a row of weights and float features. Each lane takes one feature.
+// The dot product of a row of weights and the features of a token, which both lie in the lanes:
+//     load(in, count)           loads a step of `features` features, or its first `count`
+//     add(sum, x, row, count)   adds the products
+//
+// Float features: each lane takes one of them.
 template <class Pack, class Feature>
-struct DotStep {
+struct RowDot {
+  using Sums = Pack;
   static constexpr std::size_t features = Pack::lanes;
-  static LADON_INLINE constexpr Pack load(const float* in) noexcept { return Pack::load(in); }
-  static LADON_INLINE constexpr Pack load_partial(const float* in, std::size_t count) noexcept {
-    return Pack::load_partial(in, count);
+  static LADON_INLINE constexpr Sums zero() noexcept { return Pack::broadcast(0.0f); }
+  static LADON_INLINE constexpr Pack load(const float* in, std::size_t count) noexcept {
+    return count == features ? Pack::load(in) : Pack::load_partial(in, count);
   }
   template <class Element>
-  static LADON_INLINE constexpr void add(Pack& sum, const Pack& x, const Element* row) noexcept {
-    sum = fma(vec::load_as_float<Pack>(row), x, sum);
-  }
-  template <class Element>
-  static LADON_INLINE constexpr void add_partial(Pack& sum, const Pack& x, const Element* row,
-                                                 std::size_t count) noexcept {
-    sum = fma(vec::load_partial_as_float<Pack>(row, count), x, sum);
+  static LADON_INLINE constexpr void add(Sums& sum, const Pack& x, const Element* row, std::size_t count) noexcept {
+    sum = fma(count == features ? vec::load_as_float<Pack>(row) : vec::load_partial_as_float<Pack>(row, count), x, sum);
   }
 };
 // bfloat16 weights and bfloat16 features: each lane takes two features.
 template <class Pack>
-struct DotStep<Pack, BFloat16> {
+struct RowDot<Pack, BFloat16> {
   using Dot = vec::TupleDot<BFloat16, Pack>;
-  using Row = typename Dot::Row;
+  using Sums = Pack;
   static constexpr std::size_t features = Dot::tuple_size * Pack::lanes;
-  static LADON_INLINE constexpr Row load(const BFloat16* in) noexcept { return Dot::load_row(in); }
-  static LADON_INLINE constexpr Row load_partial(const BFloat16* in, std::size_t count) noexcept {
-    return Dot::load_row(in, count);
+  static LADON_INLINE constexpr Sums zero() noexcept { return Pack::broadcast(0.0f); }
+  static LADON_INLINE constexpr auto load(const BFloat16* in, std::size_t count) noexcept {
+    return count == features ? Dot::load_row(in) : Dot::load_row(in, count);
   }
-  static LADON_INLINE constexpr void add(Pack& sum, const Row& x, const BFloat16* row) noexcept {
-    Dot::add_products(sum, x, Dot::load_row(row));
+  static LADON_INLINE constexpr void add(Sums& sum, const typename Dot::Row& x, const BFloat16* row,
+                                         std::size_t count) noexcept {
+    Dot::add_products(sum, x, load(row, count));
   }
-  static LADON_INLINE constexpr void add_partial(Pack& sum, const Row& x, const BFloat16* row,
-                                                 std::size_t count) noexcept {
-    Dot::add_products(sum, x, Dot::load_row(row, count));
+};
+// int8 weights and quantised features: each lane takes a tuple. The rest of a row is not a step (int8_dot_products).
+template <class Pack, class Element>
+  requires(std::is_integral_v<Element>)
+struct RowDot<Pack, Element> {
+  using Dot = vec::TupleDot<Element, Pack>;
+  using Sums = typename Dot::Sums;
+  static constexpr std::size_t features = Dot::tuple_size * Pack::lanes;
+  static LADON_INLINE constexpr Sums zero() noexcept { return Sums::zero(); }
+  static LADON_INLINE constexpr const Element* load(const Element* in, std::size_t) noexcept { return in; }
+  static LADON_INLINE constexpr void add(Sums& sum, const Element* x, const std::int8_t* row, std::size_t) noexcept {
+    Dot::add_products(sum, x, row);
   }
 };
 
-// Computes the dot products of `in` and Rows rows at the same time. Each row begins Distance elements after the
-// previous one. The caller adds the lanes. Each row has Sums independent packs, to hide the latency of a multiply-add.
-template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner>
-LADON_INLINE constexpr void dot_products(const auto* first, const auto* in, Pack (&product)[Rows]) noexcept {
-  using Step = DotStep<Pack, std::remove_cvref_t<decltype(*in)>>;
-  constexpr std::size_t step = Step::features, rest = Inner % (Sums * step);
-  Pack sum[Rows][Sums];
+// Computes the dot products of `in` and Rows rows at the same time. Each row begins `distance` elements after the
+// previous one. An iteration has Steps steps of a row before the next row: this order reads memory faster
+// (docs/tuning-log.md). For floats, each step has its own sums, to hide the latency of a multiply-add. Calls
+// store(row, sum); the caller adds the lanes of the sum.
+template <class Dot, std::size_t Rows, std::size_t Steps, std::size_t Inner>
+LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance, const auto* in, auto store) noexcept {
+  static_assert(Steps == 1 || Steps == 2);
+  constexpr bool integers = std::is_integral_v<std::remove_cvref_t<decltype(*in)>>;
+  constexpr std::size_t step = Dot::features, rest = Inner % step, sums = integers ? 1 : Steps;
+  typename Dot::Sums sum[Rows][sums];
   LADON_UNROLL
-  for (std::size_t i = 0; i < Rows * Sums; ++i) sum[i / Sums][i % Sums] = Pack::broadcast(0.0f);
-  for (std::size_t k = 0; k < Inner - rest; k += Sums * step) {
-    decltype(Step::load(in)) x[Sums];
+  for (std::size_t i = 0; i < Rows * sums; ++i) sum[i / sums][i % sums] = Dot::zero();
+  const auto add = [&]<std::size_t Count>(std::size_t k, std::size_t features) LADON_INLINE_LAMBDA {
+    decltype(Dot::load(in, step)) x[Count];
     LADON_UNROLL
-    for (std::size_t s = 0; s < Sums; ++s) x[s] = Step::load(in + k + s * step);
+    for (std::size_t s = 0; s < Count; ++s) x[s] = Dot::load(in + k + s * step, features);
     LADON_UNROLL
-    for (std::size_t i = 0; i < Rows * Sums; ++i) {
-      const std::size_t r = i / Sums, s = i % Sums;
-      Step::add(sum[r][s], x[s], first + r * Distance + k + s * step);
-    }
-  }
-  for (std::size_t k = Inner - rest; k < Inner; k += step) {
-    const std::size_t count = Inner - k < step ? Inner - k : step;
-    const auto x = Step::load_partial(in + k, count);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) Step::add_partial(sum[r][0], x, first + r * Distance + k, count);
-  }
-  static_assert(Sums == 1 || Sums == 2);
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
-}
-
-// Returns the dot product of one row, for rows that are too few for a pack.
-template <class Wide, std::size_t Inner, class Element, class Feature>
-LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) noexcept {
-  using Step = DotStep<Wide, Feature>;
-  Wide sum = Wide::broadcast(0.0f);
-  std::size_t k = 0;
-  for (; k + Step::features <= Inner; k += Step::features) Step::add(sum, Step::load(in + k), row + k);
-  float total = reduce_add(sum);
-  for (; k < Inner; ++k) total += to_float(row[k]) * to_float(in[k]);
-  return total;
-}
-
-// Computes Pack::lanes rows in each of Streams streams, which begin StreamRows rows apart. RowsTogether rows of each
-// stream are computed at the same time. Calls store(row, pack) for each stream.
-template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
-          std::size_t Inner>
-LADON_INLINE constexpr void pack_of_rows(auto w, const auto* in, auto store) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, row_stride = decltype(w)::row_stride;
-  Pack products[Streams][lanes];
-  if constexpr (RowsTogether == lanes) {
-    static_assert(StreamRows == lanes, "streams that lie one behind the other are read as consecutive rows");
-    Pack product[Streams * lanes];
-    dot_products<Pack, Streams * lanes, row_stride, Sums, Inner>(w.data, in, product);
-    LADON_UNROLL
-    for (std::size_t i = 0; i < Streams * lanes; ++i) products[i / lanes][i % lanes] = product[i];
-  } else {
-    static_assert(RowsTogether == 1);
-    for (std::size_t r = 0; r < lanes; ++r) {
-      const auto* const row = w.rows_from(r).data;
-      prefetch_page_starts_of_streams<Streams>(row, StreamRows * row_stride, prefetched_page_bytes,
-                                               row_stride * sizeof(*row));
-      Pack product[Streams];
-      dot_products<Pack, Streams, StreamRows * row_stride, Sums, Inner>(row, in, product);
-      LADON_UNROLL
-      for (std::size_t s = 0; s < Streams; ++s) products[s][r] = product[s];
-    }
-  }
-  LADON_UNROLL
-  for (std::size_t s = 0; s < Streams; ++s) store(s * StreamRows, Pack::add_rows(products[s]));
-}
-
-// Computes Packs packs of rows, if the columns of W are contiguous. In memory, W is then a matrix M of Inner rows.
-// Streams rows of M, Inner / Streams rows apart, are read at the same time. With several streams, the sums are an array
-// in the L1 cache: registers hold few sums, so each row of M would be read in short pieces, which is slower.
-template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner, class Matrix, class Store>
-LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
-  Pack sums[Packs];
-  // Adds the products of `Rows` rows of M, from row `k` on, `run` rows apart.
-  const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
-    Pack x[Rows];
-    LADON_UNROLL
-    for (std::size_t i = 0; i < Rows; ++i) x[i] = Pack::broadcast(in[i * run + k]);
-    const auto add_to = [&](std::size_t c) {
-      Pack sum = sums[c];
-      LADON_UNROLL
-      for (std::size_t i = 0; i < Rows; ++i) {
-        sum = fma(Pack::load(w.columns_from(i * run + k).data + c * lanes), x[i], sum);
-      }
-      sums[c] = sum;
-    };
-    if constexpr (Streams == 1) {
-      LADON_UNROLL
-      for (std::size_t c = 0; c < Packs; ++c) add_to(c);
-    } else {
-      for (std::size_t c = 0; c < Packs; ++c) add_to(c);
+    for (std::size_t i = 0; i < Rows * Count; ++i) {
+      const std::size_t r = i / Count, s = i % Count;
+      Dot::add(sum[r][s % sums], x[s], first + r * distance + k + s * step, features);
     }
   };
-  for (std::size_t c = 0; c < Packs; ++c) sums[c] = Pack::broadcast(0.0f);
-  for (std::size_t k = 0; k < run; ++k) {
-    prefetch_page_starts_of_streams<Streams>(w.columns_from(k).data, run * Matrix::inner_stride, prefetched_page_bytes,
-                                             Packs * lanes * sizeof(float));
-    add_rows.template operator()<Streams>(k);
-  }
-  for (std::size_t k = Streams * run; k < Inner; ++k) add_rows.template operator()<1>(k);
-  for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
-}
-
-// Computes the rows from number First on, Packs packs of Lanes rows at a time, and the rest with narrower packs. First
-// is a template argument, so only the needed sizes are compiled.
-template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First>
-LADON_INLINE constexpr void consecutive_rows(auto w, const auto* in, auto store) noexcept {
-  using Matrix = decltype(w);
-  using Pack = typename Simd::template Pack<Lanes>;
-  constexpr std::size_t end = First + (Rows - First) / (Lanes * Packs) * (Lanes * Packs);
-  for (std::size_t row = First; row < end; row += Lanes * Packs) {
-    const auto store_from_row = [&](std::size_t r, const Pack& sum) { store(row + r, sum); };
-    if constexpr (Lanes == 1 && Matrix::rows_contiguous) {
-      using Wide = typename Simd::template Pack<Simd::lanes>;
-      store_from_row(0, Pack::broadcast(dot_product<Wide, Inner>(w.rows_from(row).data, in)));
-    } else if constexpr (Matrix::rows_contiguous) {
-      pack_of_rows<Pack, Packs, Lanes, Lanes, 1, Inner>(w.rows_from(row), in, store_from_row);
+  constexpr std::size_t whole = Inner / (Steps * step) * (Steps * step);
+  for (std::size_t k = 0; k < whole; k += Steps * step) add.template operator()<Steps>(k, step);
+  if constexpr (whole + rest < Inner) add.template operator()<1>(whole, step);
+  if constexpr (rest > 0 && !integers) add.template operator()<1>(Inner - rest, rest);
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    if constexpr (sums == 1) {
+      store(r, sum[r][0]);
     } else {
-      static_assert(Matrix::row_stride == 1);
-      packs_of_columns<Pack, 1, Packs, Inner>(w.rows_from(row), in, store_from_row);
+      store(r, sum[r][0] + sum[r][1]);
     }
   }
-  if constexpr (end < Rows && Packs > 1) {
-    consecutive_rows<Simd, Lanes, Packs / 2, Rows, Inner, end>(w, in, store);
-  } else if constexpr (end < Rows) {
-    constexpr std::size_t narrower = Lanes > 4 ? Lanes / 2 : 1;
-    consecutive_rows<Simd, narrower, 1, Rows, Inner, end>(w, in, store);
+}
+
+// Computes Rows rows from row `first` on, Packs packs of Lanes rows at a time, and the rest with narrower packs. If the
+// columns of W are contiguous, a pack of rows lies in memory like a pack of tokens, and the features like weights, so
+// that a tile of one row computes the product (detail/product/tile.hpp).
+template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner>
+LADON_INLINE constexpr void consecutive_rows(auto w, const auto* in, std::size_t first, auto store) noexcept {
+  using Matrix = decltype(w);
+  using Feature = std::remove_cvref_t<decltype(*in)>;
+  using Pack = typename Simd::template Pack<Lanes>;
+  constexpr std::size_t whole = Rows / (Lanes * Packs) * (Lanes * Packs), rest = Rows - whole;
+  for (std::size_t row = first; row < first + whole; row += Lanes * Packs) {
+    const Matrix rows = w.rows_from(row);
+    if constexpr (Lanes == 1 && Matrix::rows_contiguous) {
+      using Wide = typename Simd::template Pack<Simd::lanes>;
+      dot_products<RowDot<Wide, Feature>, 1, 1, Inner>(
+          rows.data, 0, in, [&](std::size_t, const Wide& sum) { store(row, Pack::broadcast(reduce_add(sum))); });
+    } else if constexpr (Matrix::rows_contiguous) {
+      Pack products[Packs][Lanes];
+      dot_products<RowDot<Pack, Feature>, Packs * Lanes, 1, Inner>(
+          rows.data, Matrix::row_stride, in,
+          [&](std::size_t r, const Pack& sum) LADON_INLINE_LAMBDA { products[r / Lanes][r % Lanes] = sum; });
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) store(row + v * Lanes, Pack::add_rows(products[v]));
+    } else {
+      static_assert(Matrix::row_stride == 1);
+      MicroKernel<EachPack<vec::FloatDot<Pack>, Lanes>, 1, Packs> tile(
+          [](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Pack::broadcast(0.0f); });
+      tile.template accumulate<Matrix::inner_stride>(Inner, WeightMatrix<Feature, Inner, 1>{in}, rows.data);
+      tile.finish([&](std::size_t, std::size_t v, const Pack& sum)
+                      LADON_INLINE_LAMBDA { store(row + v * Lanes, sum); });
+    }
+  }
+  if constexpr (rest > 0) {
+    constexpr std::size_t packs = Packs > 1 ? Packs / 2 : 1, lanes = Packs > 1 ? Lanes : Lanes > 4 ? Lanes / 2 : 1;
+    consecutive_rows<Simd, lanes, packs, rest, Inner>(w, in, first + whole, store);
   }
 }
 
@@ -210,20 +160,61 @@ constexpr std::size_t streamed_row_count() noexcept {
   return Rows / step * step;
 }
 
+// Computes Packs packs of rows, if the columns of W are contiguous. In memory, W is then a matrix M of Inner rows, of
+// which Streams rows, Inner / Streams rows apart, are read at the same time. The sums are an array in the L1 cache:
+// registers hold few sums, so each row of M would be read in short pieces, which is slower.
+template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner>
+LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto store) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
+  Pack sums[Packs];
+  // Adds the products of `Rows` rows of M, from row `k` on, `run` rows apart.
+  const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
+    Pack x[Rows];
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) x[i] = Pack::broadcast(in[i * run + k]);
+    for (std::size_t c = 0; c < Packs; ++c) {
+      Pack sum = sums[c];
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Rows; ++i) {
+        sum = fma(Pack::load(w.columns_from(i * run + k).data + c * lanes), x[i], sum);
+      }
+      sums[c] = sum;
+    }
+  };
+  for (std::size_t c = 0; c < Packs; ++c) sums[c] = Pack::broadcast(0.0f);
+  for (std::size_t k = 0; k < run; ++k) {
+    prefetch_page_starts_of_streams<Streams>(w.columns_from(k).data, run * decltype(w)::inner_stride,
+                                             prefetched_page_bytes, Packs * lanes * sizeof(float));
+    add_rows.template operator()<Streams>(k);
+  }
+  for (std::size_t k = Streams * run; k < Inner; ++k) add_rows.template operator()<1>(k);
+  for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
+}
+
 // Computes the first `Rows` rows in several streams: streams of consecutive rows, or of consecutive columns.
-template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Feature, class Store>
-LADON_INLINE constexpr void streamed_rows(Matrix w, const Feature* in, Store store) noexcept {
+template <class Pack, std::size_t Rows, std::size_t Inner>
+LADON_INLINE constexpr void streamed_rows(auto w, const auto* in, auto store) noexcept {
+  using Matrix = decltype(w);
   constexpr std::size_t lanes = Pack::lanes, streams = target::Current::streams;
   if constexpr (Matrix::rows_contiguous) {
-    for (std::size_t row = 0; row < Rows / streams; row += lanes) {
-      pack_of_rows<Pack, streams, Rows / streams, 1, 2, Inner>(
-          w.rows_from(row), in, [&](std::size_t r, const Pack& sum) { store(row + r, sum); });
+    using Dot = RowDot<Pack, std::remove_cvref_t<decltype(*in)>>;
+    constexpr std::size_t run = Rows / streams, stride = Matrix::row_stride;
+    for (std::size_t row = 0; row < run; row += lanes) {
+      Pack products[streams][lanes];
+      for (std::size_t r = 0; r < lanes; ++r) {
+        const auto* const from = w.rows_from(row + r).data;
+        prefetch_page_starts_of_streams<streams>(from, run * stride, prefetched_page_bytes, stride * sizeof(*from));
+        dot_products<Dot, streams, 2, Inner>(
+            from, run * stride, in, [&](std::size_t s, const Pack& sum) LADON_INLINE_LAMBDA { products[s][r] = sum; });
+      }
+      LADON_UNROLL
+      for (std::size_t s = 0; s < streams; ++s) store(row + s * run, Pack::add_rows(products[s]));
     }
   } else {
     for_row_tiles<Rows / lanes, target::Current::streamed_columns / lanes>([&]<std::size_t Packs>(std::size_t pack) {
       const std::size_t row = pack * lanes;
-      packs_of_columns<Pack, streams, Packs, Inner>(w.rows_from(row), in,
-                                                    [&](std::size_t r, const Pack& sum) { store(row + r, sum); });
+      streams_of_columns<Pack, streams, Packs, Inner>(w.rows_from(row), in,
+                                                      [&](std::size_t r, const Pack& sum) { store(row + r, sum); });
     });
   }
 }
@@ -239,52 +230,23 @@ LADON_KERNEL constexpr void matrix_vector(auto w, const auto* in, auto epilogue)
   if constexpr (streamed > 0) {
     streamed_rows<typename Simd::template Pack<lanes>, streamed, Inner>(w.weight, in, store);
   }
-  if constexpr (streamed < Rows) consecutive_rows<Simd, lanes, packs, Rows, Inner, streamed>(w.weight, in, store);
+  if constexpr (streamed < Rows) {
+    consecutive_rows<Simd, lanes, packs, Rows - streamed, Inner>(w.weight, in, streamed, store);
+  }
 }
 
-// Computes the integer sums of Rows rows, Distance weights apart, for a single token.
-template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t Distance, class Element>
-LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Element* x, std::int32_t* sums) noexcept {
-  using Dot = vec::TupleDot<Element, Wide>;
-  constexpr std::size_t step = Dot::tuple_size * Wide::lanes;
-  typename Dot::Sums sum[Rows];
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();
-  // Two steps of a row before the next row: this order reads memory faster (docs/tuning-log.md).
-  constexpr std::size_t steps = 2;
-  std::size_t i = 0;
-  for (; i + steps * step <= Inner; i += steps * step) {
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const std::int8_t* const row = rows + r * Distance + i;
-      LADON_UNROLL
-      for (std::size_t s = 0; s < steps; ++s) Dot::add_products(sum[r], x + i + s * step, row + s * step);
+// Calls store(row, sum) with the sums of Rows rows, `distance` weights apart.
+template <class Dot, std::size_t Rows, std::size_t Inner>
+LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, std::size_t distance, const auto* x,
+                                              auto store) noexcept {
+  dot_products<Dot, Rows, 2, Inner>(rows, distance, x, [&](std::size_t r, const auto& sum) LADON_INLINE_LAMBDA {
+    std::int32_t total = reduce_add(sum);
+    for (std::size_t k = Inner - Inner % Dot::features; k < Inner; ++k) {
+      total += vec::feature_value(x[k]) * rows[r * distance + k];
     }
-  }
-  if (i + step <= Inner) {
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) Dot::add_products(sum[r], x + i, rows + r * Distance + i);
-    i += step;
-  }
-  for (std::size_t r = 0; r < Rows; ++r) {
-    sums[r] = reduce_add(sum[r]);
-    for (std::size_t k = i; k < Inner; ++k) sums[r] += vec::feature_value(x[k]) * rows[r * Distance + k];
-  }
+    store(r, total);
+  });
 }
-
-// Returns the zero point of a single token, or 0 if panels hold q.
-template <class Element>
-LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) noexcept {
-  if constexpr (vec::holds_zero_point<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);
-  return 0;
-}
-
-// How many streams a single token's product reads at the same time (detail/product/single.hpp).
-template <std::size_t Lanes, std::size_t Rows, std::size_t Inner>
-inline constexpr std::size_t int8_streams =
-    Rows * Inner > target::Current::single_stream_bytes&& Rows >= target::Current::streams* Lanes
-        ? target::Current::streams
-        : 1;
 
 // Computes the product for a single token. In a dot product, lanes are features. In the result, lanes are rows.
 template <class Simd, std::size_t Rows, std::size_t Inner>
@@ -295,16 +257,21 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   if constexpr (Engine::has_matrix_vector) return Engine::template matrix_vector<Rows, Inner>(w, in, epilogue);
   using Wide = typename Simd::template Pack<Simd::lanes>;
   constexpr std::size_t lanes = Wide::lanes, together = lanes % 4 == 0 ? 4 : 1;
+  using Dot = RowDot<Wide, Element>;
   const float token_scale = in.template scale<1>(0)[0];
-  const std::int32_t zero = zero_of_token(in);
-  const auto finish = [&](std::size_t row, std::int32_t* sums) {
+  [[maybe_unused]] std::int32_t zero = 0;
+  if constexpr (vec::holds_zero_point<Element>) zero = static_cast<std::int32_t>(in.template zero<1>(0)[0]);
+  // Converts the sums of a pack of rows to results.
+  const auto finish = [&]<class Pack>(std::size_t row, std::int32_t* sums) {
     if constexpr (vec::holds_zero_point<Element>) {
-      for (std::size_t r = 0; r < lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
+      for (std::size_t r = 0; r < Pack::lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
     }
-    const Wide scale = Wide::broadcast(token_scale) * Wide::load(w.scale + row);
-    epilogue(0, row, 0, fma(vec::IntegerSums<Wide>::load(sums).to_float(), scale, w.bias.template load<Wide>(row)));
+    const Pack scale = Pack::broadcast(token_scale) * Pack::load(w.scale + row);
+    epilogue(0, row, 0, fma(vec::IntegerSums<Pack>::load(sums).to_float(), scale, w.bias.template load<Pack>(row)));
   };
-  constexpr std::size_t streams = int8_streams<lanes, Rows, Inner>, run = Rows / (streams * lanes) * lanes;
+  constexpr std::size_t most_streams = target::Current::streams;
+  constexpr bool streamed = reads_streams(Rows * Inner, sizeof(std::int8_t)) && Rows >= most_streams * lanes;
+  constexpr std::size_t streams = streamed ? most_streams : 1, run = Rows / (streams * lanes) * lanes;
   if constexpr (streams > 1) {
     // This loop reads only weights: scales and row sums between them would slow the memory down (docs/tuning-log.md).
     constexpr std::size_t most = run < 1024 ? run : 1024;
@@ -314,12 +281,13 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
       for (std::size_t r = 0; r < count; ++r) {
         const std::int8_t* const row = w.weight.rows_from(first + r).data;
         prefetch_page_starts_of_streams<streams>(row, run * row_stride, prefetched_page_bytes, row_stride);
-        std::int32_t sum[streams];
-        int8_dot_products<Wide, streams, Inner, run * row_stride>(row, in.data, sum);
-        for (std::size_t s = 0; s < streams; ++s) sums[s][r] = sum[s];
+        int8_dot_products<Dot, streams, Inner>(row, run * row_stride, in.data,
+                                               [&](std::size_t s, std::int32_t sum)
+                                                   LADON_INLINE_LAMBDA { sums[s][r] = sum; });
       }
       for (std::size_t s = 0; s < streams; ++s) {
-        for (std::size_t r = 0; r < count; r += lanes) finish(s * run + first + r, sums[s] + r);
+        for (std::size_t r = 0; r < count; r += lanes)
+          finish.template operator()<Wide>(s * run + first + r, sums[s] + r);
       }
     }
   }
@@ -327,17 +295,17 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
   for (std::size_t row = begin; row < whole; row += lanes) {
     std::int32_t sums[lanes];
     for (std::size_t r = 0; r < lanes; r += together) {
-      int8_dot_products<Wide, together, Inner, row_stride>(w.weight.rows_from(row + r).data, in.data, sums + r);
+      int8_dot_products<Dot, together, Inner>(w.weight.rows_from(row + r).data, row_stride, in.data,
+                                              [to = sums + r](std::size_t i, std::int32_t sum)
+                                                  LADON_INLINE_LAMBDA { to[i] = sum; });
     }
-    finish(row, sums);
+    finish.template operator()<Wide>(row, sums);
   }
-  using One = typename Simd::template Pack<1>;
   for (std::size_t row = whole; row < Rows; ++row) {
     std::int32_t sum[1];
-    int8_dot_products<Wide, 1, Inner, row_stride>(w.weight.rows_from(row).data, in.data, sum);
-    if constexpr (vec::holds_zero_point<Element>) sum[0] -= zero * w.row_sum[row];
-    const One scale = One::broadcast(token_scale) * One::load(w.scale + row);
-    epilogue(0, row, 0, fma(vec::IntegerSums<One>::load(sum).to_float(), scale, w.bias.template load<One>(row)));
+    int8_dot_products<Dot, 1, Inner>(w.weight.rows_from(row).data, 0, in.data,
+                                     [&](std::size_t, std::int32_t total) LADON_INLINE_LAMBDA { sum[0] = total; });
+    finish.template operator()<typename Simd::template Pack<1>>(row, sum);
   }
 }
 
