@@ -230,6 +230,7 @@ struct Engine {
       static_assert(P::width == 4);
       constexpr std::size_t most = most_words / 2, block = P::inner < most ? P::inner : most;
       std::int32_t words[2 * block];
+      float results[12];
       const SplitEpilogue split(epilogue);
       using Split = decltype(split.epilogue);
       Product product{.weight = w.weight.data,
@@ -245,9 +246,9 @@ struct Engine {
                       .token_scale = in.template scale<4>(0),
                       .in_stride = in.stride,
                       .panels = panels,
-                      .out = nullptr,
+                      .out = results,
                       .panel_stride = 0,
-                      .finish = nullptr,
+                      .finish = &finish<P::packs, std::remove_const_t<Split>>,
                       .epilogue = &split.epilogue,
                       .words = words,
                       .block = block};
@@ -255,13 +256,9 @@ struct Engine {
       if constexpr (only_stores<std::remove_const_t<Split>>) {
         product.out = split.epilogue.out;
         product.panel_stride = split.epilogue.panel_stride;
-        multiply(product);
-      } else {
-        float results[12];
-        product.out = results;
-        product.finish = &finish<P::packs, std::remove_const_t<Split>>;
-        multiply(product);
+        product.finish = nullptr;
       }
+      multiply(product);
     }
   }
 };
