@@ -208,13 +208,10 @@ struct QueryBlockAttention {
   // First computes the exponentials of all keys, then the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
-    if constexpr (Form::uses_pairs) {
-      if constexpr (captures_floats) capture_weights(scored.keys);
-      softmax.template weights_of_pairs<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
-    } else {
-      softmax.template exponentials<BlockForm::query_width, Form::softmax_chains, Form::uses_block_floats>(block.scores,
-                                                                                                           keys);
-    }
+    if constexpr (captures_floats) capture_weights(scored.keys);
+    softmax
+        .template exponentials<BlockForm::query_width, Form::softmax_chains, Form::uses_block_floats, Form::uses_pairs>(
+            block.scores, keys);
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     if (!all_values) {

@@ -156,8 +156,8 @@ struct ScoreTile {
   }
 };
 
-// If at most `last_rows` keys of a key block are left, the last tile has only `last_rows` rows: 1% of an encoder of 99
-// tokens, 64 features and 12 layers (Zen 4, int8 weights).
+// If at most `last_rows` keys of a key block are left, the last tile has only `last_rows` rows: 7% less time of int8
+// attention at (36,64,4), 4% at (99,64,1) (Zen 5).
 inline constexpr std::size_t last_rows = 4;
 
 // `keys` points to the panel of key number Form::first_key(scored.keys.begin). Every query sees every key in

@@ -55,19 +55,19 @@ struct RunningSoftmax {
   //
   // A separate function if the queries fill several packs (at 64,128,4: 91% of peak, inlined 88%). With one pack,
   // inlining is faster (at 16,32,4: 69% and 61%; AVX-512, g++).
-  template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>
+  template <std::size_t Width, std::size_t Chains, bool BlockFloats = false, bool Pairs = false>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
-    to_weights<Width, Chains, BlockFloats, false>(scores, keys);
+    to_weights<Width, Chains, BlockFloats, Pairs>(scores, keys);
   }
-  template <std::size_t Width, std::size_t Chains, bool BlockFloats = false>
+  template <std::size_t Width, std::size_t Chains, bool BlockFloats = false, bool Pairs = false>
     requires(Packs == 1)
   LADON_KERNEL constexpr void exponentials(float* scores, std::size_t keys) noexcept {
-    to_weights<Width, Chains, BlockFloats, false>(scores, keys);
+    to_weights<Width, Chains, BlockFloats, Pairs>(scores, keys);
   }
 
-  // The next three functions can also round weights to bfloat16, in pairs of neighbouring keys: [(keys + 1) / 2][Width]
-  // (operands.hpp). weights_of_step computes one key, or a pair of keys, and adds to `total`. A tile calls it
-  // between its steps and needs all registers, so `shift_` is read from memory for each key.
+  // `exponentials` and the next two functions can also round weights to bfloat16, in pairs of neighbouring keys: [(keys
+  // + 1) / 2][Width] (operands.hpp). weights_of_step computes one key, or a pair of keys, and adds to `total`. A tile
+  // calls it between its steps and needs all registers, so `shift_` is read from memory for each key.
   template <std::size_t Width, bool Pairs>
   LADON_INLINE constexpr void weights_of_step(const float* scores, float* weights,
                                               Pack (&total)[Packs]) const noexcept {
@@ -93,11 +93,6 @@ struct RunningSoftmax {
         exponential(column + i * Width, shift_[v], total[v]);
       }
     }
-  }
-  // All weights of a key block, added to `sum`.
-  template <std::size_t Width, std::size_t Chains>
-  LADON_NOINLINE constexpr void weights_of_pairs(float* scores, std::size_t keys) noexcept {
-    to_weights<Width, Chains, false, true>(scores, keys);
   }
 
   // 1 / sum for each query of pack `v`. A query that sees no key has the sum 0 and gets 1.
