@@ -10,8 +10,7 @@
 //         The product for a single token, if has_matrix_vector is true.
 // `prepares_weights`: whether each pass over the weights widens them or loads them into registers.
 //
-// This header also includes the loops of float tiles. If the target has such a loop, LADON_TILE_ASSEMBLY is defined,
-// and `assembly::has_loop` is true for the tiles that the loop computes.
+// This header also includes the loops of float tiles, if the target has some (LADON_TILE_ASSEMBLY).
 #pragma once
 
 #include <cstddef>

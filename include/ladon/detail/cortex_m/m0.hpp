@@ -220,7 +220,6 @@ struct Engine {
     }
   }
 
-  // Panels have room for 4 tokens or 1.
   template <class P, class Weights, class In, class Epilogue>
   static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
     if constexpr (P::width == 1) {

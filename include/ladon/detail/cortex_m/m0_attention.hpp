@@ -190,7 +190,7 @@ class Queries {
   }
   LADON_INLINE constexpr const float* floats() const noexcept { return floats_; }
 
-  // Computes the products of four keys K^T [Width][4] and the first Count queries. Not for constant evaluation.
+  // Computes the products of four keys K^T [Width][4] and the first Count queries.
   template <std::size_t Count>
   LADON_NOINLINE void multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
     std::int32_t exponents[4], row[2 * Width];

@@ -66,7 +66,6 @@ LADON_INLINE void finish(const auto& w, std::size_t first_row, In in, std::size_
 }
 
 #if LADON_DSP
-// Weights 0 and 2 of four 8-bit weights in 16 bits each; odd_weights: weights 1 and 3.
 LADON_INLINE std::uint32_t even_weights(std::uint32_t four) noexcept {
   std::uint32_t pair;
   asm("sxtb16 %0, %1" : "=r"(pair) : "r"(four));
@@ -244,7 +243,6 @@ LADON_NOINLINE void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*wei
 // rows are converted again for each panel, which takes 0.25 more instructions per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
-// Computes R rows of the product for the first P::packs of 4 tokens.
 template <class P, std::size_t R>
 LADON_INLINE void tile_of_4_tokens(const auto& w, std::size_t first_row, auto in, std::size_t panels,
                                    auto epilogue) noexcept {
@@ -285,7 +283,6 @@ LADON_INLINE void add_pair(const std::int8_t* rows, const auto* x, std::int32_t 
   }
 }
 
-// Adds the products of R rows and the first P::packs tokens of a panel to `sums`.
 template <class P, std::size_t R, std::size_t RowStride>
 LADON_INLINE void add_products(const std::int8_t* rows, const auto* x, std::int32_t (&sums)[R][P::width]) noexcept {
   for (std::size_t i = 0; i < P::inner / 2; ++i, rows += 2, x += 2 * P::width) {
@@ -343,9 +340,8 @@ struct Engine {
 #endif
   }
 
-  // With DSP, if 3 or 4 tokens of a panel are used, a tile of 2 rows converts its weights to 16 bits, on the stack,
-  // once for all panels; then 16 multiply-adds take 11 instructions. Otherwise, the weights are converted for each
-  // panel.
+  // With DSP, a tile of 3 or 4 tokens converts its weights to 16 bits, on the stack, once for all panels; then 16
+  // multiply-adds take 11 instructions.
   template <class P, class Weights, class In, class Epilogue>
   static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
 #if LADON_DSP

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for Cortex-M: without Helium (M0+, M4, M7, M33), a pack is a single float; with Helium (MVE, the vector
-// extension of M55 and M85), there are 8 registers of 4 floats.
+// Constants for Cortex-M. A pack is a single float, or with Helium (MVE of M55 and M85) a register of 4 floats.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants for x86: those of all processors, and those of each instruction set.
+// Constants for x86.
 #pragma once
 
 #include <cstddef>
