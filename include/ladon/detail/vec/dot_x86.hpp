@@ -26,8 +26,11 @@ struct X86Integers {
   using Floats = typename XsimdPack<N>::Batch::register_type;
   using Half = X86Integers<N / 2>;
 
+  // xsimd loads with lddqu, which g++ does not join with the instruction that reads the register.
   static LADON_INLINE Type load(const void* from) noexcept {
-    return Batch::load_unaligned(static_cast<const std::int32_t*>(from));
+    Type result;
+    std::memcpy(&result, from, sizeof(result));
+    return result;
   }
   static LADON_INLINE void store(Type x, void* to) noexcept {
     Batch(x).store_unaligned(static_cast<std::int32_t*>(to));
