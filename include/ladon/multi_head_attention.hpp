@@ -214,7 +214,7 @@ struct MultiHeadAttention {
   }
 
   static constexpr auto heads_call(const Weights& weights, const Options& options, Lengths lengths, auto& shared,
-                                   const auto& map) noexcept {
+                                   auto& map) noexcept {
     return detail::HeadsCall{
         weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(map)};
   }
