@@ -1,3 +1,3 @@
-// must print: ladon: compile without -ffast-math
+// must print: ladon: compile without -ffast-math (-Ofast, /fp:fast)
 #define __FAST_MATH__ 1  // -ffast-math defines this macro
 #include <ladon/ladon.hpp>

@@ -90,10 +90,6 @@
 #define LADON_INT8_TILE_LAMBDA
 #endif
 
-#if defined(__FAST_MATH__)
-#error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"
-#endif
-
 namespace LADON_NAMESPACE {
 
 // std::bit_cast, which the libc++ of Emscripten 3.1.6 lacks.

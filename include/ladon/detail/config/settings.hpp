@@ -22,9 +22,21 @@
 #if !defined(LADON_DETERMINISTIC)
 #define LADON_DETERMINISTIC 0
 #endif
-#if LADON_DETERMINISTIC && defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+
+// Flags that change the meaning of float arithmetic. A masked score is -inf. x + 1.5 * 2^23 - 1.5 * 2^23 rounds x to an
+// integer, if the compiler keeps the order and each sum is a float. Not every compiler has a macro for a change of the
+// order: vec::in_order.
+#if defined(__FAST_MATH__) || defined(_M_FP_FAST)
 #error \
-    "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
+    "ladon: compile without -ffast-math (-Ofast, /fp:fast); a masked score is -inf, and the flag assumes that there is none"
+#elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "ladon: compile without -ffinite-math-only; a masked score is -inf, and the flag assumes that there is none"
+#elif defined(__ASSOCIATIVE_MATH__)
+#error \
+    "ladon: compile without -fassociative-math (-funsafe-math-optimizations); numbers are rounded by sums whose order it changes"
+#endif
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#error "ladon: each sum must be rounded to float; on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #endif
 
 // Keys in a block of attention. The workspace holds the scores of one block and one panel. If there are more keys, last

@@ -1,0 +1,3 @@
+// must print: ladon: compile without -ffinite-math-only
+// flag: -ffinite-math-only
+#include <ladon/ladon.hpp>
