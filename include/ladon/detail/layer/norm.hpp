@@ -4,10 +4,12 @@
 // has a feature.
 //
 // The variance is computed in a second pass, from the deviations from the mean. The formula (mean of squares) - mean^2
-// cancels digits.
+// cancels digits. If it is too large or too small for its sum of squares, the token is multiplied by a power of two,
+// and computed again. So every finite token has its norm.
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/vec/choose.hpp>
@@ -15,11 +17,44 @@
 
 namespace LADON_NAMESPACE::detail {
 
+// Between these limits, squares that underflow have no influence, and no sum overflows.
+inline constexpr float least_variance = 0x1p-100f, most_variance = 0x1p100f;
+inline constexpr float rescaling = 0x1p64f;
+inline constexpr int most_rescalings = 2;  // brings each float between 2^-50 and 2^50
+
+// Returns the factor for a token with this variance: a power of two, and 1 between the limits.
+template <class Pack>
+constexpr Pack rescaling_factor(const Pack& variance) noexcept {
+  const Pack one = Pack::broadcast(1.0f);
+  const Pack less = select(variance <= Pack::broadcast(most_variance), one, Pack::broadcast(1 / rescaling));
+  return select(variance < Pack::broadcast(least_variance), Pack::broadcast(rescaling), less);
+}
+
 // Normalises the first `Packs` packs of a panel. Lanes without a token are computed and ignored. All loops are in one
 // function: with an inlined function for each loop, g++ 12 inlines other functions of the layer differently.
-template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
-constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out) noexcept {
-  using Pack = typename Simd::template Pack<T.lanes>;
+template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm, class Pack>
+constexpr void normalize_panel(const float* in, const AnyNorm& norm, const Pack (&epsilon)[Packs], float* out,
+                               int rescalings = most_rescalings) noexcept;
+
+// Multiplies each token by its factor, and normalises the panel again.
+template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm, class Pack>
+LADON_COLD constexpr void normalize_rescaled_panel(const float* in, const AnyNorm& norm, const Pack (&epsilon)[Packs],
+                                                   const Pack (&variance)[Packs], float* out, int rescalings) noexcept {
+  Pack rescaled_epsilon[Packs];
+  for (std::size_t v = 0; v < Packs; ++v) {
+    const Pack factor = rescaling_factor(variance[v]);
+    rescaled_epsilon[v] = epsilon[v] * factor * factor;
+    for (std::size_t i = 0; i < AnyNorm::size; ++i) {
+      const std::size_t at = i * T.width() + v * Pack::lanes;
+      (Pack::load(in + at) * factor).store(out + at);
+    }
+  }
+  normalize_panel<Simd, T>(out, norm, rescaled_epsilon, out, rescalings);
+}
+
+template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm, class Pack>
+constexpr void normalize_panel(const float* in, const AnyNorm& norm, const Pack (&epsilon)[Packs], float* out,
+                               int rescalings) noexcept {
   constexpr std::size_t features = AnyNorm::size;
   constexpr bool centred = AnyNorm::kind == NormKind::layer;
   const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(features));
@@ -43,10 +78,20 @@ constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out)
       scale[v] = fma(x, x, scale[v]);
     }
   }
+  const Pack one = Pack::broadcast(1.0f);
+  Pack rescaled = Pack::broadcast(0.0f);
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) {
-    scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], inverse_features, Pack::broadcast(norm.epsilon)));
+    scale[v] = fma(scale[v], inverse_features, epsilon[v]);
+    rescaled = max(rescaled, select(rescaling_factor(scale[v]) == one, Pack::broadcast(0.0f), one));
   }
+  if (rescalings > 0 && reduce_max(rescaled) > 0) {
+    return normalize_rescaled_panel<Simd, T>(in, norm, epsilon, scale, out, rescalings - 1);
+  }
+  // A token of zeros without an epsilon has the norm 0.
+  const Pack least = Pack::broadcast(std::numeric_limits<float>::min());
+  LADON_UNROLL
+  for (std::size_t v = 0; v < Packs; ++v) scale[v] = one / sqrt(max(least, scale[v]));
   for (std::size_t i = 0; i < features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]);
     [[maybe_unused]] Pack bias = Pack::broadcast(0.0f);
@@ -93,7 +138,20 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
 }
 
 template <class Simd, class AnyNorm>
-constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float* out) noexcept {
+constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float epsilon, float* out,
+                                      int rescalings = most_rescalings) noexcept;
+
+template <class Simd, class AnyNorm>
+LADON_COLD constexpr void normalize_rescaled_token(const float* in, const AnyNorm& norm, float epsilon, float variance,
+                                                   float* out, int rescalings) noexcept {
+  const float factor = rescaling_factor(vec::ArrayPack<1>{variance}).lane[0];
+  for (std::size_t i = 0; i < AnyNorm::size; ++i) out[i] = in[i] * factor;
+  normalize_single_token<Simd>(out, norm, epsilon * factor * factor, out, rescalings);
+}
+
+template <class Simd, class AnyNorm>
+constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float epsilon, float* out,
+                                      int rescalings) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
   constexpr std::size_t features = AnyNorm::size;
   constexpr bool centred = AnyNorm::kind == NormKind::layer;
@@ -107,7 +165,12 @@ constexpr void normalize_single_token(const float* in, const AnyNorm& norm, floa
     return x;
   };
   const float squares = sum_of<Pack, features>(in, [&](const Pack& x) { return deviation(x) * deviation(x); });
-  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(inverse_features * squares + norm.epsilon));
+  const float variance = inverse_features * squares + epsilon;
+  if (rescalings > 0 && !(least_variance <= variance && variance <= most_variance)) {
+    return normalize_rescaled_token<Simd>(in, norm, epsilon, variance, out, rescalings - 1);
+  }
+  constexpr float least = std::numeric_limits<float>::min();
+  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(variance < least ? least : variance));
   for_features<Pack, features>(in, out, [&](const Pack& x, auto load) {
     if constexpr (centred) {
       Pack bias = Pack::broadcast(0.0f);
@@ -127,9 +190,12 @@ LADON_INLINE constexpr void normalize(const float* in, const AnyNorm& norm, floa
     LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias", norm.caller);
   }
   if constexpr (is_single_token<Simd, T>) {
-    normalize_single_token<Simd>(in, norm, out);
+    normalize_single_token<Simd>(in, norm, norm.epsilon, out);
   } else {
-    normalize_panel<Simd, T, Packs>(in, norm, out);
+    using Pack = typename Simd::template Pack<T.lanes>;
+    Pack epsilon[Packs];
+    for (Pack& pack : epsilon) pack = Pack::broadcast(norm.epsilon);
+    normalize_panel<Simd, T>(in, norm, epsilon, out);
   }
 }
 
