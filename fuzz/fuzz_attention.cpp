@@ -56,7 +56,7 @@ const std::vector<Subject>& given() {
       given_subject<S{.queries = 6, .keys = 19, .model = 6, .heads = 3}, decltype(Additive{} & Alibi{}),
                     CappedWithSinks>(),
       given_subject<S{.queries = 3, .keys = 270, .model = 10, .heads = 2, .value_width = 7}, AdditivePerHead,
-                    ladon::score::Scaled, ladon::position::None, Captures::weights, ArrayVectors<8>>(),
+                    ladon::score::Scaled, ladon::position::Unrotated, Captures::weights, ArrayVectors<8>>(),
   };
   return all;
 }
@@ -68,7 +68,7 @@ const std::vector<CachedSubject>& cached() {
       cached_subject<S{.queries = 5, .keys = 24, .model = 12, .heads = 2}, Causal, ladon::score::Scaled, Neighbours>(),
       cached_subject<S{.queries = 4, .keys = 11, .model = 6, .heads = 2}, Window<6>>(),
       cached_subject<S{.queries = 3, .keys = 10, .model = 9, .heads = 3}, Causal, ladon::score::Scaled,
-                     ladon::position::None, Int8<InProj>>(),
+                     ladon::position::Unrotated, Int8<InProj>>(),
   };
   return all;
 }

@@ -90,7 +90,7 @@ struct Cross {
   template <class Vectors>
   using Attention =
       ladon::MultiHeadAttention<ladon::Shape{.queries = queries, .keys = keys, .model = model, .heads = heads}, Mask,
-                                ladon::layout::SeparateQKV, Score, ladon::position::None, Vectors>;
+                                ladon::layout::SeparateQKV, Score, ladon::position::Unrotated, Vectors>;
 
   std::size_t active_queries, active_keys;
   std::ptrdiff_t offset;

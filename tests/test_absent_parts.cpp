@@ -28,24 +28,24 @@ Outcome run(const Subject& subject, const EncoderProblem& problem) {
 
 template <class Layout>
 void check_attention_without_bias() {
-  using ladon::mask::None;
+  using ladon::mask::Unmasked;
   AttentionProblem problem = random_problem(shape.complete(), false, 5);
   oracle::AttentionWeights& w = problem.weights;
-  const Subject with = self_subject<shape, None, Layout>();
+  const Subject with = self_subject<shape, Unmasked, Layout>();
   const Outcome biased = run(with, problem);
 
   const Floats output_bias = w.output.bias;
   set_zero(w.output.bias);
   const Outcome zero_output = run(with, problem);
   drop_biases(w, Bias::with, Bias::without);
-  CHECK(same_bits(run(self_subject<shape, None, layout::WithoutOutputBias<Layout>>(), problem).y, zero_output.y));
+  CHECK(same_bits(run(self_subject<shape, Unmasked, layout::WithoutOutputBias<Layout>>(), problem).y, zero_output.y));
   CHECK_FALSE(same_bits(zero_output.y, biased.y));
 
   w.output.bias = output_bias;
   for (oracle::Linear* linear : {&w.query, &w.key, &w.value}) set_zero(linear->bias);
   const Outcome zero_projections = run(with, problem);
   drop_biases(w, Bias::without, Bias::with);
-  CHECK(same_bits(run(self_subject<shape, None, layout::WithoutProjectionBias<Layout>>(), problem).y,
+  CHECK(same_bits(run(self_subject<shape, Unmasked, layout::WithoutProjectionBias<Layout>>(), problem).y,
                   zero_projections.y));
   CHECK_FALSE(same_bits(zero_projections.y, biased.y));
 
@@ -53,13 +53,13 @@ void check_attention_without_bias() {
   set_zero(w.output.bias);
   const Outcome zero = run(with, problem);
   drop_biases(w, Bias::without, Bias::without);
-  CHECK(same_bits(run(self_subject<shape, None, layout::WithoutBias<Layout>>(), problem).y, zero.y));
+  CHECK(same_bits(run(self_subject<shape, Unmasked, layout::WithoutBias<Layout>>(), problem).y, zero.y));
   CHECK_FALSE(same_bits(zero.y, zero_output.y));
 }
 
 template <Model Config>
 Subject subject_of() {
-  return layer_subject<shape, Config, ladon::mask::None>();
+  return layer_subject<shape, Config, ladon::mask::Unmasked>();
 }
 
 constexpr Model relu{.feed_forward = 7};

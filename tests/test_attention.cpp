@@ -38,7 +38,7 @@ struct OneOverKeys : ladon::score::Scaled {
 }  // namespace
 
 TEST_CASE("given q, k, v: no mask") {
-  check_given(given_subject<S{.queries = 17, .keys = 33, .model = 60, .heads = 3}, ladon::mask::None>());
+  check_given(given_subject<S{.queries = 17, .keys = 33, .model = 60, .heads = 3}, ladon::mask::Unmasked>());
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
@@ -113,7 +113,7 @@ TEST_CASE("equal keys give the mean of the values in a wide head too") {
 
 TEST_CASE("the score type sets the scale") {
   constexpr S shape{.queries = 2, .keys = 4, .model = 1, .heads = 1};
-  using Attention = ladon::Attention<shape, ladon::mask::None, OneOverKeys>;
+  using Attention = ladon::Attention<shape, ladon::mask::Unmasked, OneOverKeys>;
   static Attention::Workspace workspace;
   // The scores of the first query are q * k / 4: ln 2, 0, 0 and 0. Their exponentials are 2, 1, 1 and 1, so the
   // attention weights are 2/5, 1/5, 1/5 and 1/5.

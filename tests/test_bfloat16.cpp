@@ -26,7 +26,7 @@ using S = ladon::Shape;
 using ladon::Activation, ladon::Bias, ladon::Model, ladon::NormKind, ladon::NormOrder;
 using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias,
     ladon::layout::WithoutProjectionBias;
-using ladon::mask::Causal, ladon::mask::None;
+using ladon::mask::Causal, ladon::mask::Unmasked;
 template <class Layout>
 using BFloat16 = ladon::layout::BFloat16<Layout>;
 
@@ -104,9 +104,9 @@ TEST_CASE("bfloat16: attention, odd widths, grouped heads, values of another wid
 TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
   check_self(self_subject<S{.queries = 19, .model = 13, .heads = 4, .kv_heads = 2, .head_width = 5, .value_width = 7},
                           Causal, BFloat16<SeparateQKV>, Arrays<4>>());
-  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None,
+  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
                                     BFloat16<InProj>, Arrays<4>>());
-  check_self(self_subject<S{.queries = 7, .model = 11}, None, BFloat16<InProj>, Arrays<1>>());
+  check_self(self_subject<S{.queries = 7, .model = 11}, Unmasked, BFloat16<InProj>, Arrays<1>>());
 }
 
 // The output projection adds only three numbers, the bias and two products. The error of such a short sum depends on
@@ -117,17 +117,19 @@ TEST_CASE("bfloat16: an output projection of two features") {
 }
 
 TEST_CASE("bfloat16: a single token") {
-  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None,
+  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
                                     BFloat16<InProj>>());
 }
 
 // The rows of 2051 features are converted to floats in several parts. The kernel converts at most
 // target::Current::widened_features features at once, which is less than 2051 on every target.
-TEST_CASE("bfloat16: long rows") { check_same_bits<S{.queries = 9, .model = 2051, .head_width = 3}, None, InProj>(); }
+TEST_CASE("bfloat16: long rows") {
+  check_same_bits<S{.queries = 9, .model = 2051, .head_width = 3}, Unmasked, InProj>();
+}
 
 TEST_CASE("bfloat16: the bits of float32 weights with the same values") {
   check_same_bits<S{.queries = 5, .model = 37, .heads = 2, .head_width = 20}, Causal, InProj>();
-  check_same_bits<S{.queries = 1, .model = 136, .heads = 2}, None, SeparateQKV>();
+  check_same_bits<S{.queries = 1, .model = 136, .heads = 2}, Unmasked, SeparateQKV>();
 }
 
 TEST_CASE("bfloat16: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
@@ -149,13 +151,13 @@ TEST_CASE("bfloat16: keys from a context") {
 
 TEST_CASE("bfloat16: encoder layer, only the output projection of attention has a bias") {
   constexpr Model config{.feed_forward = 30, .activation = Activation::gelu_tanh};
-  check_layer<S{.queries = 19, .model = 16}, config, None, BFloat16<WithoutProjectionBias<InProj>>>();
+  check_layer<S{.queries = 19, .model = 16}, config, Unmasked, BFloat16<WithoutProjectionBias<InProj>>>();
 }
 
 TEST_CASE("bfloat16: encoder layer of a single token, with biases and with one bias in attention") {
   constexpr S one{.queries = 1, .model = 37, .heads = 1};
-  check_layer<one, Model{.feed_forward = 70}, None, BFloat16<InProj>>();
-  check_layer<one, Model{.feed_forward = 70, .activation = Activation::gelu_tanh}, None,
+  check_layer<one, Model{.feed_forward = 70}, Unmasked, BFloat16<InProj>>();
+  check_layer<one, Model{.feed_forward = 70, .activation = Activation::gelu_tanh}, Unmasked,
               BFloat16<WithoutProjectionBias<SeparateQKV>>>();
 }
 
@@ -163,7 +165,7 @@ TEST_CASE("bfloat16: encoder layer of a single token, with biases and with one b
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("bfloat16: cache, several tokens and one") {
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::None, BFloat16<InProj>>(),
+                              ladon::position::Unrotated, BFloat16<InProj>>(),
                {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
 }
 #endif
@@ -171,21 +173,21 @@ TEST_CASE("bfloat16: cache, several tokens and one") {
 TEST_CASE("bfloat16: decoder layer") {
   constexpr Model post{.feed_forward = 20};
   check_decoder(
-      decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 3}, 21, post, Causal, None, BFloat16<InProj>>(),
+      decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 3}, 21, post, Causal, Unmasked, BFloat16<InProj>>(),
       {.layer = post, .self_causal = true, .activation_bits = activation_bits<ladon::precision::BFloat16>});
 }
 
 // The weights of the feed-forward network exceed second_cache_bytes. So the kernel divides the hidden features into
 // chunks, and computes one chunk after another (feed_forward.hpp).
 TEST_CASE("bfloat16: encoder layer, large weights") {
-  check_layer<S{.queries = 40, .model = 48, .heads = 2}, Model{.feed_forward = 1501}, None, BFloat16<InProj>>();
+  check_layer<S{.queries = 40, .model = 48, .heads = 2}, Model{.feed_forward = 1501}, Unmasked, BFloat16<InProj>>();
 }
 
 // Tests products with a single token. A row of 328 weights fills whole registers. The matrices exceed the L1 cache, so
 // the kernel reads several parts of a matrix at the same time.
 TEST_CASE("bfloat16: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 328, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::None, BFloat16<SeparateQKV>>(),
+                              ladon::position::Unrotated, BFloat16<SeparateQKV>>(),
                {{std::vector<std::size_t>(7, 1)}});
 }
 #endif

@@ -12,7 +12,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding;
+using ladon::mask::Causal, ladon::mask::Unmasked, ladon::mask::Padding;
 using Int8 = ladon::layout::Int8<ladon::layout::InProj>;
 
 struct BlockFloats : ladon::detail::vec::ArrayVectors<1> {
@@ -22,7 +22,7 @@ struct BlockFloats : ladon::detail::vec::ArrayVectors<1> {
 }  // namespace
 
 TEST_CASE("block floats: several panels and an incomplete panel") {
-  check_attention(attention_subject<S{.queries = 19, .model = 12, .heads = 3}, None, Int8, BlockFloats>());
+  check_attention(attention_subject<S{.queries = 19, .model = 12, .heads = 3}, Unmasked, Int8, BlockFloats>());
 }
 
 TEST_CASE("block floats: keys from a context, causal and padding") {

@@ -44,7 +44,7 @@ std::vector<Ran> runs() {
   Variation holes;
   holes.may_see.assign(33, 1);
   holes.may_see[5] = holes.may_see[20] = 0;
-  return {run_right(self_subject<S{.queries = 8, .model = 8, .heads = 2}, ladon::mask::None>(), {}),
+  return {run_right(self_subject<S{.queries = 8, .model = 8, .heads = 2}, ladon::mask::Unmasked>(), {}),
           run_right(self_subject<S{.queries = 17, .model = 16, .heads = 2}, ladon::mask::Causal>(), {}),
           run_right(self_subject<S{.queries = 33, .model = 64, .heads = 4}, CausalAndPadding>(), holes)};
 #endif

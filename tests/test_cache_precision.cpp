@@ -22,7 +22,7 @@ namespace ladon_test {
 namespace {
 
 using ladon::CachePrecision;
-using ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding, ladon::mask::Window;
+using ladon::mask::Causal, ladon::mask::Unmasked, ladon::mask::Padding, ladon::mask::Window;
 
 struct CappedWithSinks : ladon::score::Scaled {
   static constexpr float softcap = 3;
@@ -38,11 +38,11 @@ constexpr S with(S shape, CachePrecision precision) {
 }
 
 template <CachePrecision P, S Shape, class Mask, class Score = ladon::score::Scaled,
-          class Position = ladon::position::None>
+          class Position = ladon::position::Unrotated>
 void check(const std::vector<Cut>& cuts) {
   check_cached(cached_subject<with(Shape, P), Mask, Score, Position>(), cuts);
 }
-template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
+template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated>
 void check_both(const std::vector<Cut>& cuts) {
   check<CachePrecision::bfloat16, Shape, Mask, Score, Position>(cuts);
   check<CachePrecision::int8, Shape, Mask, Score, Position>(cuts);
@@ -74,7 +74,7 @@ TEST_CASE("cache precision: a ring buffer") {
 // Masks and scores do not depend on the precision of the cache. So the following cases test some masks with only one
 // precision. The wide test set tests both precisions.
 TEST_CASE("cache precision: no mask, a mask that adds, values of another width") {
-  check<CachePrecision::int8, S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, None>(
+  check<CachePrecision::int8, S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, Unmasked>(
       {{ones(33)}, {{4, 4, 1, 3}}});
   check<CachePrecision::int8, S{.queries = 3, .keys = 17, .model = 6}, decltype(ladon::mask::Additive{} & Causal{})>(
       {{ones(17)}, {{3, 3, 1, 3}}});
@@ -105,7 +105,7 @@ TEST_CASE("cache precision: keys of many kilobytes, two blocks of keys") {
 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("cache precision: more masks and shapes with both precisions") {
-  check<CachePrecision::bfloat16, S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, None>(
+  check<CachePrecision::bfloat16, S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, Unmasked>(
       {{ones(33)}, {{4, 4, 1, 3}}});
   check<CachePrecision::bfloat16, S{.queries = 3, .keys = 17, .model = 6},
         decltype(ladon::mask::Additive{} & Causal{})>({{ones(17)}, {{3, 3, 1, 3}}});

@@ -11,7 +11,7 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::mask::Additive, ladon::mask::Alibi, ladon::mask::Bits, ladon::mask::Causal, ladon::mask::None,
+using ladon::mask::Additive, ladon::mask::Alibi, ladon::mask::Bits, ladon::mask::Causal, ladon::mask::Unmasked,
     ladon::mask::Padding, ladon::mask::Window;
 
 struct WithSinks : ladon::score::Scaled {
@@ -59,7 +59,7 @@ TEST_CASE("cache: a ring buffer of the latest keys") {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("cache: no mask: each query sees its whole piece") {
-  check_cuts(cached_subject<S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, None>());
+  check_cuts(cached_subject<S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, Unmasked>());
 }
 
 TEST_CASE("cache: masks of keys and of bits") {
@@ -82,11 +82,11 @@ TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, an
 TEST_CASE("cache: weights and keys of many kilobytes") {
   constexpr S wide{.queries = 59, .keys = 62, .model = 301};
   check_cached(
-      cached_subject<large, Window<100>, ladon::score::Scaled, ladon::position::None, ladon::layout::PerHead>(),
+      cached_subject<large, Window<100>, ladon::score::Scaled, ladon::position::Unrotated, ladon::layout::PerHead>(),
       {{{149, 149, 1, 1, 1, 1, 1}}});
-  check_cached(
-      cached_subject<large, decltype(Padding{} & Causal{}), WithSinks, ladon::position::None, ladon::layout::InOut>(),
-      {{{149, 149, 1, 1}}, {{1, 149, 1}}});
+  check_cached(cached_subject<large, decltype(Padding{} & Causal{}), WithSinks, ladon::position::Unrotated,
+                              ladon::layout::InOut>(),
+               {{{149, 149, 1, 1}}, {{1, 149, 1}}});
   check_cached(cached_subject<wide, Causal, Capped, Rotated, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("cache: more masks and scores") {
   check_cuts(cached_subject<S{.queries = 7, .keys = 20, .model = 6, .heads = 3}, decltype(Alibi{} & Causal{})>());
   check_cuts(cached_subject<S{.queries = 5, .keys = 64, .model = 12, .heads = 2}, Causal, Capped, Rotated>());
   check_cuts(cached_subject<S{.queries = 5, .keys = 33, .model = 9, .heads = 3, .value_width = 5}, Causal, WithSinks,
-                            ladon::position::None, ladon::layout::PerHead>());
+                            ladon::position::Unrotated, ladon::layout::PerHead>());
 }
 
 TEST_CASE("cache: more shapes of many kilobytes or several blocks") {

@@ -21,8 +21,8 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::FinalNorm, ladon::Model, ladon::NormOrder, ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding,
-    ladon::mask::Window;
+using ladon::FinalNorm, ladon::Model, ladon::NormOrder, ladon::mask::Causal, ladon::mask::Unmasked,
+    ladon::mask::Padding, ladon::mask::Window;
 
 // An object filled with NaN. An inaccessible page lies directly before or behind it, so that an access outside the
 // object fails.
@@ -237,7 +237,8 @@ void check_cut(const Growing& growing, const DecoderProblem& problem, const Cut&
   }
 }
 
-template <class Many, class One, class SelfMask, class MemoryMask, class Layout, class Position = ladon::position::None>
+template <class Many, class One, class SelfMask, class MemoryMask, class Layout,
+          class Position = ladon::position::Unrotated>
 void check_growing(DecoderForm form, std::size_t memory, std::size_t memory_tokens, const std::vector<Cut>& cuts) {
   form.memory_padding = MaskOf<MemoryMask>::padding;
   form.activation_bits = activation_bits<typename Layout::Precision>;
@@ -255,7 +256,7 @@ void check_growing(DecoderForm form, std::size_t memory, std::size_t memory_toke
 }
 
 template <std::size_t Layers, S Shape, std::size_t Memory, Model Config, class SelfMask, class MemoryMask,
-          class Layout = ladon::layout::InProj, class Position = ladon::position::None>
+          class Layout = ladon::layout::InProj, class Position = ladon::position::Unrotated>
 void check_stack(const std::vector<Cut>& cuts, std::size_t memory_tokens = Memory) {
   constexpr FinalNorm final = FinalNorm::with;
   using Many = ladon::Decoder<stack_of(Config, Shape, Layers, final, Memory), ladon::DecoderMasks<SelfMask, MemoryMask>,
@@ -296,7 +297,7 @@ TEST_CASE("growing decoder: a stack, pre-LN, grouped heads, rotary embedding, a 
 TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, values of another width") {
   constexpr S shape{.queries = 4, .keys = 9, .model = 8, .heads = 4, .kv_heads = 2, .head_width = 3, .value_width = 5};
   constexpr Model config{.feed_forward = 7, .gated = true, .norm_bias = ladon::Bias::without};
-  check_layer<shape, 40, config, Causal, None, ladon::layout::InOut>({{{4, 1, 4}}});
+  check_layer<shape, 40, config, Causal, Unmasked, ladon::layout::InOut>({{{4, 1, 4}}});
 }
 
 // An int8 stack can be tested with one layer only. The input of a second layer has float32 errors. If a feature lies
@@ -305,15 +306,15 @@ TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, value
 TEST_CASE("growing decoder: int8, a layer and a stack") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
   constexpr S shape{.queries = 3, .keys = 11, .model = 14, .heads = 2};
-  check_layer<shape, 19, post, Causal, None, Layout>({{{3, 1, 1, 3, 2}}, {ones, false}}, 18);
-  check_stack<1, shape, 19, pre, Causal, None, Layout>({{{3, 1, 1, 3, 2}}});
+  check_layer<shape, 19, post, Causal, Unmasked, Layout>({{{3, 1, 1, 3, 2}}, {ones, false}}, 18);
+  check_stack<1, shape, 19, pre, Causal, Unmasked, Layout>({{{3, 1, 1, 3, 2}}});
 }
 
 #if !LADON_DETERMINISTIC
 TEST_CASE("growing decoder: bfloat16") {
   using Layout = ladon::layout::BFloat16<ladon::layout::InProj>;
   constexpr S shape{.queries = 3, .keys = 11, .model = 14, .heads = 2};
-  check_stack<2, shape, 6, pre, Causal, None, Layout>({{{3, 1, 1, 3, 2}}, {ones}});
+  check_stack<2, shape, 6, pre, Causal, Unmasked, Layout>({{{3, 1, 1, 3, 2}}, {ones}});
 }
 #endif
 #endif

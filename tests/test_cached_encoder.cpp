@@ -99,7 +99,7 @@ Expected rows_of(const Expected& whole, std::size_t heads, std::size_t length, s
 // Checks a stack of layers that reads a text in several calls, for each of `cuts`. `Many` is the stack for calls with
 // up to Many::shape.queries tokens, and `One` is the stack for calls with a single token. Both use the same caches,
 // which hold shape.keys keys.
-template <class Many, class One, class Mask, class Position = ladon::position::None>
+template <class Many, class One, class Mask, class Position = ladon::position::Unrotated>
 void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
   constexpr S shape = Many::shape;
   static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
@@ -157,7 +157,7 @@ void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
 }
 
 // Checks a stack of layers with a final norm.
-template <std::size_t Layers, ladon::Shape Shape, Model Config, class Mask, class Position = ladon::position::None,
+template <std::size_t Layers, ladon::Shape Shape, Model Config, class Mask, class Position = ladon::position::Unrotated,
           class Layout = ladon::layout::InProj>
 void check_growing_stack(const std::vector<Cut>& cuts) {
   constexpr ladon::FinalNorm final_norm = ladon::FinalNorm::with;
@@ -246,7 +246,7 @@ TEST_CASE("growing text: int8, a stack and a single layer") {
   constexpr Model config{.feed_forward = 21, .norm = ladon::NormOrder::pre};
   constexpr S shape{.queries = 3, .keys = 12, .model = 14, .heads = 2};
   const std::vector<Cut> cuts{{{3, 1, 1, 3, 2}}, {ones, false}};
-  check_growing_stack<2, shape, config, Causal, ladon::position::None, Layout>(cuts);
+  check_growing_stack<2, shape, config, Causal, ladon::position::Unrotated, Layout>(cuts);
   using Many = ladon::EncoderLayer<config.with(shape), Causal, Layout>;
   using One = ladon::EncoderLayer<config.with(for_one(shape)), Causal, Layout>;
   check_growing<Alone<Many>, Alone<One>, Causal>({.layer = config, .activation_bits = 8}, cuts);

@@ -156,7 +156,7 @@ constexpr std::array<float, 6> attend_bfloat16() {
   using BFloat16Attention =
       ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2, .heads = 2}, ladon::mask::Causal,
                                 ladon::layout::BFloat16<ladon::layout::InProj>, ladon::score::Scaled,
-                                ladon::position::None, BFloat16Target<MultipliesBFloat16>>;
+                                ladon::position::Unrotated, BFloat16Target<MultipliesBFloat16>>;
   std::array<ladon::BFloat16, 12> in{};
   std::array<ladon::BFloat16, 4> out{};
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = ladon::to_bfloat16(in_proj_weight[i]);
@@ -175,7 +175,7 @@ static_assert(close(attend_bfloat16<true>(), {21.5f, -1, 7.5f, 0, 27.5f, 1}));
 // Attention with int8 weights. The largest feature of a token is quantised to 255, with the scale x / 255. The token
 // here has the single feature x = 255, so the scale is 1, and all computations are exact. The value projection gives 2
 // x + 1 = 511.
-using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1}, ladon::mask::None,
+using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1}, ladon::mask::Unmasked,
                                                 ladon::layout::Int8<ladon::layout::InProj>>;
 constexpr float attend_int8(float x_of_token) {
   constexpr std::int8_t in_proj[] = {0, 0, 2}, out_proj[] = {1};

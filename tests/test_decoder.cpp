@@ -13,7 +13,7 @@ namespace {
 
 using S = ladon::Shape;
 using ladon::Activation, ladon::Bias, ladon::FinalNorm, ladon::Model, ladon::NormKind, ladon::NormOrder;
-using ladon::mask::None, ladon::mask::Causal, ladon::mask::Padding;
+using ladon::mask::Unmasked, ladon::mask::Causal, ladon::mask::Padding;
 
 template <class SelfMask, class MemoryMask>
 DecoderForm form_of(const Model& layer) {
@@ -48,18 +48,18 @@ constexpr Model pre{.feed_forward = 15, .activation = Activation::gelu, .norm = 
 TEST_CASE("decoder layer: post-LN, causal, a memory with padding") { check_layer<small, 21, post, Causal, Padding>(); }
 
 TEST_CASE("decoder layer: pre-LN, causal and padding, the whole memory") {
-  check_layer<small, 33, pre, CausalAndPadding, None>();
+  check_layer<small, 33, pre, CausalAndPadding, Unmasked>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("decoder layer: post-LN, no masks, grouped heads, (in, out)") {
   check_layer<S{.queries = 5, .model = 8, .heads = 4, .kv_heads = 2, .head_width = 3, .value_width = 5}, 40,
-              Model{.feed_forward = 7, .gated = true}, None, None, ladon::layout::InOut>();
+              Model{.feed_forward = 7, .gated = true}, Unmasked, Unmasked, ladon::layout::InOut>();
 }
 
 TEST_CASE("decoder layer: LayerNorm without a bias") {
   check_layer<S{.queries = 6, .model = 8, .heads = 2}, 9, Model{.feed_forward = 5, .norm_bias = Bias::without}, Causal,
-              None>();
+              Unmasked>();
 }
 
 TEST_CASE("decoder stack: post-LN") {
@@ -70,7 +70,7 @@ TEST_CASE("decoder stack: post-LN") {
 
 TEST_CASE("decoder stack: pre-LN with RMSNorm before each part and at the end") {
   check_stack<2, S{.queries = 19, .model = 6, .heads = 2}, 20,
-              Model{.feed_forward = 8, .norm = NormOrder::pre, .norm_kind = NormKind::rms}, Causal, None,
+              Model{.feed_forward = 8, .norm = NormOrder::pre, .norm_kind = NormKind::rms}, Causal, Unmasked,
               FinalNorm::with>();
 }
 
@@ -80,8 +80,8 @@ namespace {
 // result is from the oracle's, in units of the allowed error.
 template <Model Config>
 double distance_after(const std::function<void(DecoderProblem&)>& mistake) {
-  const Subject subject = decoder_layer_subject<small, 33, Config, CausalAndPadding, None>();
-  DecoderProblem problem = random_decoder(subject.shape, form_of<CausalAndPadding, None>(Config), 1);
+  const Subject subject = decoder_layer_subject<small, 33, Config, CausalAndPadding, Unmasked>();
+  DecoderProblem problem = random_decoder(subject.shape, form_of<CausalAndPadding, Unmasked>(Config), 1);
   const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}, {}));
   REQUIRE(worst_distance(outcome.y, expected_decoder(subject, problem, {}, {}).y) <= 1);
   mistake(problem);

@@ -34,12 +34,12 @@ std::string bits_of(const Subject& subject, bool cross) {
   return all.text();
 }
 
-template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
+template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated>
 std::string self() {
   return bits_of(self_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::vec::NativeVectors, Score, Position>(),
                  false);
 }
-template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
+template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated>
 std::string cross() {
   return bits_of(
       attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::vec::NativeVectors, Score, Position>(),
@@ -78,7 +78,7 @@ TEST_CASE("the same bits: one query") {
 TEST_CASE("the same bits: an encoder layer of one token") {
   CHECK(layer<S{.queries = 1, .model = 14, .heads = 2},
               ladon::Model{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-              None>() == "66bf9a31d40b6231");
+              Unmasked>() == "66bf9a31d40b6231");
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
@@ -108,7 +108,7 @@ TEST_CASE("the same bits: more keys than a block has") {
 
 TEST_CASE("the same bits: queries, keys and values as given") {
   const Subject subject =
-      given_subject<S{.queries = 3, .keys = 259, .model = 10, .heads = 2, .value_width = 7}, None>();
+      given_subject<S{.queries = 3, .keys = 259, .model = 10, .heads = 2, .value_width = 7}, Unmasked>();
   check_given(subject);
   Fingerprint all;
   for (const Variation& variation : variations(subject)) {
@@ -154,9 +154,9 @@ TEST_CASE("the same bits: int8 weights") {
         "73ee61f01f5c2aca");
   CHECK(layer<S{.queries = 13, .model = 15, .heads = 3},
               ladon::Model{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-              None, Int8>() == "4cb37784565ba5d2");
+              Unmasked, Int8>() == "4cb37784565ba5d2");
   CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2}, Causal, ladon::score::Scaled,
-                               ladon::position::None, Int8>()) == "c2d8dc0a8289b1ee");
+                               ladon::position::Unrotated, Int8>()) == "c2d8dc0a8289b1ee");
 }
 
 TEST_CASE("the same bits: an int8 cache") {

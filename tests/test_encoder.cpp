@@ -36,7 +36,7 @@ constexpr S two_heads{.queries = 35, .model = 10, .heads = 2}, one_head{.queries
 
 }  // namespace
 
-TEST_CASE("layer: post-LN, ReLU") { check_layer<two_heads, Model{.feed_forward = 20}, ladon::mask::None>(); }
+TEST_CASE("layer: post-LN, ReLU") { check_layer<two_heads, Model{.feed_forward = 20}, ladon::mask::Unmasked>(); }
 
 TEST_CASE("layer: pre-LN, exact GELU, causal and padding") {
   check_layer<S{.queries = 33, .model = 10, .heads = 2},
@@ -56,7 +56,7 @@ TEST_CASE("layer of Llama: RMSNorm before each part, a SiLU gate, no biases, gro
 }
 
 TEST_CASE("layer of the Keyword Transformer: GELU by tanh, one head, a bias only in attention's output") {
-  check_layer<one_head, Model{.feed_forward = 30, .activation = Activation::gelu_tanh}, ladon::mask::None,
+  check_layer<one_head, Model{.feed_forward = 30, .activation = Activation::gelu_tanh}, ladon::mask::Unmasked,
               layout::WithoutProjectionBias<layout::InProj>>(1e-6f);
 }
 
@@ -67,11 +67,11 @@ TEST_CASE("stack: pre-LN with a final norm, padding") {
 
 // Every check includes a call with .queries = 1.
 TEST_CASE("stack: token 0 alone, post-LN, biases") {
-  check_stack<2, two_heads, Model{.feed_forward = 9}, ladon::mask::None, FinalNorm::without>();
+  check_stack<2, two_heads, Model{.feed_forward = 9}, ladon::mask::Unmasked, FinalNorm::without>();
 }
 
 TEST_CASE("stack: token 0 alone, post-LN, no biases of projections") {
-  check_stack<2, one_head, Model{.feed_forward = 9}, ladon::mask::None, FinalNorm::without,
+  check_stack<2, one_head, Model{.feed_forward = 9}, ladon::mask::Unmasked, FinalNorm::without,
               layout::WithoutProjectionBias<layout::InProj>>();
 }
 
@@ -90,13 +90,13 @@ TEST_CASE("layer: post-LN, GELU by tanh, causal, weights (in, out)") {
 
 TEST_CASE("layer: pre-LN, ReLU, no mask, a single token") {
   check_layer<S{.queries = 1, .model = 3, .heads = 1}, Model{.feed_forward = 1, .norm = NormOrder::pre},
-              ladon::mask::None>();
+              ladon::mask::Unmasked>();
 }
 
 TEST_CASE("layer: LayerNorm without a bias, no other biases, a single token and several") {
   constexpr Model config{.feed_forward = 9, .bias = Bias::without, .norm_bias = Bias::without};
   using Layout = layout::WithoutBias<layout::InProj>;
-  check_layer<S{.queries = 1, .model = 10, .heads = 2}, config, ladon::mask::None, Layout>();
+  check_layer<S{.queries = 1, .model = 10, .heads = 2}, config, ladon::mask::Unmasked, Layout>();
   check_layer<S{.queries = 19, .model = 10, .heads = 2}, config, ladon::mask::Causal, Layout>();
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("layer: RMSNorm after each residual, SiLU, feed-forward without biases
   check_layer<S{.queries = 5, .model = 7, .heads = 1},
               Model{
                   .feed_forward = 4, .activation = Activation::silu, .norm_kind = NormKind::rms, .bias = Bias::without},
-              ladon::mask::None>();
+              ladon::mask::Unmasked>();
 }
 #endif
 

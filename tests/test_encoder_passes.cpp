@@ -26,7 +26,7 @@ void check_layer(float epsilon = 1e-5f) {
 // one pass over them. The layer has more panels than one pass takes, and the last panel has fewer tokens than the
 // others. The 515 hidden features do not divide into equal chunks.
 TEST_CASE("layer: several passes over the weights, post-LN") {
-  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, Model{.feed_forward = 515}, ladon::mask::None>();
+  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, Model{.feed_forward = 515}, ladon::mask::Unmasked>();
 }
 
 // linear2 has a weight matrix of 31 rows. With 1024 hidden features, its rows are 4 KB apart, so the elements of a
@@ -42,13 +42,13 @@ static_assert(tile_rows<1024> == 8);
 static_assert(tile_rows<1040> == 12);
 #endif
 TEST_CASE("layer: 1024 hidden features") {
-  check_layer<S{.queries = 37, .model = 31, .heads = 1}, Model{.feed_forward = 1024}, ladon::mask::None>();
+  check_layer<S{.queries = 37, .model = 31, .heads = 1}, Model{.feed_forward = 1024}, ladon::mask::Unmasked>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("layer: several panels, concatenated heads too narrow for the sums of the feed-forward") {
   check_layer<S{.queries = 70, .model = 128, .heads = 2, .value_width = 3}, Model{.feed_forward = 515},
-              ladon::mask::None, ladon::layout::SeparateQKV>();
+              ladon::mask::Unmasked, ladon::layout::SeparateQKV>();
 }
 #endif
 

@@ -11,7 +11,7 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::mask::Additive, ladon::mask::Alibi, ladon::mask::Boolean, ladon::mask::CausalAt, ladon::mask::None,
+using ladon::mask::Additive, ladon::mask::Alibi, ladon::mask::Boolean, ladon::mask::CausalAt, ladon::mask::Unmasked,
     ladon::mask::Padding, ladon::score::Scaled;
 
 constexpr float infinity = std::numeric_limits<float>::infinity(), lowest = std::numeric_limits<float>::lowest();
@@ -63,7 +63,7 @@ void check_cap_before_mask() {
 
 template <std::size_t Queries>
 void check_cap_of_huge_scores() {
-  Scores<Queries, None, CappedAtOne> s;
+  Scores<Queries, Unmasked, CappedAtOne> s;
   s.q.fill(1);
   s.k = {1e30f, -1e30f, 0, 1e30f, 1e-30f};
   s.run();
@@ -141,7 +141,7 @@ void check_bias_near_the_largest_float() {
 template <std::size_t Queries>
 void check_zeros_beside_overflow() {
   Scores<Queries, Additive> biased;
-  Scores<Queries, None> plain;
+  Scores<Queries, Unmasked> plain;
   const std::array<float, Queries * 5> zeros{};
   biased.options.mask.values = zeros;
   const auto run_both = [&](const std::array<float, 5>& keys) {
@@ -179,7 +179,7 @@ void check_huge_scores_under_masks() {
 
 template <std::size_t Queries>
 void check_sinks() {
-  Scores<Queries, None, WithSinks> s;
+  Scores<Queries, Unmasked, WithSinks> s;
   const auto with = [&](float sink, float score) {
     const std::array<float, 1> sinks{sink};
     s.options.sinks = sinks;

@@ -48,8 +48,8 @@ TEST_CASE("few tokens: up to four, every remainder") {
 
 // The models are wide, so the test tries only some lengths.
 TEST_CASE("few tokens: prefetched rows") {
-  for (const Subject& subject : {self_subject<S{.queries = 7, .model = 259, .heads = 7}, ladon::mask::None>(),
-                                 self_subject<S{.queries = 4, .model = 272, .heads = 2}, ladon::mask::None>()}) {
+  for (const Subject& subject : {self_subject<S{.queries = 7, .model = 259, .heads = 7}, ladon::mask::Unmasked>(),
+                                 self_subject<S{.queries = 4, .model = 272, .heads = 2}, ladon::mask::Unmasked>()}) {
     for (const Lengths& lengths : {Lengths{}, Lengths{.queries = 2}, Lengths{.keys = 3}, Lengths{.tokens = 1}}) {
       check_problem(subject, {.lengths = lengths}, random_problem(subject, false, 1));
     }

@@ -41,14 +41,14 @@ TEST_CASE("half packs: causal and padding") {
 }
 
 TEST_CASE("half packs: int8") {
-  check_self(self_subject<S{.queries = 23, .model = 131, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
+  check_self(self_subject<S{.queries = 23, .model = 131, .head_width = 17}, Unmasked, ladon::layout::Int8<InProj>>());
 }
 
 // With AVX-512 VNNI, products of 9 to 12 tokens skip the last 4 of 16 lanes. In these shapes, rows of weights are long
 // enough to be prefetched (at least 256 weights), and end with an incomplete tuple of four weights.
 TEST_CASE("int8: 9, 11 and 44 tokens, prefetched rows") {
-  check_self(self_subject<S{.queries = 11, .model = 267, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
-  check_cross(attention_subject<S{.queries = 9, .keys = 44, .model = 261, .head_width = 5}, None,
+  check_self(self_subject<S{.queries = 11, .model = 267, .head_width = 17}, Unmasked, ladon::layout::Int8<InProj>>());
+  check_cross(attention_subject<S{.queries = 9, .keys = 44, .model = 261, .head_width = 5}, Unmasked,
                                 ladon::layout::Int8<InProj>>());
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("int8: 9, 11 and 44 tokens, prefetched rows") {
 TEST_CASE("half packs: bits and numbers, cap and sinks, every captured stage") {
   check_cross(attention_subject<S{.queries = 17, .keys = 24, .model = model, .heads = 2, .head_width = 3},
                                 decltype(Bits{} & AdditivePerHead{}), ladon::layout::InOut, Wide, CappedWithSinks,
-                                ladon::position::None, Captures::every_stage>());
+                                ladon::position::Unrotated, Captures::every_stage>());
 }
 
 TEST_CASE("half packs: only the keys, a window and slopes") {

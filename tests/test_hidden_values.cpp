@@ -80,7 +80,7 @@ TEST_CASE("hidden values: causal, several blocks") {
 #endif
 
 TEST_CASE("a NaN that may be seen is not hidden") {
-  const Subject subject = self_subject<S{.queries = 9, .model = 6, .heads = 2}, ladon::mask::None>();
+  const Subject subject = self_subject<S{.queries = 9, .model = 6, .heads = 2}, ladon::mask::Unmasked>();
   AttentionProblem problem = random_problem(subject.shape, false, 1);
   problem.x[4 * 6 + 1] = std::numeric_limits<float>::quiet_NaN();
   const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));

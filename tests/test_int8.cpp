@@ -24,7 +24,7 @@ using S = ladon::Shape;
 using ladon::Activation, ladon::Bias, ladon::Model, ladon::NormKind, ladon::NormOrder;
 using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias,
     ladon::layout::WithoutProjectionBias;
-using ladon::mask::Causal, ladon::mask::None, ladon::mask::Window;
+using ladon::mask::Causal, ladon::mask::Unmasked, ladon::mask::Window;
 template <class Layout, int Bits = 8>
 using Int8 = ladon::layout::Int8<Layout, Bits>;
 template <class Layout, int Bits = 8>
@@ -63,8 +63,8 @@ TEST_CASE("int8: keys from a context, 7 bits") {
 }
 
 TEST_CASE("int8: a single token") {
-  check_attention(
-      attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None, Int8<InProj>>());
+  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
+                                    Int8<InProj>>());
 }
 
 TEST_CASE("int8: encoder layer, post-LN") { check_layer<several, Model{.feed_forward = 21}, Causal>(); }
@@ -73,7 +73,7 @@ TEST_CASE("int8: encoder layer, post-LN") { check_layer<several, Model{.feed_for
 // hidden features of the panels are stored in the memory of the keys, which is free after attention. With 23 tokens,
 // the last pass has fewer panels than the others. Only the output projection of attention has a bias.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
-  check_layer<S{.queries = 23, .model = 16}, Model{.feed_forward = 30, .activation = Activation::gelu_tanh}, None,
+  check_layer<S{.queries = 23, .model = 16}, Model{.feed_forward = 30, .activation = Activation::gelu_tanh}, Unmasked,
               Int8<WithoutProjectionBias<InProj>>>();
 }
 
@@ -88,41 +88,41 @@ TEST_CASE("rotated int8: attention, encoder layer with a gate") {
 
 TEST_CASE("int8: cache, several tokens and one") {
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::None, Int8<InProj>>(),
+                              ladon::position::Unrotated, Int8<InProj>>(),
                {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("int8: keys and values projected in advance, from tokens of two widths") {
   check_cross(projected_subject<S{.queries = 9, .keys = 21, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
-                                None, Int8<SeparateQKV>>());
+                                Unmasked, Int8<SeparateQKV>>());
 }
 
 TEST_CASE("int8: encoder layer of a single token, with biases and with one bias in attention") {
-  check_layer<one, Model{.feed_forward = 70}, None>();
-  check_layer<one, Model{.feed_forward = 70, .activation = Activation::gelu_tanh}, None,
+  check_layer<one, Model{.feed_forward = 70}, Unmasked>();
+  check_layer<one, Model{.feed_forward = 70, .activation = Activation::gelu_tanh}, Unmasked,
               Int8<WithoutProjectionBias<SeparateQKV>>>();
 }
 
 // Some targets convert a row of int8 weights to 16 bits in a buffer on the stack (TuplesIn16Bits in
 // detail/product/product.hpp). The buffer must have room for the 517 features of a row of linear2.
 TEST_CASE("int8: encoder layer with long rows") {
-  check_layer<S{.queries = 5, .model = 4, .heads = 1}, Model{.feed_forward = 517}, None>();
+  check_layer<S{.queries = 5, .model = 4, .heads = 1}, Model{.feed_forward = 517}, Unmasked>();
 }
 
 TEST_CASE("int8: attention, whole panels") {
-  check_self(self_subject<S{.queries = 32, .model = 24, .heads = 3}, None, Int8<InProj>>());
+  check_self(self_subject<S{.queries = 32, .model = 24, .heads = 3}, Unmasked, Int8<InProj>>());
 }
 
 TEST_CASE("int8: encoder layer, 7 bits") {
-  check_layer<S{.queries = 9, .model = 10, .heads = 2}, Model{.feed_forward = 30}, None, Int8<InProj, 7>>();
+  check_layer<S{.queries = 9, .model = 10, .heads = 2}, Model{.feed_forward = 30}, Unmasked, Int8<InProj, 7>>();
 }
 
 // With a single token, the kernel computes the projections of all heads in one product. A row of 136 weights fills
 // whole registers.
 TEST_CASE("int8: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 136, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::None, Int8<SeparateQKV>>(),
+                              ladon::position::Unrotated, Int8<SeparateQKV>>(),
                {{std::vector<std::size_t>(7, 1)}});
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("int8: cache of a single token, wide rows") {
 TEST_CASE("int8: the weight -128") {
   for (const Subject& subject :
        {self_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>(),
-        attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None,
+        attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, Unmasked,
                           Int8<InProj>>()}) {
     AttentionProblem problem = random_problem(subject, subject.shape.queries == 1, 11);
     for (oracle::Linear* linear :
@@ -155,17 +155,17 @@ TEST_CASE("int8: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
 
 TEST_CASE("int8: decoder layer, post-LN") {
   constexpr Model post{.feed_forward = 20};
-  check_decoder(decoder_layer_subject<several, 33, post, Causal, None, Int8<InProj>>(),
+  check_decoder(decoder_layer_subject<several, 33, post, Causal, Unmasked, Int8<InProj>>(),
                 {.layer = post, .self_causal = true, .activation_bits = 8});
 }
 
 TEST_CASE("rotated int8: a single token, a decoder layer") {
-  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 40, .heads = 3, .head_width = 8}, None,
+  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 40, .heads = 3, .head_width = 8}, Unmasked,
                                     RotatedInt8<InProj>>());
   constexpr Model post{.feed_forward = 24};
-  check_decoder(
-      decoder_layer_subject<S{.queries = 18, .model = 16, .heads = 2}, 21, post, Causal, None, RotatedInt8<InProj>>(),
-      {.layer = post, .self_causal = true, .activation_bits = 8 + rotated});
+  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 16, .heads = 2}, 21, post, Causal, Unmasked,
+                                      RotatedInt8<InProj>>(),
+                {.layer = post, .self_causal = true, .activation_bits = 8 + rotated});
 }
 
 namespace {
@@ -209,9 +209,9 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
       .queries = 9, .keys = 5, .model = 21, .heads = 3, .value_width = 5, .key_model = 6, .value_model = 6},
       token{.queries = 1, .keys = 9, .model = 36, .heads = 3, .head_width = 7};
   const auto each = [&]<S Shape, class Layout>() {
-    const Subject with_16_bits = attention_subject<Shape, None, Layout, Arrays<4, std::int16_t>>();
-    check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::uint8_t>>());
-    check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::int8_t>>());
+    const Subject with_16_bits = attention_subject<Shape, Unmasked, Layout, Arrays<4, std::int16_t>>();
+    check(with_16_bits, attention_subject<Shape, Unmasked, Layout, Arrays<4, std::uint8_t>>());
+    check(with_16_bits, attention_subject<Shape, Unmasked, Layout, Arrays<4, std::int8_t>>());
   };
   each.template operator()<several_tokens, Int8<SeparateQKV>>();
   each.template operator()<token, Int8<InProj, 7>>();
@@ -219,9 +219,9 @@ TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
 
 TEST_CASE("int8: attention in phases, the bits of one run") {
   constexpr S shape{.queries = 41, .keys = 23, .model = 12, .heads = 3};
-  using Attention = ladon::MultiHeadAttention<shape, None, Int8<InProj>>;
-  const Subject whole = attention_subject<shape, None, Int8<InProj>>();
-  const Subject parts = subject_of_attention<AttentionInPhases<Attention, InTurn<3>>, None, Int8<InProj>>();
+  using Attention = ladon::MultiHeadAttention<shape, Unmasked, Int8<InProj>>;
+  const Subject whole = attention_subject<shape, Unmasked, Int8<InProj>>();
+  const Subject parts = subject_of_attention<AttentionInPhases<Attention, InTurn<3>>, Unmasked, Int8<InProj>>();
   const Task task = task_of(whole, random_problem(whole, true, 5), {});
   CHECK(same_bits(run_guarded(parts, task).y, run_guarded(whole, task).y));
 }
@@ -231,24 +231,24 @@ TEST_CASE("int8: attention in phases, the bits of one run") {
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("int8: a ring buffer of the latest keys") {
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Window<7>, ladon::score::Scaled,
-                              ladon::position::None, Int8<InProj>>(),
+                              ladon::position::Unrotated, Int8<InProj>>(),
                {{{5, 1, 1, 1, 5, 3, 1, 1, 1, 1, 1, 5, 2}}});
 }
 
 TEST_CASE("int8: decoder layers, pre-LN or one head") {
   constexpr Model pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre},
       post{.feed_forward = 20};
-  check_decoder(decoder_layer_subject<several, 33, pre, Causal, None, Int8<SeparateQKV>>(),
+  check_decoder(decoder_layer_subject<several, 33, pre, Causal, Unmasked, Int8<SeparateQKV>>(),
                 {.layer = pre, .self_causal = true, .activation_bits = 8});
-  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12}, 21, post, Causal, None, Int8<InProj>>(),
+  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12}, 21, post, Causal, Unmasked, Int8<InProj>>(),
                 {.layer = post, .self_causal = true, .activation_bits = 8});
 }
 
 TEST_CASE("rotated int8: encoder layers without gates, a cache") {
-  check_layer<S{.queries = 17, .model = 16, .heads = 2}, Model{.feed_forward = 40}, None, RotatedInt8<InProj>>();
-  check_layer<S{.queries = 9, .model = 16, .heads = 2}, Model{.feed_forward = 24}, None, RotatedInt8<InProj, 7>>();
+  check_layer<S{.queries = 17, .model = 16, .heads = 2}, Model{.feed_forward = 40}, Unmasked, RotatedInt8<InProj>>();
+  check_layer<S{.queries = 9, .model = 16, .heads = 2}, Model{.feed_forward = 24}, Unmasked, RotatedInt8<InProj, 7>>();
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 8, .heads = 2}, Causal, ladon::score::Scaled,
-                              ladon::position::None, RotatedInt8<InProj>>(),
+                              ladon::position::Unrotated, RotatedInt8<InProj>>(),
                {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
 }
 
@@ -258,11 +258,11 @@ TEST_CASE("rotated int8: targets agree to the last bit") {
 
 TEST_CASE("int8: encoder layer in phases, the bits of one run") {
   constexpr Model config{.feed_forward = 20, .norm = NormOrder::pre};
-  using Layer = ladon::EncoderLayer<config.with(S{.queries = 41, .model = 12, .heads = 3}), None, Int8<InProj>>;
-  const Subject layer = subject_of_layer<Layer, None, Int8<InProj>>();
+  using Layer = ladon::EncoderLayer<config.with(S{.queries = 41, .model = 12, .heads = 3}), Unmasked, Int8<InProj>>;
+  const Subject layer = subject_of_layer<Layer, Unmasked, Int8<InProj>>();
   const EncoderProblem problem = random_encoder(layer.shape, {.layer = config, .activation_bits = 8}, 6);
   const Task task = task_of(layer, problem, {});
-  const Subject in_phases = subject_of_layer<InPhases<Layer, InTurn<3>>, None, Int8<InProj>>();
+  const Subject in_phases = subject_of_layer<InPhases<Layer, InTurn<3>>, Unmasked, Int8<InProj>>();
   CHECK(same_bits(run_guarded(in_phases, task).y, run_guarded(layer, task).y));
 }
 #endif

@@ -54,7 +54,7 @@ TEST_CASE("last panel: attention, causal and padding") {
 
 TEST_CASE("last panel: attention, int8 and bfloat16") {
   check_self(self_subject<S{.queries = 33, .model = 19, .head_width = 7}, Padding, Int8<InProj>>());
-  check_self(self_subject<S{.queries = 37, .model = 21, .head_width = 6}, None, BFloat16<SeparateQKV>>());
+  check_self(self_subject<S{.queries = 37, .model = 21, .head_width = 6}, Unmasked, BFloat16<SeparateQKV>>());
 }
 
 TEST_CASE("last panel: encoder layer of three tokens more than whole panels") {
@@ -64,10 +64,10 @@ TEST_CASE("last panel: encoder layer of three tokens more than whole panels") {
 }
 
 TEST_CASE("last panel: at most four queries without a mask, every captured stage") {
-  check_cross(
-      attention_subject<S{.queries = 35, .keys = 99, .model = 17, .heads = 2, .head_width = 3}, None,
-                        ladon::layout::InOut, Wide, CappedWithSinks, ladon::position::None, Captures::every_stage>());
-  check_cross(attention_subject<S{.queries = 33, .keys = 1, .model = 18, .heads = 2, .head_width = 5}, None>());
+  check_cross(attention_subject<S{.queries = 35, .keys = 99, .model = 17, .heads = 2, .head_width = 3}, Unmasked,
+                                ladon::layout::InOut, Wide, CappedWithSinks, ladon::position::Unrotated,
+                                Captures::every_stage>());
+  check_cross(attention_subject<S{.queries = 33, .keys = 1, .model = 18, .heads = 2, .head_width = 5}, Unmasked>());
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
@@ -79,7 +79,7 @@ TEST_CASE("last panel: attention to a context") {
 #endif
   check_cross(attention_subject<S{.queries = 49, .keys = 99, .model = 17, .heads = 2, .head_width = 3},
                                 decltype(Bits{} & AdditivePerHead{}), ladon::layout::InOut, Wide, CappedWithSinks,
-                                ladon::position::None, captures>());
+                                ladon::position::Unrotated, captures>());
 }
 
 TEST_CASE("last panel: several blocks of keys, int8") {
@@ -89,7 +89,7 @@ TEST_CASE("last panel: several blocks of keys, int8") {
 
 TEST_CASE("last panel: three packs of half a register") {
   check_self(self_subject<S{.queries = 51, .model = 131, .head_width = 17}, Causal>());
-  check_self(self_subject<S{.queries = 51, .model = 131, .head_width = 17}, None, Int8<InProj>>());
+  check_self(self_subject<S{.queries = 51, .model = 131, .head_width = 17}, Unmasked, Int8<InProj>>());
 }
 
 TEST_CASE("last panel: a cache") {
@@ -103,11 +103,11 @@ TEST_CASE("last panel: encoder layer with chunks of hidden features") {
   constexpr Model config{.feed_forward = 513, .activation = Activation::relu, .norm = ladon::NormOrder::pre};
   // Without optimisation, a layer of this size takes long, so the test tries only three lengths.
   const std::vector<Variation> variations{{}, {.lengths = {.tokens = 34}}, {.lengths = {.queries = 18}}};
-  check_encoder(layer_subject<S{.queries = 35, .model = 132, .heads = 1}, config, None>(), {.layer = config},
+  check_encoder(layer_subject<S{.queries = 35, .model = 132, .heads = 1}, config, Unmasked>(), {.layer = config},
                 variations);
 #if defined(LADON_TEST_WIDE)
   using Rounded = BFloat16<InProj>;
-  check_encoder(layer_subject<S{.queries = 40, .model = 132, .heads = 1}, config, None, Rounded>(),
+  check_encoder(layer_subject<S{.queries = 40, .model = 132, .heads = 1}, config, Unmasked, Rounded>(),
                 {.layer = config, .activation_bits = activation_bits<Rounded::Precision>}, variations);
 #endif
 }
@@ -127,7 +127,7 @@ TEST_CASE("last panel: attention to a context, bfloat16") {
 
 TEST_CASE("last panel: a cache, int8") {
   check_cached(cached_subject<S{.queries = 33, .keys = 40, .model = 18, .heads = 2, .head_width = 4}, Causal,
-                              ladon::score::Scaled, ladon::position::None, Int8<InProj>>(),
+                              ladon::score::Scaled, ladon::position::Unrotated, Int8<InProj>>(),
                {{{33, 1, 6}}});
 }
 #endif

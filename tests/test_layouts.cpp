@@ -76,7 +76,7 @@ TEST_CASE("a linear map of one token, in both orders, with and without a bias") 
 }
 
 TEST_CASE("layouts agree to the last bit: no mask, whole panels") {
-  check_layouts<S{.queries = 32, .model = 24, .heads = 3}, ladon::mask::None>();
+  check_layouts<S{.queries = 32, .model = 24, .heads = 3}, ladon::mask::Unmasked>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)

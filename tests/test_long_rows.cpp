@@ -35,7 +35,7 @@ AttentionProblem trending_problem(const ladon::Shape& shape, bool growing) {
 }  // namespace
 
 TEST_CASE("long rows: no mask") {
-  const Subject subject = attention_subject<long_rows, ladon::mask::None>();
+  const Subject subject = attention_subject<long_rows, ladon::mask::Unmasked>();
   check_attention(subject);
   for (const bool growing : {true, false}) check_problem(subject, trending_problem(subject.shape, growing), {});
   for (const std::size_t keys : {255u, 256u, 257u, 511u, 512u, 513u, 1024u, 1025u}) {
@@ -46,11 +46,11 @@ TEST_CASE("long rows: no mask") {
 // Tests projections whose input takes more than 512 KB. Such a projection processes only some tokens at a time. In
 // the first shape, the large input is the context. In the second shape, the large input is the output of the heads.
 TEST_CASE("long rows: more panels than a cache holds") {
-  check_attention(
-      attention_subject<S{.queries = 5, .keys = 1037, .model = 136, .heads = 2, .head_width = 3}, ladon::mask::None>());
+  check_attention(attention_subject<S{.queries = 5, .keys = 1037, .model = 136, .heads = 2, .head_width = 3},
+                                    ladon::mask::Unmasked>());
   check_attention(
       attention_subject<S{.queries = 1037, .keys = 5, .model = 7, .heads = 1, .head_width = 3, .value_width = 136},
-                        ladon::mask::None>());
+                        ladon::mask::Unmasked>());
 }
 
 #if !defined(LADON_TEST_SET_QUICK)

@@ -37,7 +37,7 @@ struct FirstAndLater {
   template <Shape S>
   struct Data {};
   template <Shape S>
-  static constexpr auto bind(const Placement& placement, const Data<S>&) noexcept {
+  static constexpr auto bind_to(const Placement& placement, const Data<S>&) noexcept {
     return BoundFirstAndLater(placement);
   }
 };
@@ -73,7 +73,7 @@ struct KeyBias {
     ladon::VectorView<const float, S.keys> bias;
   };
   template <Shape S>
-  static constexpr auto bind(const Placement& placement, const Data<S>& data) noexcept {
+  static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
     return BoundKeyBias{data.bias.data, placement.lengths.keys};
   }
 };

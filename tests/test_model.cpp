@@ -5,10 +5,10 @@
 
 namespace {
 
-using ladon::Model, ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding, ladon::mask::Window;
+using ladon::Model, ladon::mask::Causal, ladon::mask::Unmasked, ladon::mask::Padding, ladon::mask::Window;
 namespace layout = ladon::layout;
 
-static_assert(std::is_same_v<ladon::MaskOf<Model{}>::Type, None>);
+static_assert(std::is_same_v<ladon::MaskOf<Model{}>::Type, Unmasked>);
 static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.causal = true}}>::Type, Causal>);
 static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.causal = true, .left = 5}}>::Type, Window<5>>);
 static_assert(std::is_same_v<ladon::MaskOf<Model{.mask = {.left = 5, .right = 3}}>::Type, Window<5, 3>>);
@@ -29,7 +29,7 @@ using Score = ladon::ScoreOf<Model{.score = {.scale = 0.5f, .softcap = 30, .sink
 static_assert(Score::scale({}) == 0.5f && Score::softcap == 30 && Score::sinks);
 static_assert(ladon::ScoreOf<Model{.score = {.by = ladon::Scale::keys}}>::Type::scale({.keys = 4}) == 0.5f);
 
-static_assert(std::is_same_v<ladon::PositionOf<Model{}>::Type, ladon::position::None>);
+static_assert(std::is_same_v<ladon::PositionOf<Model{}>::Type, ladon::position::Unrotated>);
 static_assert(std::is_same_v<ladon::PositionOf<Model{.position = {ladon::Pairing::halves, 4, 9}}>::Type,
                              ladon::position::Rotary<ladon::Pairing::halves, 4, 9>>);
 
@@ -53,7 +53,7 @@ static_assert(std::is_same_v<ladon::MultiHeadAttention<ladon::Shape{.queries = 3
 // A decoder hides later tokens, and takes one mask or two.
 constexpr Model decoding{.tokens = 3, .memory = 5, .model = 6, .feed_forward = 4, .memory_mask = {.padding = true}};
 static_assert(std::is_same_v<ladon::DecoderLayer<decoding>::SelfMask, Causal>);
-static_assert(std::is_same_v<ladon::DecoderLayer<decoding, None>::MemoryMask, Padding>);
-static_assert(std::is_same_v<ladon::DecoderLayer<decoding, ladon::DecoderMasks<None>>::MemoryMask, None>);
+static_assert(std::is_same_v<ladon::DecoderLayer<decoding, Unmasked>::MemoryMask, Padding>);
+static_assert(std::is_same_v<ladon::DecoderLayer<decoding, ladon::DecoderMasks<Unmasked>>::MemoryMask, Unmasked>);
 
 }  // namespace

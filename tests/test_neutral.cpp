@@ -51,7 +51,7 @@ Variation with_bytes(const S& shape, std::uint8_t second) {
 
 template <ladon::Shape Shape>
 void check_masks() {
-  const Outcome plain = run_with<Shape, None>();
+  const Outcome plain = run_with<Shape, Unmasked>();
   const auto pairs = [&]<class Mask>(Mask, bool per_head) {
     CHECK(same(run_with<Shape, Mask>(), plain));  // the mask data is a null pointer
     CHECK(same(run_with<Shape, Mask>(with_pairs(Shape, per_head, false)), plain));
@@ -94,14 +94,14 @@ struct Double : Scaled {
 
 template <ladon::Shape Shape>
 void check_scores() {
-  const Outcome plain = run_with<Shape, None>();
+  const Outcome plain = run_with<Shape, Unmasked>();
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  CHECK(same(run_with<Shape, None, NotCapped>(), plain));
-  CHECK(!same(run_with<Shape, None, Capped>(), plain));
-  CHECK(same(run_with<Shape, None, WithSinks>({.sinks = {-infinity, -infinity}}), plain));
-  CHECK(!same(run_with<Shape, None, WithSinks>({.sinks = {-infinity, 0}}), plain));
-  CHECK(same(run_with<Shape, None, ByHead>(), plain));
-  CHECK(!same(run_with<Shape, None, Double>(), plain));
+  CHECK(same(run_with<Shape, Unmasked, NotCapped>(), plain));
+  CHECK(!same(run_with<Shape, Unmasked, Capped>(), plain));
+  CHECK(same(run_with<Shape, Unmasked, WithSinks>({.sinks = {-infinity, -infinity}}), plain));
+  CHECK(!same(run_with<Shape, Unmasked, WithSinks>({.sinks = {-infinity, 0}}), plain));
+  CHECK(same(run_with<Shape, Unmasked, ByHead>(), plain));
+  CHECK(!same(run_with<Shape, Unmasked, Double>(), plain));
 }
 
 }  // namespace
@@ -143,7 +143,7 @@ TEST_CASE("a mask of fewer columns hides the keys beyond them") {
   const auto check = [&]<class Mask>(Mask, Variation narrow, const Variation& full) {
     narrow.lengths.mask_keys = 20;
     const Outcome shorter = run_with<wide, Mask>(narrow);
-    CHECK(same_bits(shorter.y, run_with<wide, None>({.lengths = {.keys = 20}}).y));
+    CHECK(same_bits(shorter.y, run_with<wide, Unmasked>({.lengths = {.keys = 20}}).y));
     CHECK(!same_bits(shorter.y, run_with<wide, Mask>(full).y));
   };
   Variation pairs, values;

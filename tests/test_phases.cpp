@@ -41,8 +41,9 @@ void check_attention_in_phases() {
   using Attention = ladon::MultiHeadAttention<Shape, Mask, Layout>;
   constexpr bool cross = !Attention::as_many_keys;
   const auto subject_of = []<class Block>() {
-    return subject_of_attention<Block, Mask, Layout, ladon::score::Scaled, ladon::position::None, Captures::weights,
-                                ladon::detail::vec::NativeVectors, cross ? Calls::any : Calls::self>();
+    return subject_of_attention<Block, Mask, Layout, ladon::score::Scaled, ladon::position::Unrotated,
+                                Captures::weights, ladon::detail::vec::NativeVectors,
+                                cross ? Calls::any : Calls::self>();
   };
   const Subject whole = subject_of.template operator()<Attention>(),
                 parts = subject_of.template operator()<AttentionInPhases<Attention, Team>>();
@@ -165,7 +166,7 @@ TEST_CASE("keys from a context, grouped heads, values of another width, separate
                             mask::Padding, layout::SeparateQKV>();
 }
 TEST_CASE("one query and many keys") {
-  check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::None>();
+  check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::Unmasked>();
 }
 TEST_CASE("given q, k, v: grouped heads, causal") {
   check_given_in_phases<S{.queries = 19, .keys = 40, .model = 1, .heads = 6, .kv_heads = 2, .head_width = 5},
@@ -179,7 +180,7 @@ TEST_CASE("layer: pre-LN, gated") {
 }
 TEST_CASE("layer: a single token") {
   check_layer_in_phases<S{.queries = 1, .model = 6, .heads = 2}, Model{.feed_forward = 5, .norm = NormOrder::pre},
-                        mask::None>();
+                        mask::Unmasked>();
 }
 TEST_CASE("stack: pre-LN with a final norm, padding") {
   check_stack_in_phases<3, S{.queries = 67, .model = 8, .heads = 2}, Model{.feed_forward = 16, .norm = NormOrder::pre},
@@ -200,7 +201,7 @@ TEST_CASE("decoder layer: post-LN, a memory longer than the text, int8") {
   check_decoder_in_phases<Layer>({.layer = config, .activation_bits = 8}, subject_of);
 }
 TEST_CASE("decoder stack: pre-LN with a final norm") {
-  const auto subject_of = []<class Stacked>() { return subject_of_decoder<Stacked, mask::Causal, mask::None>(); };
+  const auto subject_of = []<class Stacked>() { return subject_of_decoder<Stacked, mask::Causal, mask::Unmasked>(); };
   constexpr Model config{.feed_forward = 9, .norm = NormOrder::pre};
   using DecoderStack = ladon::Decoder<stack_of(config, square, 2, FinalNorm::with, 37), mask::Causal>;
   check_decoder_in_phases<DecoderStack>({.layers = 2, .layer = config, .final_norm = true}, subject_of);

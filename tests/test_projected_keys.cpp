@@ -14,7 +14,7 @@ namespace ladon_test {
 namespace {
 
 using ladon::layout::InOut, ladon::layout::InProj, ladon::layout::PerHead, ladon::layout::SeparateQKV;
-using ladon::mask::Additive, ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding;
+using ladon::mask::Additive, ladon::mask::Causal, ladon::mask::Unmasked, ladon::mask::Padding;
 
 template <ladon::Shape Shape, class Mask, class Layout>
 void check_same_as_run() {
@@ -72,7 +72,7 @@ TEST_CASE("keys and values from one array that is read as tokens of two widths")
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("projected keys: bit-identical to one run, one query or grouped heads") {
-  check_same_as_run<S{.queries = 1, .keys = 33, .model = 10, .heads = 2}, None, InProj>();
+  check_same_as_run<S{.queries = 1, .keys = 33, .model = 10, .heads = 2}, Unmasked, InProj>();
   check_same_as_run<S{.queries = 5, .keys = 40, .model = 12, .heads = 4, .kv_heads = 2, .value_width = 5}, Causal,
                     PerHead>();
 }
@@ -87,7 +87,7 @@ TEST_CASE("keys and values from tokens of other widths, in every layout") {
                                 Padding>());
   // Keys and values have equal widths that differ from the width of x, so one `run` computes both.
   check_cross(attention_subject<S{.queries = 5, .keys = 21, .model = 6, .heads = 2, .key_model = 9, .value_model = 9},
-                                None, SeparateQKV>());
+                                Unmasked, SeparateQKV>());
 }
 #endif
 

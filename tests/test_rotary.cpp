@@ -10,7 +10,7 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::Pairing, ladon::mask::Causal, ladon::mask::None, ladon::score::Scaled;
+using ladon::Pairing, ladon::mask::Causal, ladon::mask::Unmasked, ladon::score::Scaled;
 
 template <Pairing P, std::size_t Width, std::size_t Positions>
 using ScaledRotary = RotaryOf<P, Width, Positions, 500000, 4>;
@@ -53,11 +53,12 @@ TEST_CASE("rotary embedding: neighbours and halves") {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("rotary embedding of a part of a head, with other bases and scalings") {
-  check_given(given_subject<S{.queries = 3, .keys = lanes + 1, .model = 12, .heads = 2}, None, Scaled,
+  check_given(given_subject<S{.queries = 3, .keys = lanes + 1, .model = 12, .heads = 2}, Unmasked, Scaled,
                             ScaledRotary<Pairing::neighbours, 4, 40>>());
   check_given(
-      given_subject<S{.queries = 3, .keys = 33, .model = 5}, None, Scaled, ScaledRotary<Pairing::halves, 2, 33>>());
-  check_given(given_subject<S{.queries = 1, .keys = 33, .model = 9}, None, Scaled, RotaryOf<Pairing::halves, 8, 50>>());
+      given_subject<S{.queries = 3, .keys = 33, .model = 5}, Unmasked, Scaled, ScaledRotary<Pairing::halves, 2, 33>>());
+  check_given(
+      given_subject<S{.queries = 1, .keys = 33, .model = 9}, Unmasked, Scaled, RotaryOf<Pairing::halves, 8, 50>>());
 }
 
 TEST_CASE("rotary embedding with projections, grouped heads and a cap") {
@@ -76,21 +77,21 @@ TEST_CASE("the token at position 0 is not rotated, and each parameter of the rot
   };
   const auto same = [](const Outcome& a, const Outcome& b) { return same_bits(a.maps[0], b.maps[0]); };
   using Neighbours = RotaryOf<Pairing::neighbours, 6, 40>;
-  const Subject captured = given_subject<first, None, Scaled, Neighbours, Captures::every_stage>();
-  const Subject plain = given_subject<first, None, Scaled, ladon::position::None, Captures::every_stage>();
+  const Subject captured = given_subject<first, Unmasked, Scaled, Neighbours, Captures::every_stage>();
+  const Subject plain = given_subject<first, Unmasked, Scaled, ladon::position::Unrotated, Captures::every_stage>();
   const auto score = [&](const Subject& subject) {
     const Task task = task_of(subject, random_given(subject.shape, 9), {});
     return run_capturing(subject, task, ladon::Stage::scaled, run_guarded(subject, task).y);
   };
   CHECK(same_bits(score(captured), score(plain)));
 
-  const Outcome turned = run(given_subject<shape, None, Scaled, Neighbours>(), 0);
-  CHECK(!same(turned, run(given_subject<shape, None>(), 0)));
-  CHECK(!same(turned, run(given_subject<shape, None, Scaled, RotaryOf<Pairing::halves, 6, 40>>(), 0)));
-  CHECK(!same(turned, run(given_subject<shape, None, Scaled, RotaryOf<Pairing::neighbours, 4, 40>>(), 0)));
-  CHECK(!same(turned, run(given_subject<shape, None, Scaled, ScaledRotary<Pairing::neighbours, 6, 40>>(), 0)));
+  const Outcome turned = run(given_subject<shape, Unmasked, Scaled, Neighbours>(), 0);
+  CHECK(!same(turned, run(given_subject<shape, Unmasked>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, Unmasked, Scaled, RotaryOf<Pairing::halves, 6, 40>>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, Unmasked, Scaled, RotaryOf<Pairing::neighbours, 4, 40>>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, Unmasked, Scaled, ScaledRotary<Pairing::neighbours, 6, 40>>(), 0)));
   // A score depends only on the distance of query and key. So adding an offset to all positions changes only roundings.
-  const Outcome later = run(given_subject<shape, None, Scaled, Neighbours>(), 9);
+  const Outcome later = run(given_subject<shape, Unmasked, Scaled, Neighbours>(), 9);
   CHECK(!same(turned, later));
   for (std::size_t i = 0; i < later.y.size(); ++i) CHECK(std::abs(turned.y[i] - later.y[i]) < 1e-5f);
 }
@@ -100,7 +101,7 @@ TEST_CASE("rotary embedding: several blocks of keys, keys from a context") {
   check_given(
       given_subject<S{.queries = 1, .keys = 600, .model = 9}, Causal, Scaled, RotaryOf<Pairing::neighbours, 8, 600>>());
   using ladon::layout::InProj, ladon::detail::vec::NativeVectors;
-  check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, None, InProj, NativeVectors,
+  check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, Unmasked, InProj, NativeVectors,
                                 Scaled, RotaryOf<Pairing::neighbours, 6, 30>>());
 }
 #endif

@@ -10,7 +10,7 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::mask::Additive, ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding;
+using ladon::mask::Additive, ladon::mask::Causal, ladon::mask::Unmasked, ladon::mask::Padding;
 using ladon::score::Scaled, ladon::score::ScaledByKeys, ladon::score::ScaledByModel;
 
 struct Quarter : Scaled {
@@ -29,7 +29,7 @@ struct CappedQuarterWithSinks : Quarter {
 
 template <ladon::Shape Shape, class Mask, class Score>
 void check_stages() {
-  check_given(given_subject<Shape, Mask, Score, ladon::position::None, Captures::every_stage>());
+  check_given(given_subject<Shape, Mask, Score, ladon::position::Unrotated, Captures::every_stage>());
 }
 
 }  // namespace
@@ -48,9 +48,9 @@ TEST_CASE("softcap, sinks, a user's scale: every stage") {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("scales agree with the oracle") {
-  check_given(given_subject<S{.queries = 5, .keys = 33, .model = 12, .heads = 2}, None, ScaledByKeys>());
-  check_given(given_subject<S{.queries = 5, .keys = 33, .model = 12, .heads = 2}, None, ScaledByModel>());
-  check_given(given_subject<S{.queries = 1, .keys = 20, .model = 12, .heads = 2}, None, Quarter>());
+  check_given(given_subject<S{.queries = 5, .keys = 33, .model = 12, .heads = 2}, Unmasked, ScaledByKeys>());
+  check_given(given_subject<S{.queries = 5, .keys = 33, .model = 12, .heads = 2}, Unmasked, ScaledByModel>());
+  check_given(given_subject<S{.queries = 1, .keys = 20, .model = 12, .heads = 2}, Unmasked, Quarter>());
 }
 
 TEST_CASE("every stage, with only a mask") {
@@ -60,7 +60,7 @@ TEST_CASE("every stage, with only a mask") {
 }
 
 TEST_CASE("softcap") {
-  check_stages<S{.queries = 1, .keys = 100, .model = 4}, None, Capped>();
+  check_stages<S{.queries = 1, .keys = 100, .model = 4}, Unmasked, Capped>();
   check_given(given_subject<S{.queries = 5, .keys = 600, .model = 4}, ladon::mask::Alibi, Capped>());
 }
 

@@ -13,8 +13,8 @@ namespace ladon_test {
 namespace {
 
 using ladon::mask::Additive, ladon::mask::AdditivePerHead, ladon::mask::Bits, ladon::mask::Boolean,
-    ladon::mask::BooleanPerHead, ladon::mask::Causal, ladon::mask::CausalAt, ladon::mask::None, ladon::mask::Padding,
-    ladon::mask::Window, ladon::mask::WindowAt;
+    ladon::mask::BooleanPerHead, ladon::mask::Causal, ladon::mask::CausalAt, ladon::mask::Unmasked,
+    ladon::mask::Padding, ladon::mask::Window, ladon::mask::WindowAt;
 
 struct WithSinks : ladon::score::Scaled {
   static constexpr bool sinks = true;
@@ -104,9 +104,9 @@ TEST_CASE("sees nothing: causal with a negative offset") {
 }
 
 TEST_CASE("sees nothing: no keys") {
-  check_nothing<one, None>({.lengths = {.keys = 0}}, 1);
-  check_nothing<many, None>({.lengths = {.keys = 0}}, many.queries);
-  check_nothing_projected<many, None>({.lengths = {.keys = 0}}, many.queries);
+  check_nothing<one, Unmasked>({.lengths = {.keys = 0}}, 1);
+  check_nothing<many, Unmasked>({.lengths = {.keys = 0}}, many.queries);
+  check_nothing_projected<many, Unmasked>({.lengths = {.keys = 0}}, many.queries);
 }
 
 TEST_CASE("sees nothing: one query") {
@@ -150,13 +150,13 @@ TEST_CASE("sees nothing but a sink") {
   check_nothing_with_sinks<many, Causal>({.lengths = {.offset = -2}}, 2);
   check_nothing_with_sinks<many, Additive>(values_hidden(many, many.queries), many.queries);
   check_nothing_with_sinks<one, Bits>(pairs_hidden(one, 1), 1);
-  check_nothing_with_sinks<one, None>({.lengths = {.keys = 0}}, 1);
+  check_nothing_with_sinks<one, Unmasked>({.lengths = {.keys = 0}}, 1);
   check_nothing_with_sinks<rows_long, Causal>({.lengths = {.offset = -3}}, 3);
 }
 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("sees nothing: with projections") {
-  check_nothing_projected<one, None>({.lengths = {.keys = 0}}, 1);
+  check_nothing_projected<one, Unmasked>({.lengths = {.keys = 0}}, 1);
   check_nothing_projected<one, Additive>(values_hidden(one, 1), 1);
   check_nothing_projected<many, Bits>(pairs_hidden(many, lanes + 1), lanes + 1);
   check_nothing_projected<many, Boolean>(pairs_hidden(many, 1), 1);

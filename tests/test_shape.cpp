@@ -49,7 +49,7 @@ static_assert(alignof(ladon::MultiHeadAttention<usual>::Workspace) == 64);
 static_assert(sizeof(ladon::MultiHeadAttention<usual>::Workspace) <= 160 * 1024);
 
 // A run may shorten the queries, the keys, or both.
-using Options = ladon::RunOptions<unusual, ladon::mask::None, ladon::score::Scaled>;
+using Options = ladon::RunOptions<unusual, ladon::mask::Unmasked, ladon::score::Scaled>;
 constexpr bool equal(ladon::Lengths lengths, std::size_t queries, std::size_t keys) {
   return lengths.queries == queries && lengths.keys == keys;
 }

@@ -80,7 +80,7 @@ void check_group() {
     CHECK(same_bits(group->template attend<2>(mask, finite), one));
     CHECK(same_bits(group->template attend<4>(mask, finite), one));
   };
-  check(ladon::mask::BoundNone(Incomplete.keys - 1), true);
+  check(ladon::mask::BoundUnmasked(Incomplete.keys - 1), true);
   check(ladon::mask::BoundAlibi{slopes.data(), 3, Incomplete.keys}, true);
   for (const bool finite : {true, false}) {
     check(ladon::mask::BoundPadding(may_see.data(), KeyRanges{{1, Incomplete.keys - 1}, {0, 0}}), finite);

@@ -15,8 +15,8 @@ using ladon::detail::vec::ArrayVectors;
 
 template <ladon::Shape Shape, class Mask, class Score, Captures captures, class... Targets>
 void check_equal() {
-  const Subject subjects[] = {given_subject<Shape, Mask, Score, ladon::position::None, captures, Targets>()...,
-                              given_subject<Shape, Mask, Score, ladon::position::None, captures>()};
+  const Subject subjects[] = {given_subject<Shape, Mask, Score, ladon::position::Unrotated, captures, Targets>()...,
+                              given_subject<Shape, Mask, Score, ladon::position::Unrotated, captures>()};
   const GivenProblem given = random_given(subjects[0].shape, 23);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));

@@ -23,8 +23,8 @@ struct Capped : score::Scaled {
 };
 using Rotary = position::Rotary<Pairing::halves, 32, 256>;
 
-template <Shape S, class Mask = mask::None, class Layout = Float32, class Score = score::Scaled,
-          class Position = position::None>
+template <Shape S, class Mask = mask::Unmasked, class Layout = Float32, class Score = score::Scaled,
+          class Position = position::Unrotated>
 using Attention = MultiHeadAttention<S, Mask, Layout, Score, Position>;
 
 // The rest of a layer beside attention.
@@ -53,7 +53,7 @@ inline constexpr Model model = [] {
   return all;
 }();
 template <Shape S, class Layout = Float32, Config C = post<S>>
-using Layer = EncoderLayer<model<S, C>, mask::None, Layout>;
+using Layer = EncoderLayer<model<S, C>, mask::Unmasked, Layout>;
 template <std::size_t Layers, Shape S, class Layout = Float32>
 using Stack = Encoder<model<S, gelu<S>, FinalNorm::with, 0, Layers>, mask::Padding, Layout>;
 template <Shape S, class Layout = layout::WithoutBias<Float32>>
@@ -62,13 +62,13 @@ template <Shape S, class Layout = Float32>
 using Translator = Decoder<model<S, post<S>, FinalNorm::without, 32, 2>, DecoderMasks<mask::Causal>, Layout>;
 #else
 template <Shape S, class Layout = Float32, Config Config = post<S>>
-using Layer = EncoderLayer<S, Config, mask::None, Layout>;
+using Layer = EncoderLayer<S, Config, mask::Unmasked, Layout>;
 template <std::size_t Layers, Shape S, class Layout = Float32>
 using Stack = Encoder<Layers, S, gelu<S>, mask::Padding, FinalNorm::with, Layout>;
 template <Shape S, class Layout = layout::WithoutBias<Float32>>
 using Llama = Encoder<2, S, llama<S>, mask::Causal, FinalNorm::with, Layout, score::Scaled, Rotary>;
 template <Shape S, class Layout = Float32>
-using Translator = Decoder<2, S, 32, post<S>, mask::Causal, mask::None, FinalNorm::without, Layout>;
+using Translator = Decoder<2, S, 32, post<S>, mask::Causal, mask::Unmasked, FinalNorm::without, Layout>;
 #endif
 
 // One function for each verb. The arguments come from outside, so the compiler knows nothing about them.

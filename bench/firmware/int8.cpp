@@ -56,13 +56,13 @@ void count() {
   print_ratio(instructions([&] { multiply<Tokens, Model>(square, x, y); }), product);
 
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
-  using Attention = ladon::MultiHeadAttention<shape, ladon::mask::None, Layout>;
+  using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Unmasked, Layout>;
   static typename Attention::Workspace workspace;
   const typename Attention::Weights weights{.in_proj = linear<3 * Model, Model>(), .out_proj = square};
   print_ratio(instructions([&] { Attention::run(&x[0], weights, &y[0], workspace); }), attention);
 
   constexpr ladon::Model config{.feed_forward = 4 * Model};
-  using Layer = ladon::EncoderLayer<config.with(shape), ladon::mask::None, Layout>;
+  using Layer = ladon::EncoderLayer<config.with(shape), ladon::mask::Unmasked, Layout>;
   static typename Layer::Workspace layer_workspace;
   const typename Layer::Weights layer{.attention = weights,
                                       .linear1 = linear<4 * Model, Model>(),

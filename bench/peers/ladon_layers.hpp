@@ -167,12 +167,14 @@ bool add_one_attention(const char* mask) {
 
 template <Shape S, class Precision>
 bool add_attention() {
-  return add_one_attention<S, Precision, mask::None>("full") && add_one_attention<S, Precision, mask::Causal>("causal");
+  return add_one_attention<S, Precision, mask::Unmasked>("full") &&
+         add_one_attention<S, Precision, mask::Causal>("causal");
 }
 
 template <Shape S, class Precision>
 bool add_encoder_layer() {
-  using Layer = EncoderLayer<Model{.feed_forward = 4 * S.model}.with(S), mask::None, layout::InProj::With<Precision>>;
+  using Layer =
+      EncoderLayer<Model{.feed_forward = 4 * S.model}.with(S), mask::Unmasked, layout::InProj::With<Precision>>;
   return add<S, Precision>("encoder_layer", "full", make<Layer, EncoderLayerMemory<Layer, Precision>>);
 }
 

@@ -81,7 +81,7 @@ void measure_attention(benchmark::State& state, double patience) {
 template <Shape S, class Precision>
 void measure_encoder_layer(benchmark::State& state, double patience) {
   constexpr std::size_t hidden = 4 * S.model;
-  using Layer = EncoderLayer<Model{.feed_forward = hidden}.with(S), mask::None, layout::InProj::With<Precision>>;
+  using Layer = EncoderLayer<Model{.feed_forward = hidden}.with(S), mask::Unmasked, layout::InProj::With<Precision>>;
   const RandomLinear<3 * S.model, S.model, Precision> in;
   const RandomLinear<S.model, S.model, Precision> out;
   const RandomLinear<hidden, S.model, Precision> first;
@@ -123,7 +123,8 @@ Case named(const char* layer, const char* mask) {
 
 template <Shape S, class Precision>
 bool add_attention() {
-  return add(named<S, Precision>("attention", "full"), measure_attention<S, Precision, mask::None, score::Scaled>) &&
+  return add(named<S, Precision>("attention", "full"),
+             measure_attention<S, Precision, mask::Unmasked, score::Scaled>) &&
          add(named<S, Precision>("attention", "causal"), measure_attention<S, Precision, mask::Causal, score::Scaled>);
 }
 
@@ -136,7 +137,7 @@ bool add_options() {
          add(named_options("boolean"), measure_attention<S, Precision, mask::Boolean, score::Scaled>) &&
          add(named_options("additive"), measure_attention<S, Precision, mask::Additive, score::Scaled>) &&
          add(named_options("alibi"), measure_attention<S, Precision, mask::Alibi, score::Scaled>) &&
-         add(named_options("softcap"), measure_attention<S, Precision, mask::None, Capped>);
+         add(named_options("softcap"), measure_attention<S, Precision, mask::Unmasked, Capped>);
 }
 
 template <Shape S, class Precision>

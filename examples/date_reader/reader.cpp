@@ -50,7 +50,7 @@ void choose(const Logits& logits, Reading& reading) noexcept {
     for (std::size_t s = 0; s < slots; ++s) {
       if (logits[c][s] > largest.lane[s]) reading.digits[s] = static_cast<std::uint8_t>(c);
     }
-    largest = max(largest, Lanes::load(logits[c].data()));
+    largest = maximum(largest, Lanes::load(logits[c].data()));
   }
   Lanes sum = Lanes::broadcast(0);
   for (const auto& logit : logits) sum = sum + ladon::detail::vec::exp(Lanes::load(logit.data()) - largest);

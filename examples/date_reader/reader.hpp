@@ -38,7 +38,7 @@ inline constexpr ladon::Model model_sizes{.layers = layers,
                                           .final_norm = ladon::FinalNorm::with};
 inline constexpr ladon::Shape shape = model_sizes.shape();
 template <class Precision>
-using EncoderOf = ladon::Encoder<model_sizes, ladon::mask::None, ladon::layout::InProj::With<Precision>>;
+using EncoderOf = ladon::Encoder<model_sizes, ladon::mask::Unmasked, ladon::layout::InProj::With<Precision>>;
 using Encoder = EncoderOf<ladon::precision::Float32>;
 
 // The scratch memory of `read`, which the caller provides. A workspace keeps no data between two texts. The type of the

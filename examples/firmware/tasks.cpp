@@ -67,7 +67,7 @@ struct Work {
 };
 
 constinit Work<{.queries = 18, .model = 24, .heads = 3}, ladon::mask::Causal, 1> first{};
-constinit Work<{.queries = 16, .model = 32, .heads = 4}, ladon::mask::None, 100> second{};
+constinit Work<{.queries = 16, .model = 32, .heads = 4}, ladon::mask::Unmasked, 100> second{};
 
 constinit Stack first_stack{}, second_stack{};
 std::uint32_t* other_stack;  // the stack pointer of the task that does not run

@@ -36,7 +36,7 @@ inline constexpr ladon::Model model{.layers = layer_count,
 inline constexpr ladon::Shape shape = model.shape();
 
 template <class Layout>
-using EncoderOf = ladon::Encoder<model, ladon::mask::None, Layout>;
+using EncoderOf = ladon::Encoder<model, ladon::mask::Unmasked, Layout>;
 
 // The weights outside of the encoder layers: EmbeddingWeights makes the input of the first layer, and Head makes the
 // logits.

@@ -63,8 +63,8 @@ class Wired {
 };
 
 template <std::size_t Capacity, class AnyDense>
-class StackOf final : public Stack, Wired<Capacity, ladon::mask::None, AnyDense> {
-  using Base = Wired<Capacity, ladon::mask::None, AnyDense>;
+class StackOf final : public Stack, Wired<Capacity, ladon::mask::Unmasked, AnyDense> {
+  using Base = Wired<Capacity, ladon::mask::Unmasked, AnyDense>;
 
  public:
   explicit StackOf(const LayersOf<AnyDense>& layers) : Base(layers) {}

@@ -60,7 +60,7 @@ struct Attention {
                            .inputs = {active(k, lengths.keys), active(v, lengths.keys)}},
                           memory.scratch);
     const detail::AttentionCall call{
-        q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(map)};
+        q.data, k.data, v.data, out.data, lengths, options, options.bind_to(lengths), detail::capture<shape>(map)};
     detail::vec::with_packs<Vectors>([&]<class Packs>(Packs) {
       using Types = detail::AttentionTypes<shape, void, Score, Position, detail::WholePacks<Vectors>>;
       using Steps = detail::AttentionSteps<Types, Packs>;

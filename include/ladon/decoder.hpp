@@ -86,7 +86,7 @@ struct DecoderLayer {
   using Weights = DecoderLayerWeights<M.weights_only(), Layout>;
   using SelfAttention = detail::AttentionTypes<shape, decltype(Weights::self_attention), Score, Position, Vectors>;
   using CrossAttention =
-      detail::AttentionTypes<cross, decltype(Weights::cross_attention), Score, position::None, Vectors>;
+      detail::AttentionTypes<cross, decltype(Weights::cross_attention), Score, position::Unrotated, Vectors>;
   using Shared = detail::DecoderShared<DecoderLayer>;
   using Scratch = detail::DecoderScratch<DecoderLayer, HeadScratch<shape, Vectors>, HeadScratch<cross, Vectors>>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
@@ -103,9 +103,9 @@ struct DecoderLayer {
   // The keys and values of the text's tokens, and of the memory. Neither type depends on shape.queries, so a layer for
   // the prompt and a layer for single tokens can share a cache.
   using Cache = CacheOf<shape, SelfMask, Vectors>;
-  using MemoryCache = CacheOf<cross, mask::None, Vectors>;
+  using MemoryCache = CacheOf<cross, mask::Unmasked, Vectors>;
   using SelfOptions = RunOptions<shape, SelfMask, Score, typename detail::PositionOfKinds<M, PositionGiven>::OfStack>;
-  using MemoryOptions = RunOptions<cross, MemoryMask, Score, position::None>;
+  using MemoryOptions = RunOptions<cross, MemoryMask, Score, position::Unrotated>;
   using Options = DecoderOptions<SelfOptions, MemoryOptions>;
   using Maps = DecoderMaps;
   using MapPointer = DecoderMaps;

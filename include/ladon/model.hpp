@@ -175,7 +175,7 @@ struct Model {
 constexpr Shape::operator Model() const noexcept { return Model{}.with(*this); }
 
 // The masks of a decoder: for the attention to its own tokens, and to the memory.
-template <mask::Policy Self, mask::Policy Memory = mask::None>
+template <mask::Policy Self, mask::Policy Memory = mask::Unmasked>
 struct DecoderMasks {
   using SelfMask = Self;
   using MemoryMask = Memory;

@@ -164,7 +164,7 @@ struct MultiHeadAttention {
                           workspace);
     const auto call = heads_call(weights, options, lengths, workspace.shared, map);
     in_phases(detail::WholeCall{}, {x.data, lengths.queries}, call, y, workspace.shared, [&](auto steps) {
-      const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
+      const detail::BoundQueries bound{options.bind_to(lengths), Options::bottom_right()};
       steps.template attend_cache<false>(call, bound, cache, workspace.scratch);
     });
   }

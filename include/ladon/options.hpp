@@ -16,15 +16,15 @@
 namespace LADON_NAMESPACE {
 
 // By default, all tokens of the shape are active. Precondition: no length exceeds the length in the shape (checks.hpp).
-template <Shape S, class Mask, class Score, class Position = position::None>
+template <Shape S, class Mask, class Score, class Position = position::Unrotated>
 struct RunOptions {
   using MaskType = Mask;
-  struct None {};
+  struct Nothing {};
   std::size_t tokens = all;   // how many queries and how many keys are active
   std::size_t queries = all;  // how many queries are active; overrides `tokens`
   std::size_t keys = all;     // how many keys are active; overrides `tokens`
   typename Mask::template Data<S> mask{};
-  std::conditional_t<Score::sinks, VectorView<const float, S.heads>, None>
+  std::conditional_t<Score::sinks, VectorView<const float, S.heads>, Nothing>
       sinks{};  // the logits of the sinks (score.hpp): [heads], in natural units (Stage)
   typename Position::Data position{};
   LADON_CALLER_MEMBER
@@ -50,8 +50,8 @@ struct RunOptions {
   }
   // Returns the mask, bound to its data and to the lengths of one call (mask/policy.hpp). Query i has the position
   // `offset` + i, unless the data of the mask contain another offset.
-  constexpr auto bind(Lengths lengths, std::ptrdiff_t offset = bottom_right()) const noexcept {
-    return Mask::template bind<S>({lengths, offset}, mask);
+  constexpr auto bind_to(Lengths lengths, std::ptrdiff_t offset = bottom_right()) const noexcept {
+    return Mask::template bind_to<S>({lengths, offset}, mask);
   }
 };
 

@@ -30,7 +30,7 @@ struct RotaryTable {
 namespace position {
 
 // No position encoding.
-struct None {
+struct Unrotated {
   struct Data {};
   static constexpr bool rotates = false;
 };
@@ -66,7 +66,7 @@ concept Rotating =
       { data.offset } -> std::convertible_to<std::size_t>;
     };
 
-// A position encoding: None, Rotary, or a type that is derived from None or Rotary.
+// A position encoding: Unrotated, Rotary, or a type that is derived from one of them.
 template <class T>
 concept Policy = std::default_initializable<typename T::Data> && requires {
   { T::rotates } -> std::convertible_to<bool>;

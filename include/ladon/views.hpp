@@ -25,21 +25,21 @@ struct TensorView {
   constexpr TensorView(Pointer pointer) noexcept : data(pointer) {}
   template <class U, std::size_t N>
   constexpr TensorView(U (&array)[N]) noexcept : TensorView(first(array)) {
-    check<sizeof(array) / sizeof(T)>();
+    check_extent<sizeof(array) / sizeof(T)>();
   }
   template <class U, std::size_t N>
   constexpr TensorView(std::array<U, N>& array) noexcept : TensorView(array.data()) {
-    check<N>();
+    check_extent<N>();
   }
   template <class U, std::size_t N>
   constexpr TensorView(const std::array<U, N>& array) noexcept : TensorView(array.data()) {
-    check<N>();
+    check_extent<N>();
   }
   template <class U, std::size_t N>
   constexpr TensorView(std::span<U, N> span) noexcept : TensorView(span.data()) {
     static_assert(N != std::dynamic_extent,
                   "ladon: the size of this span is not known to the compiler; give span.first<N>() or a pointer");
-    check<N>();
+    check_extent<N>();
   }
   template <class U>
     requires(!std::is_const_v<U> && std::is_same_v<const U, T>)
@@ -64,7 +64,7 @@ struct TensorView {
 
  private:
   template <std::size_t Given>
-  static constexpr void check() noexcept {
+  static constexpr void check_extent() noexcept {
     static_assert(Given == size, "ladon: the array has Given numbers, but the view needs the product of Extents");
   }
   template <class U, std::size_t N>

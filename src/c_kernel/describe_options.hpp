@@ -121,7 +121,7 @@ template <class DecoderSettings>
 struct MemorySettings {
   static constexpr ladon::Model model = DecoderSettings::model;
   using Masks = c_kernel::Masks<model.memory_mask>;
-  using Position = ladon::position::None;
+  using Position = ladon::position::Unrotated;
   static constexpr bool offset = false;
 };
 

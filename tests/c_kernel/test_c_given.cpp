@@ -103,7 +103,7 @@ TEST_CASE("given q, k, v: grouped heads, values of another width, padding and an
 TEST_CASE("given q, k, v: rotary embedding, and the scores before the mask") {
   using Rotary = ladon::position::Rotary<ladon::Pairing::halves, 4, 9>;
   using Attention =
-      ladon::Attention<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::None, ladon::score::Scaled, Rotary>;
+      ladon::Attention<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Unmasked, ladon::score::Scaled, Rotary>;
   Random random(4);
   const Floats q = random.normals(5 * 12), k = random.normals(5 * 12), v = random.normals(5 * 12);
   static Attention::Workspace same_workspace;

@@ -31,7 +31,7 @@ struct MaskOf {
   template <ladon::Shape S>
   struct Data {};
   template <ladon::Shape S>
-  static Bound bind(const ladon::mask::Placement& placement, const Data<S>&) {
+  static Bound bind_to(const ladon::mask::Placement& placement, const Data<S>&) {
     return {placement.lengths.keys};
   }
 };

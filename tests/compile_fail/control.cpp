@@ -48,7 +48,7 @@ void given(const float* q, const float* k, const float* v, float* y, Given::Work
 using Memory =
     ladon::MultiHeadAttention<ladon::Shape{
                                   .queries = 3, .keys = 5, .model = 8, .heads = 2, .key_model = 7, .value_model = 9},
-                              ladon::mask::None, ladon::layout::SeparateQKV>;
+                              ladon::mask::Unmasked, ladon::layout::SeparateQKV>;
 void memory(const float (&keys)[5][7], const float (&values)[5][9], const Memory::Weights& weights,
             Memory::Cache& cache, Memory::KeyWorkspace& workspace) {
   Memory::project_keys(keys, values, weights, cache, workspace);

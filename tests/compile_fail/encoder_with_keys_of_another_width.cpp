@@ -3,5 +3,5 @@
 
 using Layer =
     ladon::EncoderLayer<ladon::Model{.tokens = 4, .model = 6, .heads = 2, .value_model = 7, .feed_forward = 3},
-                        ladon::mask::None, ladon::layout::SeparateQKV>;
+                        ladon::mask::Unmasked, ladon::layout::SeparateQKV>;
 Layer::Options options;

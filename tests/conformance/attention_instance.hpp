@@ -63,7 +63,7 @@ namespace mask = ladon::mask;
 template <class Mask>
 struct Part {};
 template <>
-struct Part<mask::None> {
+struct Part<mask::Unmasked> {
   template <class Data>
   static void fill(Data&, const Entry&) {}
 };
@@ -115,9 +115,9 @@ struct Part<mask::Both<A, B>> {
 
 template <class A, class B>
 constexpr auto both(A a, B b) {
-  if constexpr (std::is_same_v<A, mask::None>) {
+  if constexpr (std::is_same_v<A, mask::Unmasked>) {
     return b;
-  } else if constexpr (std::is_same_v<B, mask::None>) {
+  } else if constexpr (std::is_same_v<B, mask::Unmasked>) {
     return a;
   } else {
     return a & b;
@@ -141,7 +141,7 @@ constexpr auto positional() {
   } else if constexpr (F.left >= 0 || F.right >= 0) {
     return mask::Window<side(F.left), side(F.right)>{};
   } else {
-    return mask::None{};
+    return mask::Unmasked{};
   }
 }
 
@@ -156,7 +156,7 @@ constexpr auto given() {
   } else if constexpr (F.given == Given::additive_per_head) {
     return mask::AdditivePerHead{};
   } else {
-    return mask::None{};
+    return mask::Unmasked{};
   }
 }
 
@@ -165,7 +165,7 @@ constexpr auto padding() {
   if constexpr (F.padding) {
     return mask::Padding{};
   } else {
-    return mask::None{};
+    return mask::Unmasked{};
   }
 }
 

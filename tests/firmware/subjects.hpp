@@ -25,7 +25,7 @@ class Random {
   std::uint32_t state_;
 };
 
-template <ladon::Shape Given, class Mask = ladon::mask::None>
+template <ladon::Shape Given, class Mask = ladon::mask::Unmasked>
 struct Attention {
   using Layer = ladon::MultiHeadAttention<Given, Mask>;
   static constexpr ladon::Shape shape = Layer::shape;

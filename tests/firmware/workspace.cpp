@@ -25,7 +25,7 @@ constexpr std::size_t gaps(std::size_t parts) { return parts * 63; }
 
 template <Shape S>
 constexpr bool attention_keeps_to_it() {
-  const std::size_t bytes = sizeof(typename ladon::MultiHeadAttention<S, ladon::mask::None>::Workspace);
+  const std::size_t bytes = sizeof(typename ladon::MultiHeadAttention<S, ladon::mask::Unmasked>::Workspace);
   return bytes <= formula<S>() + gaps(6) && bytes >= formula<S>();
 }
 
@@ -61,7 +61,7 @@ template <Shape Given>
 constexpr bool within_design() {
   constexpr Shape s = Given.complete();
   using L = ShapeLayout<s, NativeVectors>;
-  return sizeof(typename ladon::MultiHeadAttention<Given, ladon::mask::None>::Workspace) <=
+  return sizeof(typename ladon::MultiHeadAttention<Given, ladon::mask::Unmasked>::Workspace) <=
          4 * (2 * s.queries * s.model + s.queries * (s.head_width + s.value_width) +
               L::queries.width() * (s.head_width + L::block + s.model));
 }

@@ -6,7 +6,7 @@ namespace {
 
 constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
 using Layer = ladon::EncoderLayer<ladon::Model{.feed_forward = 1536, .activation = ladon::Activation::gelu}.with(usual),
-                                  ladon::mask::None, ladon::layout::BFloat16<ladon::layout::InProj>>;
+                                  ladon::mask::Unmasked, ladon::layout::BFloat16<ladon::layout::InProj>>;
 
 }  // namespace
 

@@ -7,7 +7,7 @@ constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
 constexpr ladon::Shape half_packs{.queries = 24, .model = 384, .heads = 12};
 using Int8 = ladon::layout::Int8<ladon::layout::InProj>;
 using Layer = ladon::EncoderLayer<ladon::Model{.feed_forward = 1536, .activation = ladon::Activation::gelu}.with(usual),
-                                  ladon::mask::None, Int8>;
+                                  ladon::mask::Unmasked, Int8>;
 
 template <class Block>
 void run_block(const float* x, const void* weights, float* y, void* workspace) {
@@ -19,5 +19,5 @@ void run_block(const float* x, const void* weights, float* y, void* workspace) {
 
 void run(const float* x, const void* weights, float* y, void* workspace) {
   run_block<Layer>(x, weights, y, workspace);
-  run_block<ladon::MultiHeadAttention<half_packs, ladon::mask::None, Int8>>(x, weights, y, workspace);
+  run_block<ladon::MultiHeadAttention<half_packs, ladon::mask::Unmasked, Int8>>(x, weights, y, workspace);
 }

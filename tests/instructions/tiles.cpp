@@ -30,7 +30,7 @@ const Run runs[] = {
     run<ladon::MultiHeadAttention<wide, ladon::mask::Causal>>,
     run<ladon::MultiHeadAttention<usual>>,
     run<ladon::MultiHeadAttention<usual, ladon::mask::Causal>>,
-    run<ladon::MultiHeadAttention<usual, ladon::mask::None, ladon::layout::InProj, Capped>>,
+    run<ladon::MultiHeadAttention<usual, ladon::mask::Unmasked, ladon::layout::InProj, Capped>>,
 #endif
     run<ladon::EncoderLayer<ladon::Model{.feed_forward = 1536}.with(usual)>>,
     run<ladon::MultiHeadAttention<half_packs>>,

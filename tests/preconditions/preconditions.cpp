@@ -31,15 +31,15 @@ void run(const typename Attention<Mask>::Options& options) {
 void run_with_output_in(std::string_view where) {
   struct {
     alignas(64) std::array<float, 16> before{};
-    Attention<ladon::mask::None>::Workspace workspace{};
+    Attention<ladon::mask::Unmasked>::Workspace workspace{};
   } static memory;
   static std::array<float, 16> q, k, v;
   float* const workspace = memory.before.data() + 16;
   float* const out = where == "keys" ? &k[7] : where == "values" ? &v[7] : workspace - 5;
-  Attention<ladon::mask::None>::run(q.data(), k.data(), v.data(), out, memory.workspace);
+  Attention<ladon::mask::Unmasked>::run(q.data(), k.data(), v.data(), out, memory.workspace);
 }
 
-template <class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
+template <class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated>
 struct Projected {
   using Attention = ladon::MultiHeadAttention<shape, Mask, ladon::layout::InProj, Score, Position>;
   using Options = typename Attention::Options;
@@ -66,7 +66,7 @@ struct Projected {
 };
 
 using Rotated =
-    Projected<ladon::mask::None, ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;
+    Projected<ladon::mask::Unmasked, ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;
 struct Sunk : ladon::score::Scaled {
   static constexpr bool sinks = true;
 };
@@ -75,7 +75,7 @@ constexpr auto table = ladon::rotary_table<4, 2>();
 // Gives the first query the position -1, but the rotary table begins at position 0. The position of the first query is
 // offset + keys - queries = 1 + 2 - 4.
 void run_before_the_first_position() {
-  using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::None,
+  using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::Unmasked,
                                   ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;
   static Before::Workspace workspace;
   const std::array<float, 8> q{};
@@ -101,7 +101,7 @@ void run_self_phase(const float* x, float* y) {
 }
 // Runs attention with int8 weights that lack an array: the member of in_proj with the name `lacking` is null.
 void run_int8(std::string_view lacking) {
-  using Int8 = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2}, ladon::mask::None,
+  using Int8 = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2}, ladon::mask::Unmasked,
                                          ladon::layout::Int8<ladon::layout::InProj>>;
   static Int8::Workspace workspace;
   const std::array<std::int8_t, 12> weight{};
@@ -127,19 +127,19 @@ int main(int, char** arguments) {
   const std::array<std::uint8_t, 12> pairs{};
   const std::array<float, 12> values{};
 #line 1000  // the test `queries` expects this number
-  if (broken == "queries") run<None>({.queries = 4});
+  if (broken == "queries") run<Unmasked>({.queries = 4});
   if (broken == "beside_unchecked") {
     std::fprintf(stderr, "%zu queries, unchecked\n", ladon_test::unchecked_queries());
     ladon_test::queries_of_too_many();
   }
   if (broken == "unknown_caller") {  // without an initialiser, the message names options.hpp instead of the caller
-    Attention<None>::Options options;
+    Attention<Unmasked>::Options options;
     options.keys = 5;
-    run<None>(options);
+    run<Unmasked>(options);
   }
-  if (broken == "keys") run<None>({.keys = 5});
-  if (broken == "tokens") run<None>({.tokens = 4});
-  if (broken == "tokens_as_keys") run<None>({.tokens = 5, .queries = 1});
+  if (broken == "keys") run<Unmasked>({.keys = 5});
+  if (broken == "tokens") run<Unmasked>({.tokens = 4});
+  if (broken == "tokens_as_keys") run<Unmasked>({.tokens = 5, .queries = 1});
   if (broken == "cache") {
     Projected<Causal> text;
     text.extend({});
@@ -151,7 +151,7 @@ int main(int, char** arguments) {
     text.extend({.tokens = 1});
   }
   if (broken == "attended_keys") {
-    Projected<None> memory;
+    Projected<Unmasked> memory;
     memory.project({.keys = 2});
     memory.attend({.keys = 3});
   }
@@ -181,8 +181,8 @@ int main(int, char** arguments) {
     Projected<Causal, Sunk> text;
     text.extend({});
   }
-  if (broken == "phase") Projected<None>().run_part(3, {});
-  if (broken == "share") Projected<None>().run_part(0, {.index = 2, .count = 2});
+  if (broken == "phase") Projected<Unmasked>().run_part(3, {});
+  if (broken == "share") Projected<Unmasked>().run_part(0, {.index = 2, .count = 2});
   if (broken == "boolean_columns") run<Boolean>({.mask = {.may_see = pairs, .keys = 5}});
   if (broken == "additive_columns") run<Additive>({.mask = {.values = values, .keys = 5}});
   std::array<float, 7> x{};
@@ -208,14 +208,14 @@ int main(int, char** arguments) {
     std::array<float, 2> scale{};
     ladon::quantise(ladon::Linear<2, 2>{values.data(), values.data()}, weight, scale);
   }
-  if (broken == "null_context") Projected<None>().run_part(0, {}, nullptr);
+  if (broken == "null_context") Projected<Unmasked>().run_part(0, {}, nullptr);
   if (broken == "extend_y") {
     static Projected<Causal> text;
     text.y_given = text.cache.keys[0].data;
     text.extend({});
   }
   if (broken == "attend_y") {
-    static Projected<None> memory;
+    static Projected<Unmasked> memory;
     memory.project({});
     memory.y_given = memory.cache.keys[0].data;
     memory.attend({});

@@ -15,7 +15,7 @@ using Attention = ladon::Attention<shape, Mask>;
 // Breaks a precondition: 4 queries in a shape of 3. Calls Options::lengths through a volatile pointer, so the call is
 // not inlined. Each source file then has a symbol of `lengths`, and the linker could confuse these symbols.
 static std::size_t queries_of_too_many() {
-  using Options = Attention<ladon::mask::None>::Options;
+  using Options = Attention<ladon::mask::Unmasked>::Options;
   const Options options{.queries = 4};
   ladon::Lengths (Options::* volatile lengths)() const noexcept = &Options::lengths;
   return (options.*lengths)().queries;

@@ -19,7 +19,7 @@ using Checkpoint = ladon::files::Checkpoint;
 constexpr ladon::Shape shape{.queries = 4, .model = 4, .heads = 2};
 using Attention = ladon::MultiHeadAttention<shape>;
 template <class Layout>
-using AttentionWith = ladon::MultiHeadAttention<shape, ladon::mask::None, Layout>;
+using AttentionWith = ladon::MultiHeadAttention<shape, ladon::mask::Unmasked, Layout>;
 using Separate = AttentionWith<ladon::layout::SeparateQKV>;
 
 Checkpoint attention(const std::string& prefix = "") {

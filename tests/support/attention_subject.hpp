@@ -83,7 +83,7 @@ enum class Calls { any, self };
 // Returns the Subject that runs `Attention`. `Attention` is a MultiHeadAttention, or a type of team.hpp that runs a
 // MultiHeadAttention in phases.
 template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
-          class Position = ladon::position::None, Captures C = Captures::weights,
+          class Position = ladon::position::Unrotated, Captures C = Captures::weights,
           class Vectors = ladon::detail::vec::NativeVectors, Calls K = Calls::any>
 Subject subject_of_attention() {
   const auto run = [](const Call& call) {
@@ -120,7 +120,7 @@ Subject subject_of_attention() {
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
           class Vectors = ladon::detail::vec::NativeVectors, class Score = ladon::score::Scaled,
-          class Position = ladon::position::None, Captures C = Captures::weights>
+          class Position = ladon::position::Unrotated, Captures C = Captures::weights>
 Subject attention_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Vectors>, Mask, Layout, Score,
                               Position, C, Vectors>();
@@ -129,7 +129,7 @@ Subject attention_subject() {
 // Like attention_subject, but for check_self and other tests that never pass a context.
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
           class Vectors = ladon::detail::vec::NativeVectors, class Score = ladon::score::Scaled,
-          class Position = ladon::position::None, Captures C = Captures::weights>
+          class Position = ladon::position::Unrotated, Captures C = Captures::weights>
 Subject self_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Vectors>, Mask, Layout, Score,
                               Position, C, Vectors, Calls::self>();
@@ -138,7 +138,7 @@ Subject self_subject() {
 // Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may be
 // projected from different inputs.
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled,
-          class Position = ladon::position::None>
+          class Position = ladon::position::Unrotated>
 Subject projected_subject() {
   using Attention = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;
   struct Memory {
@@ -176,7 +176,7 @@ Subject projected_subject() {
 
 // Returns the Subject for attention without projections, whose inputs are queries q, keys k and values v. A Call passes
 // q as x, k as context and v as weights[0].
-template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
+template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated,
           Captures C = Captures::weights, class Vectors = ladon::detail::vec::NativeVectors>
 Subject given_subject() {
   using Attention = ladon::Attention<S, Mask, Score, Position, Vectors>;

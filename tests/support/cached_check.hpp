@@ -105,7 +105,7 @@ constexpr ladon::Shape for_one(ladon::Shape shape) {
   return shape;
 }
 
-template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
+template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated,
           class Layout = ladon::layout::InProj>
 CachedSubject cached_subject() {
   using Many = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;

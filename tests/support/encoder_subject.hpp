@@ -33,7 +33,8 @@ Subject subject_of_layer() {
 template <ladon::Shape S, ladon::Model Config, class Mask, class Layout = ladon::layout::InProj,
           class Vectors = ladon::detail::vec::NativeVectors>
 Subject layer_subject() {
-  using Layer = ladon::EncoderLayer<Config.with(S), Mask, Layout, ladon::score::Scaled, ladon::position::None, Vectors>;
+  using Layer =
+      ladon::EncoderLayer<Config.with(S), Mask, Layout, ladon::score::Scaled, ladon::position::Unrotated, Vectors>;
   return subject_of_layer<Layer, Mask, Layout, Vectors>();
 }
 

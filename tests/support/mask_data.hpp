@@ -16,7 +16,7 @@ struct MaskParts {
 template <class Mask>
 struct MaskOf;
 template <>
-struct MaskOf<ladon::mask::None> : MaskParts<MaskForm{}> {
+struct MaskOf<ladon::mask::Unmasked> : MaskParts<MaskForm{}> {
   static void fill(auto&, const Call&) {}
 };
 template <>

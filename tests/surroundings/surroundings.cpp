@@ -15,7 +15,7 @@ constexpr ladon::Shape sizes = code::shape<TOKENS, MODEL, HEADS>;
 using First = code::Layer<sizes, code::PRECISION>;
 using Second = code::Layer<sizes, code::PRECISION, code::gelu<sizes>>;
 #else
-using First = code::Attention<sizes, ladon::mask::None, code::PRECISION>;
+using First = code::Attention<sizes, ladon::mask::Unmasked, code::PRECISION>;
 using Second = code::Attention<sizes, ladon::mask::Causal, code::PRECISION>;
 #endif
 using Numbers = std::array<float, sizes.queries * sizes.model>;

@@ -7,7 +7,7 @@ namespace {
 constexpr ladon::Shape shape{.queries = 33, .model = 20, .heads = 2};
 using Mask = decltype(ladon::mask::Causal{} & ladon::mask::Padding{});
 using Attention = ladon::MultiHeadAttention<shape, Mask>;
-using Given = ladon::Attention<shape, ladon::mask::None>;
+using Given = ladon::Attention<shape, ladon::mask::Unmasked>;
 using Stack = ladon::Encoder<ladon::Model{.layers = 2,
                                           .feed_forward = 40,
                                           .activation = ladon::Activation::gelu,

@@ -23,9 +23,9 @@ template <class Pack>
 LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   using Limits = std::numeric_limits<float>;
   const Pack scaled = value * Pack::broadcast(static_cast<float>(score::log2_e));
-  const Pack finite = min(Pack::broadcast(Limits::max()), max(Pack::broadcast(Limits::lowest()), scaled));
+  const Pack finite = minimum(Pack::broadcast((Limits::max)()), maximum(Pack::broadcast(Limits::lowest()), scaled));
   const Pack masked = Pack::broadcast(-Limits::infinity());
-  return select(value == masked, masked, finite);
+  return blend(value == masked, masked, finite);
 }
 
 template <std::size_t KeyWidth, std::size_t Width>
@@ -48,9 +48,9 @@ struct AdditiveLanes {
   // Limits the sum to finite floats, but a score of -inf (the product q . k has overflowed) stays -inf.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
     using Limits = std::numeric_limits<float>;
-    const Pack at_least = max(Pack::broadcast(Limits::lowest()), score + at(v, key));
-    const Pack sum = min(Pack::broadcast(Limits::max()), at_least);
-    return select(score == Pack::broadcast(-Limits::infinity()), score, sum);
+    const Pack at_least = maximum(Pack::broadcast(Limits::lowest()), score + at(v, key));
+    const Pack sum = minimum(Pack::broadcast((Limits::max)()), at_least);
+    return blend(score == Pack::broadcast(-Limits::infinity()), score, sum);
   }
 };
 
@@ -140,7 +140,7 @@ struct AdditiveValues {
   };
 
   template <Shape S>
-  static constexpr BoundAdditive<PerHead> bind(const Placement& placement, const Data<S>& data) noexcept {
+  static constexpr BoundAdditive<PerHead> bind_to(const Placement& placement, const Data<S>& data) noexcept {
     const std::size_t columns = columns_of<S>(data);
     return {data.values.data, S.queries, columns, placement.lengths.keys < columns ? placement.lengths.keys : columns};
   }
@@ -212,7 +212,7 @@ struct Alibi {
   };
 
   template <Shape S>
-  static constexpr BoundAlibi bind(const Placement& placement, const Data<S>& data) noexcept {
+  static constexpr BoundAlibi bind_to(const Placement& placement, const Data<S>& data) noexcept {
     const float* const slopes = data.slopes.data;
     return {slopes == nullptr ? default_slopes<S.heads>.data() : slopes, resolve_offset(placement, data.offset),
             placement.lengths.keys};

@@ -5,7 +5,7 @@
 // A mask is a type with two parts:
 //     template <Shape S> struct Data
 //       The type of options.mask. A default-constructed Data must be valid.
-//     template <Shape S> static constexpr auto bind(const Placement&, const Data<S>&)
+//     template <Shape S> static constexpr auto bind_to(const Placement&, const Data<S>&)
 //       Returns a bound mask: the mask with the data and the lengths of one run. Must neither throw nor allocate.
 //
 // The members of a bound mask (functions are constexpr and noexcept):
@@ -156,14 +156,14 @@ concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys
 } && HasLanes<BoundMask, detail::vec::ArrayPack<2>, 4, 2>;
 
 template <class Mask>
-using BoundOf = decltype(Mask::template bind<checked_shape>(
+using BoundOf = decltype(Mask::template bind_to<checked_shape>(
     std::declval<const Placement&>(), std::declval<const typename Mask::template Data<checked_shape>&>()));
 
 // A type that an attention or a layer accepts as its mask.
 template <class Mask>
 concept Policy = requires(const Placement& placement, const typename Mask::template Data<checked_shape>& data) {
   requires std::default_initializable<typename Mask::template Data<checked_shape>>;
-  Mask::template bind<checked_shape>(placement, data);
+  Mask::template bind_to<checked_shape>(placement, data);
 } && BoundPolicy<BoundOf<Mask>>;
 
 template <class First, class Second>
@@ -219,9 +219,9 @@ struct Both {
   };
 
   template <Shape S>
-  static constexpr auto bind(const Placement& placement, const Data<S>& data) noexcept {
-    const auto first = A::template bind<S>(placement, data.first);
-    const auto second = B::template bind<S>(placement, data.second);
+  static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
+    const auto first = A::template bind_to<S>(placement, data.first);
+    const auto second = B::template bind_to<S>(placement, data.second);
     return BoundBoth<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(second)>>{first, second};
   }
 };

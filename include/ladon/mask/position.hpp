@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that depend only on the positions of queries and keys: None, Window and Causal.
+// Masks that depend only on the positions of queries and keys: Unmasked, Window and Causal.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace LADON_NAMESPACE::mask {
 
-struct BoundNone : BoundByPosition<BoundNone> {
+struct BoundUnmasked : BoundByPosition<BoundUnmasked> {
   static constexpr bool hides_keys = false;
   std::size_t keys;
-  constexpr explicit BoundNone(std::size_t active_keys) noexcept : keys(active_keys) {}
+  constexpr explicit BoundUnmasked(std::size_t active_keys) noexcept : keys(active_keys) {}
   constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, keys}}; }
   template <class Pack>
   LADON_INLINE constexpr typename Pack::Mask may_see(const Pack&, std::size_t) const noexcept {
@@ -22,13 +22,13 @@ struct BoundNone : BoundByPosition<BoundNone> {
 };
 
 // No mask: every query sees every active key.
-struct None {
+struct Unmasked {
   template <Shape S>
   struct Data {};
 
   template <Shape S>
-  static constexpr auto bind(const Placement& placement, const Data<S>&) noexcept {
-    return BoundNone(placement.lengths.keys);
+  static constexpr auto bind_to(const Placement& placement, const Data<S>&) noexcept {
+    return BoundUnmasked(placement.lengths.keys);
   }
 };
 
@@ -89,7 +89,7 @@ struct Window {
   };
 
   template <Shape S>
-  static constexpr auto bind(const Placement& placement, const Data<S>& data) noexcept {
+  static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
     static_assert(Left == all || Left < S.keys + S.queries,
                   "ladon: this window is wider to the left than keys and queries together; say ladon::all");
     static_assert(Right == all || Right < S.keys + S.queries,
@@ -104,8 +104,8 @@ struct WindowAt {
   struct Data {};
 
   template <Shape S>
-  static constexpr auto bind(const Placement& placement, const Data<S>&) noexcept {
-    return Window<Left, Right>::template bind<S>(placement, {.offset = Offset});
+  static constexpr auto bind_to(const Placement& placement, const Data<S>&) noexcept {
+    return Window<Left, Right>::template bind_to<S>(placement, {.offset = Offset});
   }
 };
 
@@ -116,30 +116,30 @@ struct Causal : Window<all, 0> {};
 template <std::ptrdiff_t Offset>
 struct CausalAt : WindowAt<all, 0, Offset> {};
 
-// The bound form of Window<Left> for a cache that is a ring: token p is stored in slot p % `slots`, and query i is
+// The bound form of Window<Left> for a cache that is a ring: token p is stored in slot p % `capacity`, and query i is
 // token `past` + i. Positions relative to query 0 stay small, so floats represent them exactly in a text of any length.
 template <std::size_t Left>
 struct BoundRing : BoundByPosition<BoundRing<Left>> {
   static constexpr bool hides_keys = true;
   std::size_t past;    // how many tokens precede query 0
   std::size_t newest;  // number of the last token of the text, counted from 0
-  std::size_t slots;
+  std::size_t capacity;
 
-  constexpr BoundRing(std::size_t past_tokens, std::size_t tokens, std::size_t capacity) noexcept
-      : past(past_tokens), newest(past_tokens + tokens - 1), slots(capacity) {}
+  constexpr BoundRing(std::size_t past_tokens, std::size_t tokens, std::size_t all_slots) noexcept
+      : past(past_tokens), newest(past_tokens + tokens - 1), capacity(all_slots) {}
   // Until the ring replaces its first token, slot p holds token p, so the mask is an ordinary window.
   constexpr KeyRanges key_ranges(Range queries) const noexcept {
-    if (newest < slots) {
+    if (newest < capacity) {
       return BoundWindow<Left, 0>(static_cast<std::ptrdiff_t>(past), newest + 1).key_ranges(queries);
     }
-    const bool shows_every_slot = queries.end - queries.begin == 1 && Left + 1 >= slots;
-    return {{0, slots}, {0, shows_every_slot ? slots : 0}};
+    const bool shows_every_slot = queries.end - queries.begin == 1 && Left + 1 >= capacity;
+    return {{0, capacity}, {0, shows_every_slot ? capacity : 0}};
   }
   template <class Pack>
   LADON_INLINE constexpr typename Pack::Mask may_see(const Pack& query, std::size_t slot) const noexcept {
-    const std::size_t newest_slot = newest % slots;
+    const std::size_t newest_slot = newest % capacity;
     const std::ptrdiff_t age =
-        static_cast<std::ptrdiff_t>(slot <= newest_slot ? newest_slot - slot : newest_slot + slots - slot);
+        static_cast<std::ptrdiff_t>(slot <= newest_slot ? newest_slot - slot : newest_slot + capacity - slot);
     const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(newest - past) - age;
     if (position + static_cast<std::ptrdiff_t>(past) < 0) return Pack::every_lane(false);
     return (Pack::broadcast(static_cast<float>(position)) <= query) &

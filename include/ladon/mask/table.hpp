@@ -50,8 +50,8 @@ constexpr std::size_t power_of_two_from(std::size_t n) noexcept {
 }
 
 // The caller's table has a row for each query, and the kernels process one key at a time, so squares of bits are
-// transposed. Rows::word(head, query, key) returns 32 bits: bit i is 1 if the query may see key number `key` + i. Bits
-// of inactive keys are 0.
+// transposed. Rows::bits_from(head, query, key) returns 32 bits: bit i is 1 if the query may see key number `key` + i.
+// Bits of inactive keys are 0.
 template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
@@ -74,12 +74,12 @@ struct BoundPairs {
   template <std::size_t Width, std::size_t N>
   LADON_NOINLINE constexpr void transpose(const ScoreBlock& block, std::uint32_t (&word)[N]) const noexcept {
     if constexpr (Width == 1) {
-      const std::uint32_t row = rows.word(block.head, block.queries.begin, block.keys.begin);
+      const std::uint32_t row = rows.bits_from(block.head, block.queries.begin, block.keys.begin);
       for (std::size_t key = 0; key < N; ++key) word[key] = row >> key & 1;
     } else {
       for (std::size_t q = 0; q < N; ++q) {
         const std::size_t query = block.queries.begin + q;
-        word[q] = query < block.queries.end ? rows.word(block.head, query, block.keys.begin) : 0;
+        word[q] = query < block.queries.end ? rows.bits_from(block.head, query, block.keys.begin) : 0;
       }
       transpose_bits(word);
     }
@@ -91,7 +91,7 @@ struct BitRows {
   const std::uint32_t* bits;  // [queries][Words], or null
   std::size_t keys;           // how many keys are active
 
-  constexpr std::uint32_t word(std::size_t, std::size_t query, std::size_t key) const noexcept {
+  constexpr std::uint32_t bits_from(std::size_t, std::size_t query, std::size_t key) const noexcept {
     if (key >= keys) return 0;
     const std::size_t rest = keys - key;
     const std::uint32_t active = rest < 32 ? (1u << rest) - 1 : ~0u;
@@ -106,7 +106,7 @@ struct BitRows {
     if (bits == nullptr) return true;
     for (std::size_t q = queries.begin; q < queries.end; ++q) {
       for (std::size_t key = range.begin; key < range.end; key += 32) {
-        if (word(0, q, key) != 0) return true;
+        if (bits_from(0, q, key) != 0) return true;
       }
     }
     return false;
@@ -130,7 +130,7 @@ struct Bits {
   };
 
   template <Shape S>
-  static constexpr auto bind(const Placement& placement, const Data<S>& data) noexcept {
+  static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
     using Rows = BitRows<(S.keys + 31) / 32>;
     return BoundPairs<Rows>{{data.bits.data, placement.lengths.keys}};
   }
@@ -143,7 +143,7 @@ struct ByteRows {
   std::size_t columns;
   std::size_t keys;  // how many keys are active
 
-  constexpr std::uint32_t word(std::size_t head, std::size_t query, std::size_t key) const noexcept {
+  constexpr std::uint32_t bits_from(std::size_t head, std::size_t query, std::size_t key) const noexcept {
     const std::size_t end = keys < columns ? keys : columns;
     const std::size_t count = key >= end ? 0 : end - key < 32 ? end - key : 32;
     if (count == 0) return 0;
@@ -185,7 +185,7 @@ struct BooleanBytes {
   };
 
   template <Shape S>
-  static constexpr auto bind(const Placement& placement, const Data<S>& data) noexcept {
+  static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
     using Bound = BoundPairs<ByteRows<PerHead>>;
     return Bound{{data.may_see.data, S.queries, columns_of<S>(data), placement.lengths.keys}};
   }
@@ -219,7 +219,7 @@ struct Padding {
   };
 
   template <Shape S>
-  static constexpr BoundPadding bind(const Placement& placement, const Data<S>& data) noexcept {
+  static constexpr BoundPadding bind_to(const Placement& placement, const Data<S>& data) noexcept {
     const std::size_t keys = placement.lengths.keys;
     const std::uint8_t* const bytes = data.may_see.data;
     if (bytes == nullptr) return {bytes, {{0, keys}, {0, keys}}};

@@ -280,7 +280,8 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
       scores<typename Form::BlockForm, Function>(block, scored, keys, {0, 0}, mask, unused);
     } else {
       using Wanted = std::conditional_t<Capture::stage == Stage::capped, Function, ProductOnly>;
-      scores<typename Form::BlockForm, Wanted>(block, scored, keys, scored.keys, mask::BoundNone(active_keys), unused);
+      scores<typename Form::BlockForm, Wanted>(block, scored, keys, scored.keys, mask::BoundUnmasked(active_keys),
+                                               unused);
     }
     capture.template block<Form::BlockForm::query_width>(block.scores, scored.keys, unit);
   }

@@ -24,7 +24,7 @@ constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t
                   options.caller, {{"options.mask.offset", options.mask.offset}});
     return mask::BoundRing<reach>(past, tokens, S.keys);
   } else {
-    return options.bind({tokens, past + tokens}, static_cast<std::ptrdiff_t>(past));
+    return options.bind_to({tokens, past + tokens}, static_cast<std::ptrdiff_t>(past));
   }
 }
 

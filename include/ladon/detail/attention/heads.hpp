@@ -139,7 +139,7 @@ struct MultiHeadSteps {
                                              project_queries<P, Packs, shape.query_rows()>(call, 0, first, count);
                                            });
     }
-    const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
+    const BoundQueries bound{call.options.bind_to(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
     float *const keys = scratch.keys.data, *const values = scratch.values.data;
     const Range groups = share.of(shape.kv_heads);

@@ -33,13 +33,13 @@ struct TileMaximum {
   }
   LADON_INLINE constexpr void take(std::size_t row, std::size_t v, const Pack& score) noexcept {
     Pack& running = largest[row % Chains][v];
-    running = max(running, score);
+    running = maximum(running, score);
   }
   LADON_INLINE constexpr void store(Pack* running) noexcept {
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       LADON_UNROLL
-      for (std::size_t c = 1; c < Chains; ++c) largest[0][v] = max(largest[0][v], largest[c][v]);
+      for (std::size_t c = 1; c < Chains; ++c) largest[0][v] = maximum(largest[0][v], largest[c][v]);
       running[v] = largest[0][v];
     }
   }
@@ -144,8 +144,8 @@ struct ScoreTile {
     }
   }
   LADON_INLINE constexpr Pack hide(std::size_t r, std::size_t v, const Pack& score) const noexcept {
-    return select(lanes.may_see(FirstPack + v, key + r), score,
-                  Pack::broadcast(-std::numeric_limits<float>::infinity()));
+    return blend(lanes.may_see(FirstPack + v, key + r), score,
+                 Pack::broadcast(-std::numeric_limits<float>::infinity()));
   }
   LADON_INLINE constexpr void keep(std::size_t r, std::size_t v, const Pack& score, Maximum& maximum) const noexcept {
     maximum.take(r, v, score);

@@ -111,7 +111,7 @@ LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges
     scores[key - base] = -std::numeric_limits<float>::infinity();
   }
   LADON_UNROLL
-  for (std::size_t v = 0; v < Form::packs; ++v) largest = max(largest, Pack::load(scores + v * Pack::lanes));
+  for (std::size_t v = 0; v < Form::packs; ++v) largest = maximum(largest, Pack::load(scores + v * Pack::lanes));
   return largest;
 }
 
@@ -206,7 +206,7 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
           if constexpr (Selected) {
             const std::size_t key = (i / panel_packs * distance + panel) * width + i % panel_packs * lanes;
             const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
-            row_sum[h] = select(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
+            row_sum[h] = blend(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
           } else {
             row_sum[h] = fma(value, w, row_sum[h]);
           }
@@ -255,7 +255,7 @@ LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values,
         LADON_UNROLL
         for (std::size_t r = 0; r < Rows; ++r) {
           Pack& row_sum = sum[h * Rows + r];
-          row_sum = select(counts, fma(vec::load_as_float<Pack>(panel + r * width), scaled[h], row_sum), row_sum);
+          row_sum = blend(counts, fma(vec::load_as_float<Pack>(panel + r * width), scaled[h], row_sum), row_sum);
         }
       }
     }

@@ -39,7 +39,7 @@ struct RunningSoftmax {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      shift_[v] = select(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
+      shift_[v] = blend(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
       if constexpr (Only) {
         sum[v] = Pack::broadcast(0.0f);
       } else {
@@ -99,7 +99,7 @@ struct RunningSoftmax {
   constexpr Pack reciprocal_sum(std::size_t v) const noexcept { return reciprocal(sum[v]); }
   static constexpr Pack reciprocal(const Pack& of) noexcept {
     const Pack one = Pack::broadcast(1.0f);
-    return one / select(of == Pack::broadcast(0.0f), one, of);
+    return one / blend(of == Pack::broadcast(0.0f), one, of);
   }
 
   // Sets `after` to the factors of the weighted sums: 1 / sum after the last key block, 1 after every other.
@@ -209,7 +209,7 @@ struct SingleQuerySoftmax {
         const Pack p = exp2_of_nonpositive(s - Pack::broadcast(shift));
         block_total = block_total + p;
         if constexpr (Mark) {
-          select(s == masked, Pack::broadcast(-1.0f), p).store(scores + i);
+          blend(s == masked, Pack::broadcast(-1.0f), p).store(scores + i);
         } else {
           p.store(scores + i);
         }

@@ -194,11 +194,11 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
           const auto sees_first = lanes.may_see(v, key);
           const auto sees_second = key + 1 < range.end ? lanes.may_see(v, key + 1) : Pack::every_lane(false);
           const Pack seen =
-              select(sees_first, select(sees_second, Pack::broadcast(x), Pack::broadcast(vec::only_first(x))),
-                     select(sees_second, Pack::broadcast(vec::only_second(x)), Pack::broadcast(0.0f)));
+              blend(sees_first, blend(sees_second, Pack::broadcast(x), Pack::broadcast(vec::only_first(x))),
+                    blend(sees_second, Pack::broadcast(vec::only_second(x)), Pack::broadcast(0.0f)));
           vec::PairDot<Pack>::add(sum, weight, seen);
         } else {
-          sum = select(lanes.may_see(v, key), fma(Pack::broadcast(x), weight, sum), sum);
+          sum = blend(lanes.may_see(v, key), fma(Pack::broadcast(x), weight, sum), sum);
         }
       }
     }

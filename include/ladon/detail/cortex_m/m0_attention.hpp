@@ -92,7 +92,7 @@ struct Split {
     to_high = high;
     to_low = low;
   }
-  LADON_INLINE std::uint32_t word() const noexcept {
+  LADON_INLINE std::uint32_t bits() const noexcept {
     return static_cast<std::uint32_t>(high) << 18 | (static_cast<std::uint32_t>(low) & 0xfff) << 6;
   }
 };
@@ -127,7 +127,7 @@ LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
     const std::int32_t exponent = used != 0 ? token_exponent<Width>(features) : least_exponent;
 #pragma GCC unroll 1
     for (std::size_t i = 0; i < Width; ++i) {
-      features[4 * i] = ladon::bit_cast<float>(Split(bits_of(features[4 * i]) & used, exponent).word());
+      features[4 * i] = ladon::bit_cast<float>(Split(bits_of(features[4 * i]) & used, exponent).bits());
     }
     const auto bits = static_cast<std::uint32_t>(exponent);
     features[0] = ladon::bit_cast<float>(bits_of(features[0]) | (bits & 15));
@@ -231,19 +231,19 @@ LADON_COLD inline float exponential_of_floats(float score, float largest) noexce
 // `width` floats apart.
 LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
   // Small scores, below 64 in magnitude, fit into a 32-bit integer as multiples of 2^-24.
-  std::uint32_t small = (127u + 6) << 24;
-  if (bits_of(largest) << 1 >= small) small = 0;  // no score is small
+  std::uint32_t bound = (127u + 6) << 24;
+  if (bits_of(largest) << 1 >= bound) bound = 0;  // no score is small
   const auto in_fixed_point = [](std::uint32_t bits) LADON_INLINE_LAMBDA {
     const std::int32_t shift = 134 - m0::exponent_of(bits);
     const std::uint32_t magnitude = shift < 32 ? m0::mantissa_of(bits) >> shift : 0;
     return static_cast<std::int32_t>((bits >> 31) != 0 ? 0u - magnitude : magnitude);
   };
-  const std::int32_t most = small != 0 ? in_fixed_point(bits_of(largest)) : 0;
+  const std::int32_t most = bound != 0 ? in_fixed_point(bits_of(largest)) : 0;
   std::uint32_t total = 0;  // in units of 2^-22
   float rest = 0;           // the weights of scores that are not small
   for (std::size_t k = 0; k < keys; ++k, scores += width) {
     const std::uint32_t bits = bits_of(*scores);
-    if (bits << 1 < small) {
+    if (bits << 1 < bound) {
       const std::int32_t x = in_fixed_point(bits) - most, exponent = x >> 24;
       if (exponent < -126) {
         *scores = 0;

@@ -15,19 +15,19 @@ namespace LADON_NAMESPACE::detail {
 template <Activation F, class Pack>
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   if constexpr (F == Activation::relu) {
-    return max(Pack::broadcast(0.0f), x);
+    return maximum(Pack::broadcast(0.0f), x);
   } else if constexpr (F == Activation::gelu) {
     const Pack half = Pack::broadcast(0.5f) * x;
     return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
   } else if constexpr (F == Activation::gelu_tanh) {
     // x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u. For x >= -10, z is below 126, as exp2_of_nonpositive
     // requires. For x below -10, the result is about -1e-37.
-    const Pack bounded = max(Pack::broadcast(-10.0f), x);
+    const Pack bounded = maximum(Pack::broadcast(-10.0f), x);
     const Pack z = bounded * fma(Pack::broadcast(-0.102943240f), bounded * bounded, Pack::broadcast(-2.30220819f));
     return bounded / (Pack::broadcast(1.0f) + exp2_of_nonpositive(z));
   } else if constexpr (F == Activation::silu) {
     // For x <= -88.73, e^-x is infinite and the result is 0. Without the bound -105, x = -inf would give NaN.
-    const Pack bounded = max(Pack::broadcast(-105.0f), x);
+    const Pack bounded = maximum(Pack::broadcast(-105.0f), x);
     return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
   } else {
     static_assert(sizeof(Pack) == 0,
@@ -71,7 +71,7 @@ inline constexpr GeluTable gelu_tanh_table{{
 template <class Pack>
 LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& x) noexcept {
   const Pack magnitude = copy_sign(x, Pack::broadcast(0.0f));
-  const Pack scaled = min(Pack::broadcast(15.0f), magnitude * Pack::broadcast(3.0f));
+  const Pack scaled = minimum(Pack::broadcast(15.0f), magnitude * Pack::broadcast(3.0f));
   const Pack magic = Pack::broadcast(vec::round_to_low_bits);
   const Pack segment = scaled + magic;
   const Pack rest = scaled - (segment - magic);

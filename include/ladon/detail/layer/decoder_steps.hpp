@@ -79,7 +79,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     const HeadsCall heads{w, options, lengths, in, shared.heads.data, capture};
     if constexpr (Call::CachesType::cached) {
       const std::ptrdiff_t position = memory_position(call.caches.text.length - lengths.queries);
-      const BoundQueries bound{options.bind(lengths, position), 0};
+      const BoundQueries bound{options.bind_to(lengths, position), 0};
       CrossAttention::template attend_cache<true>(heads, bound, call.caches.memory, scratch, call.share);
     } else {
       CrossAttention::attend_all_heads(heads, shared.memory_input.view(shared.memory.data), scratch, call.share);

@@ -26,7 +26,7 @@ struct JoinIf<Mask, true, Other> {
   using Type = mask::Both<Mask, Other>;
 };
 template <class Other>
-struct JoinIf<mask::None, true, Other> {
+struct JoinIf<mask::Unmasked, true, Other> {
   using Type = Other;
 };
 
@@ -37,7 +37,7 @@ struct MaskOfKind {
   static constexpr std::size_t right = K.causal ? 0 : K.right;
   using Causal = std::conditional_t<placed, mask::CausalAt<K.offset>, mask::Causal>;
   using Window = std::conditional_t<placed, mask::WindowAt<K.left, right, K.offset>, mask::Window<K.left, right>>;
-  using Windowed = typename JoinIf<mask::None, window, Window>::Type;
+  using Windowed = typename JoinIf<mask::Unmasked, window, Window>::Type;
   using Positions = typename JoinIf<Windowed, K.causal && !window, Causal>::Type;
   using Padded = typename JoinIf<Positions, K.padding, mask::Padding>::Type;
   using Bytes = typename JoinIf<Padded, K.boolean, mask::Boolean>::Type;
@@ -81,7 +81,7 @@ template <Model M>
 struct PositionOf {
   static constexpr PositionKind kind = M.position;
   using Rotary = position::Rotary<kind.pairing, kind.width, kind.positions>;
-  using Type = std::conditional_t<kind.positions == 0, position::None, Rotary>;
+  using Type = std::conditional_t<kind.positions == 0, position::Unrotated, Rotary>;
 };
 template <Model M>
 struct LayoutOf {
@@ -183,12 +183,12 @@ struct OptionsOfKind : Options {
   typename Position::Data position;
   std::size_t window;
 
-  constexpr auto bind(Lengths lengths, std::ptrdiff_t offset = Options::bottom_right()) const noexcept {
+  constexpr auto bind_to(Lengths lengths, std::ptrdiff_t offset = Options::bottom_right()) const noexcept {
     const BoundWindowOfKind in_window({lengths, offset}, window);
-    if constexpr (std::is_same_v<typename Options::MaskType, mask::None>) {
+    if constexpr (std::is_same_v<typename Options::MaskType, mask::Unmasked>) {
       return in_window;
     } else {
-      const auto own = Options::bind(lengths, offset);
+      const auto own = Options::bind_to(lengths, offset);
       return mask::BoundBoth<BoundWindowOfKind, std::remove_const_t<decltype(own)>>{in_window, own};
     }
   }

@@ -26,8 +26,8 @@ inline constexpr int most_rescalings = 2;  // brings each float between 2^-50 an
 template <class Pack>
 constexpr Pack rescaling_factor(const Pack& variance) noexcept {
   const Pack one = Pack::broadcast(1.0f);
-  const Pack less = select(variance <= Pack::broadcast(most_variance), one, Pack::broadcast(1 / rescaling));
-  return select(variance < Pack::broadcast(least_variance), Pack::broadcast(rescaling), less);
+  const Pack less = blend(variance <= Pack::broadcast(most_variance), one, Pack::broadcast(1 / rescaling));
+  return blend(variance < Pack::broadcast(least_variance), Pack::broadcast(rescaling), less);
 }
 
 // Normalises the first `Packs` packs of a panel. Lanes without a token are computed and ignored. All loops are in one
@@ -83,15 +83,15 @@ constexpr void normalize_panel(const float* in, const AnyNorm& norm, const Pack 
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) {
     scale[v] = fma(scale[v], inverse_features, epsilon[v]);
-    rescaled = max(rescaled, select(rescaling_factor(scale[v]) == one, Pack::broadcast(0.0f), one));
+    rescaled = maximum(rescaled, blend(rescaling_factor(scale[v]) == one, Pack::broadcast(0.0f), one));
   }
   if (rescalings > 0 && reduce_max(rescaled) > 0) {
     return normalize_rescaled_panel<Simd, T>(in, norm, epsilon, scale, out, rescalings - 1);
   }
   // A token of zeros without an epsilon has the norm 0.
-  const Pack least = Pack::broadcast(std::numeric_limits<float>::min());
+  const Pack least = Pack::broadcast((std::numeric_limits<float>::min)());
   LADON_UNROLL
-  for (std::size_t v = 0; v < Packs; ++v) scale[v] = one / sqrt(max(least, scale[v]));
+  for (std::size_t v = 0; v < Packs; ++v) scale[v] = one / sqrt(maximum(least, scale[v]));
   for (std::size_t i = 0; i < features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]);
     [[maybe_unused]] Pack bias = Pack::broadcast(0.0f);
@@ -116,7 +116,7 @@ LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) sum = sum + f(Pack::load(in + i));
   if constexpr (rest > 0) {
     const Pack last = f(Pack::load_partial(in + Features - rest, rest));
-    sum = sum + select(Pack::lane_index() < Pack::broadcast(static_cast<float>(rest)), last, Pack::broadcast(0.0f));
+    sum = sum + blend(Pack::lane_index() < Pack::broadcast(static_cast<float>(rest)), last, Pack::broadcast(0.0f));
   }
   return reduce_add(sum);
 }
@@ -169,7 +169,7 @@ constexpr void normalize_single_token(const float* in, const AnyNorm& norm, floa
   if (rescalings > 0 && !(least_variance <= variance && variance <= most_variance)) {
     return normalize_rescaled_token<Simd>(in, norm, epsilon, variance, out, rescalings - 1);
   }
-  constexpr float least = std::numeric_limits<float>::min();
+  constexpr float least = (std::numeric_limits<float>::min)();
   const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(variance < least ? least : variance));
   for_features<Pack, features>(in, out, [&](const Pack& x, auto load) {
     if constexpr (centred) {

@@ -82,7 +82,7 @@ struct alignas(64) CachePanels<Tokens, Features, T, CachePrecision::int8> {
   constexpr void store(std::size_t slot, const float* features, std::size_t distance) noexcept {
     std::int8_t* const column = data + slot_offset<T, Features>(slot);
     const float largest = largest_feature<Features>(features, distance);
-    if (!(largest <= std::numeric_limits<float>::max())) {
+    if (!(largest <= (std::numeric_limits<float>::max)())) {
       scale[slot] = std::numeric_limits<float>::quiet_NaN();
       for (std::size_t i = 0; i < Features; ++i) column[i * T.width()] = 0;
       return;

@@ -75,12 +75,14 @@ struct FeatureRange {
   Pack low = Pack::broadcast(0.0f), high = low, not_finite = low;
 
   LADON_INLINE constexpr void extend(const Pack& x) noexcept {
-    low = min(x, low);
-    high = max(x, high);
+    low = minimum(x, low);
+    high = maximum(x, high);
   }
-  LADON_INLINE constexpr void check(const Pack& x) noexcept { not_finite = fma(x, Pack::broadcast(0.0f), not_finite); }
+  LADON_INLINE constexpr void check_finite(const Pack& x) noexcept {
+    not_finite = fma(x, Pack::broadcast(0.0f), not_finite);
+  }
   friend LADON_INLINE constexpr FeatureRange operator|(const FeatureRange& a, const FeatureRange& b) noexcept {
-    return {min(a.low, b.low), max(a.high, b.high), a.not_finite + b.not_finite};
+    return {minimum(a.low, b.low), maximum(a.high, b.high), a.not_finite + b.not_finite};
   }
 };
 
@@ -121,13 +123,13 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
     for (std::size_t j = 0; j < From::block; ++j) {
       range[j % 4].extend(packs[j]);
       // The first feature of a rotated block is the sum of the original ones, which is finite only if all of them are.
-      if (!From::rotated || j == 0) range[j % 4].check(packs[j]);
+      if (!From::rotated || j == 0) range[j % 4].check_finite(packs[j]);
     }
   });
   FeatureRange<Pack> all = (range[0] | range[1]) | (range[2] | range[3]);
   if constexpr (From::rotated) {  // differences of finite features may overflow
-    all.check(all.low);
-    all.check(all.high);
+    all.check_finite(all.low);
+    all.check_finite(all.high);
   }
   return vec::scale_of_range<FeatureBits>(all.low, all.high, all.not_finite == Pack::broadcast(0.0f));
 }
@@ -142,8 +144,9 @@ LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* par
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(vec::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
   // q needs no lower limit (quantised_feature in detail/vec/token_scale.hpp).
-  const auto integer = [&](const Pack& x)
-                           LADON_INLINE_LAMBDA { return min(select(usable, x, zeros) * token.reciprocal, token.most); };
+  const auto integer = [&](const Pack& x) LADON_INLINE_LAMBDA {
+    return minimum(blend(usable, x, zeros) * token.reciprocal, token.most);
+  };
   Pack tuple[Dot::tuple_size];
   features.for_blocks([&](std::size_t i, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLL
@@ -172,7 +175,7 @@ LADON_NOINLINE constexpr void quantise_single_token(const float* features, Eleme
   FeatureRange<Pack> range;
   const auto add = [&](const Pack& x) LADON_INLINE_LAMBDA {
     range.extend(x);
-    range.check(x);
+    range.check_finite(x);
   };
   for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) add(Pack::load(features + i));
   if constexpr (rest > 0) add(Pack::load_partial(features + Features - rest, rest));

@@ -31,7 +31,7 @@ constexpr float largest_magnitude(const float* weights, std::size_t size, std::s
   float largest = 0;
   for_each_weight<Rotated>(weights, size, stride, [&](std::size_t, float weight) {
     const float magnitude = weight < 0 ? -weight : weight;
-    if (!(magnitude <= std::numeric_limits<float>::max())) largest = std::numeric_limits<float>::quiet_NaN();
+    if (!(magnitude <= (std::numeric_limits<float>::max)())) largest = std::numeric_limits<float>::quiet_NaN();
     if (largest < magnitude) largest = magnitude;
   });
   return largest;
@@ -51,7 +51,7 @@ constexpr std::int32_t nearest_integer(float x) noexcept {
 // Returns largest / 127, or 1 if this quotient is 0 or subnormal: all weights of such a row become 0.
 constexpr float row_scale(float largest) noexcept {
   const float scale = largest / 127;
-  return scale < std::numeric_limits<float>::min() ? 1.0f : scale;
+  return scale < (std::numeric_limits<float>::min)() ? 1.0f : scale;
 }
 
 // `scale` is the result of row_scale. A rotated weight gets the opposite sign, because the stored scale is negative.
@@ -83,7 +83,7 @@ constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, std::int8_t*
                 "ladon: quantise needs the float weight, the int8 weight and the scale", linear.caller);
   for (std::size_t r = 0; r < Out; ++r) {
     const float largest = largest_magnitude<Rotated>(linear.weight.data + r * row_stride, In, stride);
-    if (!(largest <= std::numeric_limits<float>::max())) return false;
+    if (!(largest <= (std::numeric_limits<float>::max)())) return false;
   }
   for (std::size_t r = 0; r < Out; ++r) {
     scale[r] = quantise_row<Rotated>(linear.weight.data + r * row_stride, In, stride, weight + r * In);
@@ -102,7 +102,7 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
 
 template <bool Rotated>
 LADON_NOINLINE constexpr bool all_weights_finite(const float* weights, std::size_t count) noexcept {
-  return largest_magnitude<Rotated>(weights, count, 1) <= std::numeric_limits<float>::max();
+  return largest_magnitude<Rotated>(weights, count, 1) <= (std::numeric_limits<float>::max)();
 }
 
 // Quantises finite weights [rows][columns]. Each row gets a scale and a row sum.

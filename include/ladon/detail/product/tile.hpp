@@ -74,7 +74,7 @@ struct PrefetchAhead {
 
   // What to prefetch for the line of feature k.
   struct Line {
-    const Element *far, *near;
+    const Element *distant, *nearest;
     Matrix next;
 
     // Prefetches before the step `i` features after the beginning of the line. A step has Step features.
@@ -92,12 +92,12 @@ struct PrefetchAhead {
         if (i < (Rows + each - 1) / each * Step) {
           LADON_UNROLL
           for (std::size_t r = 0; r < each; ++r) {
-            if constexpr (Kind == Prefetch::own_rows) prefetch_to_second_cache(far + r * stride);
-            prefetch_to_nearest_cache(near + r * stride);
+            if constexpr (Kind == Prefetch::own_rows) prefetch_to_second_cache(distant + r * stride);
+            prefetch_to_nearest_cache(nearest + r * stride);
           }
         }
-        if constexpr (Kind == Prefetch::own_rows) far += each * stride;
-        near += each * stride;
+        if constexpr (Kind == Prefetch::own_rows) distant += each * stride;
+        nearest += each * stride;
       }
     }
   };
@@ -120,8 +120,8 @@ struct PrefetchAhead {
 template <std::size_t Rows, std::size_t Packs, class F>
 LADON_INLINE constexpr void for_each_sum(F f) noexcept {
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
-  [&]<std::size_t... I>(std::index_sequence<I...>)
-      LADON_INLINE_LAMBDA { (f(I / Packs, I % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
+  [&]<std::size_t... Lane>(std::index_sequence<Lane...>)
+      LADON_INLINE_LAMBDA { (f(Lane / Packs, Lane % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
 #else
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {

@@ -217,16 +217,16 @@ struct ArrayPack {
   // Returns 0 where `zero` is true. HeliumPack lacks this function.
   friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, const ArrayPack& a, const ArrayPack& b,
                                                       const ArrayPack& c) noexcept {
-    return select(zero, broadcast(0), fma(a, b, c));
+    return blend(zero, broadcast(0), fma(a, b, c));
   }
   friend LADON_INLINE constexpr ArrayPack sqrt(const ArrayPack& a) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return sqrt_scalar(a.lane[i]); });
   }
   // If `b` is NaN, max and min return NaN. If only `a` is NaN, they return `b`, and NaN on NEON.
-  friend LADON_INLINE constexpr ArrayPack max(const ArrayPack& a, const ArrayPack& b) noexcept {
+  friend LADON_INLINE constexpr ArrayPack maximum(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return max_scalar(a.lane[i], b.lane[i]); });
   }
-  friend LADON_INLINE constexpr ArrayPack min(const ArrayPack& a, const ArrayPack& b) noexcept {
+  friend LADON_INLINE constexpr ArrayPack minimum(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return min_scalar(a.lane[i], b.lane[i]); });
   }
   // Comparisons are false if an operand is NaN.
@@ -239,7 +239,7 @@ struct ArrayPack {
   friend LADON_INLINE constexpr Mask operator==(const ArrayPack& a, const ArrayPack& b) noexcept {
     return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] == b.lane[i]; });
   }
-  friend LADON_INLINE constexpr ArrayPack select(const Mask& where, const ArrayPack& a, const ArrayPack& b) noexcept {
+  friend LADON_INLINE constexpr ArrayPack blend(const Mask& where, const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return select_scalar(where.lane[i], a.lane[i], b.lane[i]); });
   }
   // The magnitude of `a` with the sign of `b`.

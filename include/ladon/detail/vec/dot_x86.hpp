@@ -265,7 +265,7 @@ struct BFloat16Register {
   }
   // Rounds and stores all lanes.
   static LADON_INLINE void store_neighbours(Floats x, void* to) noexcept {
-    const auto halves = round(x);
+    const auto halves = to_bfloat16s(x);
     std::memcpy(to, &halves, N * sizeof(BFloat16));
   }
   static LADON_INLINE Floats add_products(Floats sum, Type x, Type w) noexcept {
@@ -279,7 +279,7 @@ struct BFloat16Register {
   }
 
  private:
-  static LADON_INLINE auto round(Floats x) noexcept { LADON_X86(cvtneps_pbh, x); }
+  static LADON_INLINE auto to_bfloat16s(Floats x) noexcept { LADON_X86(cvtneps_pbh, x); }
   static LADON_INLINE auto round_two(Floats high, Floats low) noexcept { LADON_X86(cvtne2ps_pbh, high, low); }
 };
 

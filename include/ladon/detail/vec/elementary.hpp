@@ -83,7 +83,7 @@ LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noe
 // Returns 2^x, +inf or 0. The limits -151 and 129 already give 0 and +inf.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
-  const Pack z = min(Pack::broadcast(129.0f), max(Pack::broadcast(-151.0f), x));
+  const Pack z = minimum(Pack::broadcast(129.0f), maximum(Pack::broadcast(-151.0f), x));
   const Pack n = (z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic);
   const Pack f = z - n;
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
@@ -107,7 +107,7 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(eighths_magic), smallest = Pack::broadcast(-126);
   Pack t[N], f[N], p[N];
   if (std::is_constant_evaluated()) {  // constant expressions must not compute inf - inf
-    for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127), x[i]); });
+    for_each_index<N>([&](std::size_t i) { x[i] = maximum(Pack::broadcast(-127), x[i]); });
   }
   for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
   for_each_index<N>([&](std::size_t i) { f[i] = t[i] - magic; });
@@ -123,7 +123,7 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const float* const c = load_constants(exp2_constants);
   const Pack magic = Pack::broadcast(c[0]), smallest = Pack::broadcast(c[1]);
   Pack t[N], p[N];
-  for_each_index<N>([&](std::size_t i) { x[i] = max(smallest, x[i]); });
+  for_each_index<N>([&](std::size_t i) { x[i] = maximum(smallest, x[i]); });
   for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // n = -127: the low byte is 0, so 2^n becomes 0
   for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
   for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
@@ -146,7 +146,7 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
     return result[0];
   } else {
     const Pack magic = Pack::broadcast(rounding_magic);
-    const Pack z = max(Pack::broadcast(-127.0f), x);
+    const Pack z = maximum(Pack::broadcast(-127.0f), x);
     const Pack t = z + magic;
     const Pack f = z - (t - magic);
     const Pack p = polynomial(exp2_fraction, f);
@@ -173,7 +173,7 @@ inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.1668102
 template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   const Pack one = Pack::broadcast(1);
-  const Pack z = min(Pack::broadcast(89.0f), max(Pack::broadcast(-105.0f), x));
+  const Pack z = minimum(Pack::broadcast(89.0f), maximum(Pack::broadcast(-105.0f), x));
   const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic));
   const Pack n = rounded - Pack::broadcast(rounding_magic);
   const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
@@ -190,7 +190,7 @@ inline constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
-  const Pack a = min(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
+  const Pack a = minimum(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = polynomial(log2_erfc, a) * a;
   const Pack t = z + magic;
   const Pack f = z - (t - magic);
@@ -202,7 +202,7 @@ template <class Pack, std::size_t N>
 LADON_INLINE constexpr void erf(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic), one = Pack::broadcast(1);
   Pack a[N], t[N], p[N];
-  for_each_index<N>([&](std::size_t i) { a[i] = min(Pack::broadcast(4.0f), copy_sign(x[i], Pack::broadcast(0))); });
+  for_each_index<N>([&](std::size_t i) { a[i] = minimum(Pack::broadcast(4.0f), copy_sign(x[i], Pack::broadcast(0))); });
   polynomials(log2_erfc, a, p);
   for_each_index<N>([&](std::size_t i) {
     const Pack z = p[i] * a[i];
@@ -221,7 +221,7 @@ LADON_INLINE constexpr void erf(Pack (&x)[N]) noexcept {
 template <class Pack>
 LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
-  const Pack a = min(Pack::broadcast(9.125f), copy_sign(x, Pack::broadcast(0)));
+  const Pack a = minimum(Pack::broadcast(9.125f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = a + a;
   const Pack t = fma(z, Pack::broadcast(log2_e), magic);
   const Pack n = t - magic;

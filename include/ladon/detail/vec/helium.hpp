@@ -105,12 +105,12 @@ struct HeliumPack {
   }
 
   // vmaxnm and vminnm would lose a NaN in `b`. From C++, g++ 12 would copy the comparison to a general register.
-  friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept {
+  friend LADON_INLINE HeliumPack maximum(const HeliumPack& a, const HeliumPack& b) noexcept {
     HeliumPack larger;
     asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q1, %q2" : "=w"(larger.vector) : "w"(a.vector), "w"(b.vector) : "p0");
     return larger;
   }
-  friend LADON_INLINE HeliumPack min(const HeliumPack& a, const HeliumPack& b) noexcept {
+  friend LADON_INLINE HeliumPack minimum(const HeliumPack& a, const HeliumPack& b) noexcept {
     HeliumPack smaller;
     asm("vcmp.f32 gt, %q2, %q1\n\tvpsel %q0, %q1, %q2" : "=w"(smaller.vector) : "w"(a.vector), "w"(b.vector) : "p0");
     return smaller;
@@ -125,7 +125,7 @@ struct HeliumPack {
   friend LADON_INLINE Mask operator==(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vcmpeqq_f32(a.vector, b.vector)};
   }
-  friend LADON_INLINE HeliumPack select(const Mask& where, const HeliumPack& a, const HeliumPack& b) noexcept {
+  friend LADON_INLINE HeliumPack blend(const Mask& where, const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vpselq_f32(a.vector, b.vector, where.bits)};
   }
 

@@ -54,7 +54,7 @@ LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)
   if (holds_zero_point<Element> && !std::is_constant_evaluated()) return run_time_levels.least;
 #endif
-  return holds_zero_point<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
+  return holds_zero_point<Element> ? float{(std::numeric_limits<Element>::min)()} : 0.0f;
 }
 
 // With relaxed SIMD, a feature is a signed byte if the engine's dot product reads it so.
@@ -82,16 +82,16 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack zeros = Pack::broadcast(0.0f);
   // high - low may overflow.
   const Pack scale = high / levels - low / levels;
-  const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
-  const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
+  const auto usable = finite & (Pack::broadcast((std::numeric_limits<float>::min)()) <= scale);
+  const Pack reciprocal = blend(usable, Pack::broadcast(1.0f) / blend(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
-  Pack scaled = select(usable, zeros - low, zeros) * reciprocal;
+  Pack scaled = blend(usable, zeros - low, zeros) * reciprocal;
   // Without -ffp-contract=off, min() prevents g++ from fusing the product and the next sum. Unlike quantise_pack, an
   // fma would not round the product, and q + zero could wrap around to 255.
-  if constexpr (Pack::lanes > 1) scaled = min(scaled, levels);
+  if constexpr (Pack::lanes > 1) scaled = minimum(scaled, levels);
   const Pack zero = (scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
-  return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
+  return {blend(finite, blend(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
 }
 
 // For targets that quantise one token at a time.

@@ -53,8 +53,9 @@ using LaneIndices = std::make_index_sequence<Pack::lanes>;
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return shuffle<(pick[I % 4] < 4 ? I / 4 * 4 + pick[I % 4] : Pack::lanes + I / 4 * 4 + pick[I % 4] - 4)...>(a, b);
+  return [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
+    return shuffle<(pick[Lane % 4] < 4 ? Lane / 4 * 4 + pick[Lane % 4]
+                                       : Pack::lanes + Lane / 4 * 4 + pick[Lane % 4] - 4)...>(a, b);
   }(LaneIndices<Pack>{});
 }
 
@@ -62,16 +63,16 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return shuffle<(I / (n / 2) * n + pick[I % (n / 2) / 4] * 4 + I % 4)...>(a, b);
+  return [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
+    return shuffle<(Lane / (n / 2) * n + pick[Lane % (n / 2) / 4] * 4 + Lane % 4)...>(a, b);
   }(LaneIndices<Pack>{});
 }
 
 // Lane i is lane (i + By) % lanes of `a`.
 template <std::size_t By, class Pack>
 LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return shuffle<((I + By) % Pack::lanes)...>(a, a);
+  return [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
+    return shuffle<((Lane + By) % Pack::lanes)...>(a, a);
   }(LaneIndices<Pack>{});
 }
 
@@ -83,9 +84,9 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   LADON_UNROLL
   for (std::size_t i = 0; i < n / Width / 2; ++i) {
     const Pack a = row[2 * i], b = row[2 * i + 1];
-    row[i] = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return shuffle<(I % (2 * Width) < Width ? I : n + I - Width)...>(a, b) +
-             shuffle<(I % (2 * Width) < Width ? I + Width : n + I)...>(a, b);
+    row[i] = [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
+      return shuffle<(Lane % (2 * Width) < Width ? Lane : n + Lane - Width)...>(a, b) +
+             shuffle<(Lane % (2 * Width) < Width ? Lane + Width : n + Lane)...>(a, b);
     }(LaneIndices<Pack>{});
   }
 }
@@ -257,7 +258,7 @@ struct XsimdPack {
       return Batch(_mm512_maskz_fmadd_ps(elsewhere, a.batch, b.batch, c.batch));
     }
 #endif
-    return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
+    return blend(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
   // xsimd only estimates square roots on 64-bit Arm.
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
@@ -266,21 +267,21 @@ struct XsimdPack {
 
   // The intrinsics keep the order of operands (array.hpp), which differs between versions of xsimd. On WebAssembly, V8
   // compiles pmax and pmin with swapped operands to one instruction each, and _mm_max_ps to four.
-  friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE XsimdPack maximum(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmax(b.batch, a.batch));
 #elif defined(__SSE2__)
     LADON_X86(max_ps, a.batch, b.batch);
 #endif
-    LADON_NEON_OR(Batch(vmaxq_f32(a.batch, b.batch)), xsimd::max(a.batch, b.batch));
+    LADON_NEON_OR(Batch(vmaxq_f32(a.batch, b.batch)), (xsimd::max)(a.batch, b.batch));
   }
-  friend LADON_INLINE XsimdPack min(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE XsimdPack minimum(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmin(b.batch, a.batch));
 #elif defined(__SSE2__)
     LADON_X86(min_ps, a.batch, b.batch);
 #endif
-    LADON_NEON_OR(Batch(vminq_f32(a.batch, b.batch)), xsimd::min(a.batch, b.batch));
+    LADON_NEON_OR(Batch(vminq_f32(a.batch, b.batch)), (xsimd::min)(a.batch, b.batch));
   }
   friend LADON_INLINE Mask operator<(const XsimdPack& a, const XsimdPack& b) noexcept {
     LADON_NEON_OR(Mask(vcltq_f32(a.batch, b.batch)), a.batch < b.batch);
@@ -291,13 +292,13 @@ struct XsimdPack {
   friend LADON_INLINE Mask operator==(const XsimdPack& a, const XsimdPack& b) noexcept {
     LADON_NEON_OR(Mask(vceqq_f32(a.batch, b.batch)), a.batch == b.batch);
   }
-  friend LADON_INLINE XsimdPack select(const Mask& where, const XsimdPack& a, const XsimdPack& b) noexcept {
-    LADON_NEON_OR(Batch(vbslq_f32(where, a.batch, b.batch)), xsimd::select(where, a.batch, b.batch));
+  friend LADON_INLINE XsimdPack blend(const Mask& where, const XsimdPack& a, const XsimdPack& b) noexcept {
+    LADON_NEON_OR(Batch(vbslq_f32(where, a.batch, b.batch)), (xsimd::select)(where, a.batch, b.batch));
   }
 
   friend LADON_INLINE XsimdPack copy_sign(const XsimdPack& a, const XsimdPack& b) noexcept {
     LADON_NEON_OR(Batch(vbslq_f32(vdupq_n_u32(0x80000000u), b.batch, a.batch)),
-                  xsimd::bitwise_or(xsimd::abs(a.batch), xsimd::bitwise_and(b.batch, Batch(-0.0f))));
+                  xsimd::bitwise_or((xsimd::abs)(a.batch), xsimd::bitwise_and(b.batch, Batch(-0.0f))));
   }
   friend LADON_INLINE XsimdPack low_bits_to_exponent(const XsimdPack& a) noexcept {
     LADON_NEON_OR(Batch(vreinterpretq_f32_s32(vshlq_n_s32(vreinterpretq_s32_f32(a.batch), 23))),
@@ -357,10 +358,10 @@ struct XsimdPack {
   }
 
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
-    XsimdPack largest = max(a, rotate_lanes_down<1>(a));
-    largest = max(largest, rotate_lanes_down<2>(largest));
-    if constexpr (N > 4) largest = max(largest, rotate_lanes_down<4>(largest));
-    if constexpr (N > 8) largest = max(largest, rotate_lanes_down<8>(largest));
+    XsimdPack largest = maximum(a, rotate_lanes_down<1>(a));
+    largest = maximum(largest, rotate_lanes_down<2>(largest));
+    if constexpr (N > 4) largest = maximum(largest, rotate_lanes_down<4>(largest));
+    if constexpr (N > 8) largest = maximum(largest, rotate_lanes_down<8>(largest));
     return largest.batch.get(0);
   }
   friend LADON_INLINE float reduce_add(const XsimdPack& a) noexcept {
