@@ -50,7 +50,7 @@ class NetworkOf final : public Network {
  public:
   explicit NetworkOf(const Checkpoint& checkpoint) : embedding_(checkpoint.embedding) {
     for (std::size_t i = 0; i < layer_count; ++i) wire(checkpoint.layers[i], weights_.layers[i]);
-    weights_.norm = {checkpoint.final_norm, norm_epsilon};
+    weights_.norm = {.weight = checkpoint.final_norm, .epsilon = norm_epsilon};
   }
 
   void clear() noexcept override {
@@ -90,8 +90,8 @@ class NetworkOf final : public Network {
     convert(from.gate, to.gate);
     convert(from.up, to.linear1);
     convert(from.down, to.linear2);
-    to.norm1 = {from.attention_norm, norm_epsilon};
-    to.norm2 = {from.feed_forward_norm, norm_epsilon};
+    to.norm1 = {.weight = from.attention_norm, .epsilon = norm_epsilon};
+    to.norm2 = {.weight = from.feed_forward_norm, .epsilon = norm_epsilon};
   }
   template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B, class Precision>
   void convert(const float* from, ladon::Linear<Out, In, O, B, Precision>& to) {

@@ -72,7 +72,8 @@ inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
 // or NaN feature, otherwise 0.
 template <class Pack>
 struct FeatureRange {
-  Pack low = Pack::broadcast(0.0f), high = low, not_finite = low;
+  // With high = low, g++ 12 fails on arrays of this type in constant expressions.
+  Pack low = Pack::broadcast(0.0f), high = Pack::broadcast(0.0f), not_finite = Pack::broadcast(0.0f);
 
   LADON_INLINE constexpr void extend(const Pack& x) noexcept {
     low = minimum(x, low);
