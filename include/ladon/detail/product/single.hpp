@@ -112,6 +112,12 @@ LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance
   }
 }
 
+// The dot of a tile whose lanes are rows: unlike panels, weights need no alignment.
+template <class Pack>
+struct ColumnDot : vec::FloatDot<Pack> {
+  static LADON_INLINE constexpr Pack load(const float* weights) noexcept { return Pack::load(weights); }
+};
+
 // Computes Rows rows from row `first` on, Packs packs of Lanes rows at a time, and the rest with narrower packs. If the
 // columns of W are contiguous, a pack of rows lies in memory like a pack of tokens, and the features like weights, so
 // that a tile of one row computes the product (detail/product/tile.hpp).
@@ -136,7 +142,7 @@ LADON_INLINE constexpr void consecutive_rows(auto w, const auto* in, std::size_t
       for (std::size_t v = 0; v < Packs; ++v) store(row + v * Lanes, Pack::add_rows(products[v]));
     } else {
       static_assert(Matrix::row_stride == 1);
-      MicroKernel<EachPack<vec::FloatDot<Pack>, Lanes>, 1, Packs> tile(
+      MicroKernel<EachPack<ColumnDot<Pack>, Lanes>, 1, Packs> tile(
           [](std::size_t, std::size_t) LADON_INLINE_LAMBDA { return Pack::broadcast(0.0f); });
       tile.template accumulate<Matrix::inner_stride>(Inner, WeightMatrix<Feature, Inner, 1>{in}, rows.data);
       tile.finish([&](std::size_t, std::size_t v, const Pack& sum)
