@@ -88,8 +88,8 @@ constexpr bool valid() noexcept {
   return true;
 }
 
-// The first `queries` queries and the first `keys` keys of a call are active. A call neither reads the rows of inactive
-// tokens nor writes rows of `y` for inactive queries. Lengths do not change the layout of an array.
+// The first `queries` queries and the first `keys` keys of a call are active. Rows of inactive tokens are neither read
+// nor written. Lengths do not change the layout of an array.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;

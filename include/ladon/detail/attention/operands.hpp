@@ -153,9 +153,7 @@ struct QueryBlockForm {
 //
 // If the number of features or keys is odd, the second number of the last pair is 0.
 //
-// The sum of the softmax adds the rounded weights. With rounding errors e_k of the weights p_k, values v_k and output
-// o, the error of the output is then (sum of e_k (v_k - o)) / (sum of p_k). It is 0 if all values are equal. With exact
-// weights in the sum, the error (sum of e_k v_k) / (sum of p_k) would grow with the mean of the values.
+// The sum of the softmax adds the rounded weights. Otherwise, the error would grow with the mean of the values.
 
 // A view of the keys or the values of a head, in pairs.
 struct PairPanels {

@@ -103,8 +103,7 @@ struct Affine {
 // number other than 0, with incomplete results. Otherwise returns 0.
 //
 // A result takes 93 instructions (g++ 12, from C++: 126). The product is truncated to 31 bits, so small sums are first
-// shifted left: without, the error was 2^-10 of the result with sparse weights; with, at most 0.45 * 2^-24 * (3
-// |product| + |result|).
+// shifted left. The error is at most 0.45 * 2^-24 * (3 |product| + |result|).
 //     r4            |sum|, then the product and the result: r4 * 2^(r7 - 127 - 29)
 //     r6            0, or -1 if r4 belongs to a negative number
 //     r8, r9, r10   the upper 16 and the lower 8 bits of the mantissa of factors[t], and the exponent of factors[t]

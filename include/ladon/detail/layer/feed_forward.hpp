@@ -10,8 +10,8 @@
 //     out      [panels][model][width]   residual, updated in place; `in` and `out` may be the same array
 //
 // Each weight that is read serves n panels, because W1 and W2 are often too large for the caches. `hidden` has room for
-// the features of about one panel, so they are computed in chunks of 1/n of the features. The order of additions is the
-// same as with a single chunk. With int8 weights, one scale quantises all hidden features of a token: n is 1.
+// about one panel, so it holds chunks of 1/n of the features. The order of additions is that of a single chunk. With
+// int8 weights, one scale quantises all hidden features of a token: n is 1.
 #pragma once
 
 #include <cstddef>

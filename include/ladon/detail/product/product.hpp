@@ -181,9 +181,9 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
   }
 }
 
-// Computes the product for several tokens. Each tile is computed for all panels before the next tile begins. A function
-// of its own; the loops are not a lambda of for_row_tiles, because g++ optimises each function that it inlines. Takes
-// the epilogue by reference: g++ copies two members with one load, which has to wait for the stores of both.
+// Computes the product for several tokens. Each tile is computed for all panels before the next tile begins. The loops
+// are not a lambda of for_row_tiles: g++ optimises each function that it inlines. Takes the epilogue by reference: g++
+// copies two members with one load, which has to wait for the stores of both.
 template <class P, class Weights, class In, class Epilogue>
 LADON_PRODUCT constexpr void product(Weights LADON_ARGUMENT w, In in, std::size_t panels, const Epilogue& epilogue,
                                      Reading reading) noexcept {
