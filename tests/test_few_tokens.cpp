@@ -1,5 +1,5 @@
 // Tests shapes with at most half as many tokens as a vector register has lanes. The innermost loop of a product then
-// computes several steps at once, side by side in one register (detail/product/tile_steps.hpp). Each step adds one term
+// computes several steps at once, side by side in one register (detail/product/tile_dots.hpp). Each step adds one term
 // to each sum. For some sums, the number of terms is not a multiple of the number of steps. The tests also cover every
 // number of rows that the loop can compute, and models so wide that the kernel prefetches rows of weights.
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // Tests shapes with 17 to 24 queries or keys, and with a model of at least 128 features. On AVX-512, these tokens are
 // processed in three vectors of 8 lanes (`panel_layout` in detail/vec/choose.hpp). Such a vector fills half a
-// register, so a matrix product computes two steps at once, one in each half (detail/product/tile_steps.hpp). On other
+// register, so a matrix product computes two steps at once, one in each half (detail/product/tile_dots.hpp). On other
 // targets, the vectors fill whole registers.
 #include <doctest/doctest.h>
 

@@ -3,17 +3,17 @@
 // queries, keys and values. The output of each head is softmax(mask(scale * Q K^T)) V. Arrays have the layout
 // [heads][tokens][width], like one batch element of PyTorch's scaled_dot_product_attention.
 //
-// Implementation: detail/attention/given.hpp.
+// Implementation: detail/attention/without_projections.hpp.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/detail/attention/capture.hpp>
-#include <ladon/detail/attention/given.hpp>
+#include <ladon/detail/attention/without_projections.hpp>
 #include <ladon/detail/layer/model_types.hpp>
-#include <ladon/detail/panel/call_memory.hpp>
+#include <ladon/detail/panel/call_checks.hpp>
 #include <ladon/detail/panel/workspace.hpp>
-#include <ladon/options.hpp>
+#include <ladon/run_options.hpp>
 #include <ladon/threads.hpp>
 #include <ladon/views.hpp>
 

@@ -6,7 +6,7 @@
 //     LADON_EXPECTS(condition, message, caller, {{"name", value}, {"another name", another_value}})
 #pragma once
 
-#include <ladon/detail/config/messages.hpp>
+#include <ladon/detail/config/errors.hpp>
 
 #if LADON_CHECKED
 #define LADON_EXPECTS(condition, message, ...) \

@@ -17,7 +17,7 @@
 #include <ladon/detail/layer/model_types.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
 #include <ladon/key_value_cache.hpp>
-#include <ladon/options.hpp>
+#include <ladon/run_options.hpp>
 #include <ladon/stack.hpp>
 #include <ladon/threads.hpp>
 #include <ladon/views.hpp>

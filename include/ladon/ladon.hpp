@@ -12,9 +12,9 @@
 #include <ladon/mask.hpp>
 #include <ladon/model.hpp>
 #include <ladon/multi_head_attention.hpp>
-#include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/quantise.hpp>
+#include <ladon/run_options.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/stack.hpp>

@@ -15,10 +15,10 @@
 #include <ladon/detail/attention/cached.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/model_types.hpp>
-#include <ladon/detail/panel/call_memory.hpp>
+#include <ladon/detail/panel/call_checks.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
-#include <ladon/options.hpp>
+#include <ladon/run_options.hpp>
 #include <ladon/threads.hpp>
 #include <ladon/views.hpp>
 
@@ -32,12 +32,12 @@ namespace LADON_NAMESPACE {
 //     extend(x, cache, ...)       attention of x to all earlier tokens of a text and to x itself
 //
 // These rules also hold for layers and stacks:
-// - Lengths: a call neither reads inactive tokens nor writes the rows of `y` for inactive queries (options.hpp).
+// - Lengths: a call neither reads inactive tokens nor writes the rows of `y` for inactive queries (run_options.hpp).
 // - Aliasing: `y` may be `x`. Otherwise, an array that a call writes must not overlap with another argument.
 // - Memory: `memory` is a workspace, or a part of a team's workspace (threads.hpp). Each concurrent call needs its own.
 // - Errors: a length above the length in the shape, or a full cache, breaks a precondition (checks.hpp).
 // - Masks: if the mask hides every key from a query, the attention adds only the bias of the output projection.
-// - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (options.hpp).
+// - Capture: a Map receives the attention weights, a Capture<G> the result of stage G (run_options.hpp).
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::vec::NativeVectors>

@@ -12,7 +12,7 @@
 
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/stack_steps.hpp>
-#include <ladon/options.hpp>
+#include <ladon/run_options.hpp>
 #include <ladon/threads.hpp>
 
 namespace LADON_NAMESPACE {

@@ -132,7 +132,7 @@ int main(int, char** arguments) {
     std::fprintf(stderr, "%zu queries, unchecked\n", ladon_test::unchecked_queries());
     ladon_test::queries_of_too_many();
   }
-  if (broken == "unknown_caller") {  // without an initialiser, the message names options.hpp instead of the caller
+  if (broken == "unknown_caller") {  // without an initialiser, the message names run_options.hpp instead of the caller
     Attention<Unmasked>::Options options;
     options.keys = 5;
     run<Unmasked>(options);

@@ -17,7 +17,7 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// Multiplies numbers in natural units (options.hpp) by log2(e). -inf stays -inf and hides the key. Finite numbers
+// Multiplies numbers in natural units (run_options.hpp) by log2(e). -inf stays -inf and hides the key. Finite numbers
 // stay finite, such as the lowest float, which Hugging Face uses instead of -inf. +inf becomes the largest float.
 template <class Pack>
 LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
@@ -122,7 +122,7 @@ struct BoundAdditive {
   }
 };
 
-// Adds an element of `values` to each score: score = scale * q . k + value, in natural units (options.hpp).
+// Adds an element of `values` to each score: score = scale * q . k + value, in natural units (run_options.hpp).
 // `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides the key, and +inf
 // counts as the largest float. A null pointer, which is the default, adds nothing.
 //
@@ -202,7 +202,7 @@ inline constexpr std::array<float, Heads> default_slopes = [] {
   return slopes;
 }();
 
-// Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (options.hpp). ALiBi
+// Adds slope * (j - (i + `offset`)) to the score of query i and key j, in natural units (run_options.hpp). ALiBi
 // hides no key. `slopes` [heads] has one slope for each head. A null pointer, the default, means default_slopes.
 struct Alibi {
   template <Shape S>

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include <ladon/detail/panel/rows.hpp>
-#include <ladon/options.hpp>
+#include <ladon/run_options.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
@@ -58,7 +58,7 @@ struct CaptureRows {
   }
 };
 
-// Captures the scores of a query block at stage G (options.hpp).
+// Captures the scores of a query block at stage G (run_options.hpp).
 template <Stage G>
 struct CaptureScoreRows {
   static constexpr bool weights = false, scores = true;
@@ -68,7 +68,7 @@ struct CaptureScoreRows {
   std::size_t stride;
 
   // Copies the scores `s` [keys][Width] of the keys `range`, times `unit`, which converts them into natural units
-  // (options.hpp).
+  // (run_options.hpp).
   template <std::size_t Width>
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {

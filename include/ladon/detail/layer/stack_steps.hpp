@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <ladon/detail/layer/encoder_steps.hpp>
-#include <ladon/detail/panel/call_memory.hpp>
+#include <ladon/detail/panel/call_checks.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/panel/call_memory.hpp>
+#include <ladon/detail/panel/call_checks.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/shape.hpp>

@@ -24,8 +24,8 @@
 #include <ladon/detail/product/epilogue.hpp>
 #include <ladon/detail/product/single.hpp>
 #include <ladon/detail/product/tile.hpp>
-#include <ladon/detail/product/tile_steps.hpp>
-#include <ladon/detail/product/weights.hpp>
+#include <ladon/detail/product/tile_dots.hpp>
+#include <ladon/detail/product/tile_weights.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
 namespace LADON_NAMESPACE::detail {

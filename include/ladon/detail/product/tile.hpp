@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The micro-kernel computes one tile of a product: Rows rows of Packs packs of sums, which stay in registers. Its
-// loops run over the inner index, in steps of a dot (detail/vec/dot.hpp, detail/product/tile_steps.hpp):
+// loops run over the inner index, in steps of a dot (detail/vec/dot.hpp, detail/product/tile_dots.hpp):
 //     sum[r][v] += products of the weights of row r and the features of pack v
 //
 // The arguments of the loop:
@@ -15,7 +15,7 @@
 
 #include <ladon/detail/cortex_m/engine.hpp>
 #include <ladon/detail/panel/rows.hpp>
-#include <ladon/detail/product/tile_steps.hpp>
+#include <ladon/detail/product/tile_dots.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
 // On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled. One call for each

@@ -210,7 +210,7 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack operator/(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] / b.lane[i]; });
   }
-  // Rounded once if fma_is_fused (scalar.hpp) is true, otherwise twice.
+  // Rounded once if fma_is_fused is true, otherwise twice.
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
   }

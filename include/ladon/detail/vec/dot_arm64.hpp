@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 product on 64-bit Arm. SDOT and SMLAL multiply features by one lane of a register of weights,
-// which holds several steps. SMMLA multiplies eight weights of two rows by eight features of two tokens. A tile
-// interleaves the features of two steps for SMMLA when it loads them, so panels have the same layout.
+// One step of an int8 or bfloat16 product on 64-bit Arm. SDOT and SMLAL multiply features by one lane of a register of
+// weights, which holds several steps. SMMLA multiplies eight weights of two rows by eight features of two tokens. A
+// tile interleaves the features of two steps for SMMLA when it loads them, so panels have the same layout.
 #pragma once
 
 #include <arm_neon.h>
@@ -175,7 +175,7 @@ struct TupleDot<BFloat16, XsimdPack<4>> {
     first = load_row(row), second = load_row(next_row);
     interleave_halves(first, second);
   }
-  // volatile, for the reason of add_matrix in dot_arm64.hpp.
+  // volatile, as in add_matrix.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     float32x4_t total = sum.batch;
     asm volatile("bfmmla %0.4s, %1.8h, %2.8h" : "+w"(total) : "w"(weights), "w"(x));

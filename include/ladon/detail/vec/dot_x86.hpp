@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of an int8 product on x86, for registers of 128, 256 and 512 bits. With VNNI, vpdpbusd multiplies four
-// unsigned features by four signed weights in each 32-bit lane, and adds the products without saturation. Without VNNI,
-// vpmaddwd multiplies a pair of 16-bit features by a pair of weights, and returns the sum of both products.
+// One step of an int8 or bfloat16 product on x86, for registers of 128, 256 and 512 bits. With VNNI, vpdpbusd
+// multiplies four unsigned features by four signed weights in each 32-bit lane, and adds the products without
+// saturation. Without VNNI, vpmaddwd multiplies a pair of 16-bit features by a pair of weights, and returns the sum of
+// both products.
 #pragma once
 
 #include <array>

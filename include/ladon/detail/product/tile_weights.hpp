@@ -11,7 +11,7 @@
 #include <ladon/detail/panel/product_input.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/product/tile.hpp>
-#include <ladon/detail/product/tile_steps.hpp>
+#include <ladon/detail/product/tile_dots.hpp>
 #include <ladon/detail/vec/load_as_float.hpp>
 
 namespace LADON_NAMESPACE::detail {

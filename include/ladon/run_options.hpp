@@ -8,7 +8,7 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/config/compiler.hpp>
-#include <ladon/detail/config/messages.hpp>
+#include <ladon/detail/config/errors.hpp>
 #include <ladon/position.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
@@ -81,7 +81,7 @@ struct Capture {
 }  // namespace LADON_NAMESPACE
 
 // LADON_REJECT_MISTAKES(message, run, "x, y", X, const Workspace&) declares two overloads of `run`
-// (detail/config/messages.hpp). The first gives `message` for options that do not compile, such as a misspelt name: its
+// (detail/config/errors.hpp). The first gives `message` for options that do not compile, such as a misspelt name: its
 // ellipsis accepts any options. Valid calls prefer the correct overload, whose memory is not const. The second rejects
 // all other calls.
 #define LADON_MISTAKEN_OPTIONS                                                                                       \

@@ -18,7 +18,7 @@
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/vec/choose.hpp>
 #include <ladon/detail/vec/dot.hpp>
-#include <ladon/detail/vec/fold.hpp>
+#include <ladon/detail/vec/few_tokens.hpp>
 
 namespace LADON_NAMESPACE::detail {
 

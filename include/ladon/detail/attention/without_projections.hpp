@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include <ladon/detail/attention/block.hpp>
-#include <ladon/detail/panel/call_memory.hpp>
+#include <ladon/detail/panel/call_checks.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/shape.hpp>
