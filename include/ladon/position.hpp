@@ -83,7 +83,8 @@ constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double ba
     const double share = -2.0 * static_cast<double>(pair) / Width;
     const double frequency = detail::vec::exp_double(share * detail::vec::log_double(base)) / scaling;
     for (std::size_t position = 0; position < Positions; ++position) {
-      const auto rotation = detail::vec::cosine_and_sine(static_cast<double>(position) * frequency);
+      const auto rotation =
+          detail::vec::cosine_and_sine(detail::vec::unfused(static_cast<double>(position) * frequency));
       table.cosine[pair][position] = static_cast<float>(rotation.cosine);
       table.sine[pair][position] = static_cast<float>(rotation.sine);
     }

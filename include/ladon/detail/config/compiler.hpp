@@ -90,6 +90,14 @@
 #define LADON_INT8_TILE_LAMBDA
 #endif
 
+// Begins a function whose sums and products keep their order, whatever the flags and pragmas of the program allow
+// (settings.hpp). Intrinsics do not keep it.
+#if defined(__clang__)
+#define LADON_AS_WRITTEN _Pragma("clang fp reassociate(off)")
+#else
+#define LADON_AS_WRITTEN
+#endif
+
 namespace LADON_NAMESPACE {
 
 // std::bit_cast, which the libc++ of Emscripten 3.1.6 lacks.

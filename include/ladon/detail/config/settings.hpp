@@ -18,14 +18,14 @@
 #endif
 
 // 1: results are bit-identical on all targets. Products are rounded before additions, and sums have one order. This
-// needs -ffp-contract=off, no wider results, and no flushing of subnormals.
+// needs no wider results, no flushing of subnormals, and a compiler that fuses nothing (vec::unfused).
 #if !defined(LADON_DETERMINISTIC)
 #define LADON_DETERMINISTIC 0
 #endif
 
 // Flags that change the meaning of float arithmetic. A masked score is -inf. x + 1.5 * 2^23 - 1.5 * 2^23 rounds x to an
-// integer, if the compiler keeps the order and each sum is a float. Not every compiler has a macro for a change of the
-// order: vec::in_order.
+// integer, if the compiler keeps the order and each sum is a float. clang++ has no macro for
+// another order: LADON_AS_WRITTEN.
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
 #error \
     "ladon: compile without -ffast-math (-Ofast, /fp:fast); a masked score is -inf, and the flag assumes that there is none"
@@ -33,7 +33,7 @@
 #error "ladon: compile without -ffinite-math-only; a masked score is -inf, and the flag assumes that there is none"
 #elif defined(__ASSOCIATIVE_MATH__)
 #error \
-    "ladon: compile without -fassociative-math (-funsafe-math-optimizations); numbers are rounded by sums whose order it changes"
+    "ladon: compile without -fassociative-math (-funsafe-math-optimizations, -ffast-math); it changes the order of sums that round"
 #endif
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "ladon: each sum must be rounded to float; on 32-bit x86 compile with -msse2 -mfpmath=sse"

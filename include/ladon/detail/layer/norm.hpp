@@ -165,7 +165,7 @@ constexpr void normalize_single_token(const float* in, const AnyNorm& norm, floa
     return x;
   };
   const float squares = sum_of<Pack, features>(in, [&](const Pack& x) { return deviation(x) * deviation(x); });
-  const float variance = inverse_features * squares + epsilon;
+  const float variance = vec::unfused(inverse_features * squares) + epsilon;
   if (rescalings > 0 && !(least_variance <= variance && variance <= most_variance)) {
     return normalize_rescaled_token<Simd>(in, norm, epsilon, variance, out, rescalings - 1);
   }

@@ -17,6 +17,27 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
+// Returns a product. In deterministic builds, -ffp-contract=fast cannot fuse it with a sum.
+template <class T>
+LADON_INLINE constexpr T unfused(T product) noexcept {
+#if LADON_DETERMINISTIC && defined(__GNUC__)
+  if (!__builtin_is_constant_evaluated()) {
+#if defined(__AVX512F__)
+    asm("" : "+v"(product));
+#elif defined(__FMA__) || defined(__FMA4__)
+    asm("" : "+x"(product));
+#elif defined(__aarch64__)
+    asm("" : "+w"(product));
+#elif defined(__riscv_flen)
+    if constexpr (sizeof(T) * 8 <= __riscv_flen) asm("" : "+f"(product));
+#elif defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4)
+    if constexpr (sizeof(T) == sizeof(float)) asm("" : "+t"(product));
+#endif
+  }
+#endif
+  return product;
+}
+
 // Returns a * b + c with one rounding, for constant evaluation. The product is exact in double, and the sum is rounded
 // to odd (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 constexpr float fma_exact(float a, float b, float c) noexcept {
@@ -47,6 +68,7 @@ inline constexpr bool fma_is_up_to_the_engine = false;
 #endif
 
 LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
+  LADON_AS_WRITTEN
   if constexpr (fma_is_fused) {
     if (std::is_constant_evaluated()) return fma_exact(a, b, c);
     return __builtin_fmaf(a, b, c);
@@ -57,7 +79,7 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
           wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0);
     }
 #endif
-    return a * b + c;
+    return unfused(a * b) + c;
   }
 }
 
@@ -199,13 +221,13 @@ struct ArrayPack {
 
   // Correctly rounded, but Helium and 32-bit NEON flush subnormals, and 32-bit NEON estimates quotients and roots.
   friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] + b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { LADON_AS_WRITTEN return a.lane[i] + b.lane[i]; });
   }
   friend LADON_INLINE constexpr ArrayPack operator-(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] - b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { LADON_AS_WRITTEN return a.lane[i] - b.lane[i]; });
   }
   friend LADON_INLINE constexpr ArrayPack operator*(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] * b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { LADON_AS_WRITTEN return unfused(a.lane[i] * b.lane[i]); });
   }
   friend LADON_INLINE constexpr ArrayPack operator/(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] / b.lane[i]; });

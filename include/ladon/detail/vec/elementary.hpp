@@ -240,9 +240,9 @@ LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
 constexpr double exp_double(double x) noexcept {
   constexpr double ln2 = 0.693147180559945309417;
   const auto n = static_cast<int>(x / ln2 + (x < 0 ? -0.5 : 0.5));
-  const double rest = x - n * ln2;
+  const double rest = x - unfused(n * ln2);
   double sum = 1, term = 1;
-  for (int i = 1; i < 20; ++i) sum += term *= rest / i;
+  for (int i = 1; i < 20; ++i) sum += unfused(term *= rest / i);
   return sum * ladon::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
 }
 
@@ -255,7 +255,7 @@ constexpr double log_double(double x) noexcept {
   const double z = (m - 1) / (m + 1);
   double sum = 0, power = z;
   for (int i = 1; i < 40; i += 2, power *= z * z) sum += power / i;
-  return 2 * sum + n * 0.693147180559945309417;
+  return 2 * sum + unfused(n * 0.693147180559945309417);
 }
 
 struct CosineAndSine {
@@ -268,11 +268,11 @@ constexpr CosineAndSine cosine_and_sine(double angle) noexcept {
   // `first` is exact for `quarter` up to 2^20.
   constexpr double first = 1.57079632673412561417, second = 6.07710050650619224932e-11;
   const auto quarter = static_cast<std::int64_t>(angle / (first + second) + 0.5);
-  const double x = (angle - static_cast<double>(quarter) * first) - static_cast<double>(quarter) * second;
+  const double x = (angle - static_cast<double>(quarter) * first) - unfused(static_cast<double>(quarter) * second);
   double cosine = 1, sine = x, even = 1, odd = x;
   for (int i = 2; i < 22; i += 2) {
-    cosine += even *= -x * x / (i * (i - 1));
-    sine += odd *= -x * x / (i * (i + 1));
+    cosine += unfused(even *= -x * x / (i * (i - 1)));
+    sine += unfused(odd *= -x * x / (i * (i + 1)));
   }
   switch (quarter % 4) {
     case 0:

@@ -138,6 +138,16 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
 #define LADON_NEON_OR(neon, other) return other
 #endif
 
+// Returns a + b, a - b or a * b, as written (compiler.hpp). xsimd and intrinsics have the flags of the command line.
+#if defined(__clang__)
+#define LADON_ARITHMETIC(operation, neon)                               \
+  LADON_AS_WRITTEN                                                      \
+  typedef float Floats __attribute__((vector_size(N * sizeof(float)))); \
+  return ladon::bit_cast<Batch>(ladon::bit_cast<Floats>(a.batch) operation ladon::bit_cast<Floats>(b.batch))
+#else
+#define LADON_ARITHMETIC(operation, neon) LADON_NEON_OR(Batch(neon(a.batch, b.batch)), a.batch operation b.batch)
+#endif
+
 // Returns the result of an x86 intrinsic for registers of N lanes: _mm_max_ps, _mm256_max_ps or _mm512_max_ps.
 #define LADON_X86(operation, ...)                               \
   if constexpr (N == 4) return _mm_##operation(__VA_ARGS__);    \
@@ -221,13 +231,18 @@ struct XsimdPack {
   }
 
   friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept {
-    LADON_NEON_OR(Batch(vaddq_f32(a.batch, b.batch)), a.batch + b.batch);
+    LADON_ARITHMETIC(+, vaddq_f32);
   }
   friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept {
-    LADON_NEON_OR(Batch(vsubq_f32(a.batch, b.batch)), a.batch - b.batch);
+    LADON_ARITHMETIC(-, vsubq_f32);
+  }
+  static LADON_INLINE XsimdPack multiply(const XsimdPack& a, const XsimdPack& b) noexcept {
+    LADON_ARITHMETIC(*, vmulq_f32);
   }
   friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept {
-    LADON_NEON_OR(Batch(vmulq_f32(a.batch, b.batch)), a.batch * b.batch);
+    const XsimdPack product = multiply(a, b);
+    if constexpr (LADON_DETERMINISTIC) return unfused(static_cast<typename Batch::register_type>(product.batch));
+    return product;
   }
   // xsimd 8.1 only estimates quotients on 64-bit Arm.
   friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
@@ -237,7 +252,7 @@ struct XsimdPack {
   // xsimd::fma computes a product and a sum for sixteen lanes (8.1) and for four lanes (AVX2).
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC
-    return a.batch * b.batch + c.batch;
+    return a * b + c;
 #else
 #if defined(__FMA__)
     LADON_X86(fmadd_ps, a.batch, b.batch, c.batch);
@@ -245,6 +260,8 @@ struct XsimdPack {
     if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd::fma 8.1 rounds twice
 #elif defined(__wasm_relaxed_simd__)
     if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
+#elif defined(__clang__) && !defined(__ARM_NEON)
+    return a * b + c;
 #endif
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
@@ -379,4 +396,5 @@ struct XsimdPack {
 
 }  // namespace LADON_NAMESPACE::detail::vec
 
+#undef LADON_ARITHMETIC
 #undef LADON_NEON_OR
