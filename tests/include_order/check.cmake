@@ -2,7 +2,7 @@
 # Checks the headers in INCLUDE (include/ladon) against the layers that the file LAYERS lists (layers.cmake):
 #   1. Each header belongs to exactly one layer.
 #   2. A header includes headers of Ladon from its own layer and from lower layers only. Includes have no cycle.
-#   3. No header outside detail/ opens the namespace detail, simd, assembly or target.
+#   3. No header outside detail/ opens the namespace detail, vec, assembly or target.
 #   4. No header outside isa_folders and isa_exempt names an instruction set, except in comments and string literals.
 # Prints every broken rule. Fails if a rule is broken.
 cmake_minimum_required(VERSION 3.25)
@@ -100,7 +100,7 @@ foreach(header IN LISTS headers)
     string(REGEX MATCHALL "[^A-Za-z0-9_]namespace[ \t\n]+[A-Za-z0-9_: \t\n]*{" opened "${code}")
     foreach(namespace IN LISTS opened)
       string(REGEX MATCHALL "[A-Za-z0-9_]+" names "${namespace}")
-      foreach(internal IN ITEMS detail simd assembly target)
+      foreach(internal IN ITEMS detail vec assembly target)
         if(internal IN_LIST names)
           broken("${header} opens the namespace ${internal}")
         endif()

@@ -115,8 +115,7 @@ constexpr NoCapture capture(NoCapture) noexcept {
   return {};
 }
 template <Shape S, Stage G>
-constexpr CaptureMap<S, std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>> capture(
-    Capture<G> map) noexcept {
+constexpr CaptureMap<S, RowsOf<G>> capture(Capture<G> map) noexcept {
   return {map.data};
 }
 template <Shape S>

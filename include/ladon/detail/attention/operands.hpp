@@ -164,9 +164,7 @@ struct PairPanels {
 template <class View>
 inline constexpr bool is_widened = !std::is_same_v<View, const float*> && !std::is_same_v<View, PairPanels>;
 
-LADON_INLINE constexpr std::size_t pairs_of(std::size_t count) noexcept { return (count + 1) / 2; }
-
-// Rounds the features of panels [panels][Features][Width] to pairs [panels][pairs_of(Features)][Width], in place.
+// Rounds the features of panels [panels][Features][Width] to pairs [panels][(Features + 1) / 2][Width], in place.
 template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
 LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noexcept {
   using Pairs = vec::BFloat16Pairs<Pack>;

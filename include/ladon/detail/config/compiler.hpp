@@ -33,7 +33,6 @@
 #endif
 // For functions that are called rarely, compiled for size.
 #define LADON_COLD LADON_NOINLINE __attribute__((cold))
-#define LADON_RESTRICT __restrict
 // For lambdas: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. g++ -Os called the lambda of each multiply-add
 // (Cortex-M7).
 #define LADON_INLINE_LAMBDA LADON_ALWAYS_INLINE
@@ -41,7 +40,6 @@
 #define LADON_INLINE inline
 #define LADON_NOINLINE
 #define LADON_COLD
-#define LADON_RESTRICT
 #define LADON_INLINE_LAMBDA
 #endif
 
