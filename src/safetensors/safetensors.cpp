@@ -5,7 +5,9 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
@@ -13,6 +15,8 @@
 #include <utility>
 
 #include "edit_distance.hpp"
+#include "floats.hpp"
+#include "other_files.hpp"
 
 namespace ladon::files {
 namespace {
@@ -28,7 +32,7 @@ constexpr std::size_t length_bytes = 8;
 constexpr std::uint64_t largest_header = 100'000'000;
 // A header {"name": {"shape": [..]}} has three levels. A fourth level is accepted, so that the error about a wrong
 // shape can name the tensor. More levels are rejected, because a hostile header could nest millions of levels.
-constexpr int deepest_header = 4;
+constexpr std::size_t deepest_header = 4;
 
 // Returns a value from a file as JSON text for messages. The text is ASCII with escapes, so that a file cannot send
 // control sequences to a terminal. A long text is truncated.
@@ -39,27 +43,47 @@ std::string shown_json(const json& value) {
   return text;
 }
 
-// Rejects duplicate keys and deep nesting. The format does not allow duplicate keys, but nlohmann::json accepts them
-// and keeps the last value.
-class StrictKeys {
+// Rejects duplicate keys and deep nesting. The format does not allow duplicate keys, but json::parse accepts them and
+// keeps the last value. This is a handler of json::sax_parse and no callback of json::parse, because with a callback,
+// the time of json::parse is quadratic in the number of tensors.
+class StrictKeys : public nlohmann::json_sax<json> {
  public:
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > deepest_header) throw Error("the header is nested too deeply");
-    if (event == json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == json::parse_event_t::object_end) keys_.pop_back();
-    if (event == json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
-      throw Error("the key " + shown_json(parsed) + " appears twice");
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(json::number_integer_t) override { return true; }
+  bool number_unsigned(json::number_unsigned_t) override { return true; }
+  bool number_float(json::number_float_t, const json::string_t&) override { return true; }
+  bool string(json::string_t&) override { return true; }
+  bool binary(json::binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return begin(); }
+  bool start_array(std::size_t) override { return begin(); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool key(json::string_t& name) override {
+    if (!keys_.back().insert(name).second) throw Error("the key " + shown_json(name) + " appears twice");
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
+
+ private:
+  bool begin() {
+    keys_.emplace_back();
+    if (keys_.size() > deepest_header) throw Error("the header is nested too deeply");
+    return true;
+  }
+  bool end() {
+    keys_.pop_back();
     return true;
   }
 
- private:
-  std::vector<std::set<std::string>> keys_;
+  std::vector<std::set<std::string>> keys_;  // of each open object; empty for an array
 };
 
 json parse_strictly(std::span<const std::byte> text) {
   const auto* begin = reinterpret_cast<const char*>(text.data());
   StrictKeys strict;
-  return json::parse(begin, begin + text.size(), std::ref(strict));
+  json::sax_parse(begin, begin + text.size(), &strict);
+  return json::parse(begin, begin + text.size());  // throws the errors of parse_error
 }
 
 // Appends the unsigned integers of a JSON list to `sizes`. Returns false if `values` is anything else than a list of
@@ -124,6 +148,8 @@ using files::in_quotes, files::json, files::length_bytes, files::largest_header,
 class File::Mapping : public files::MappedFile {
  public:
   using MappedFile::MappedFile;
+  mutable std::mutex mutex;
+  mutable std::map<std::string, std::string> kept;
 };
 
 File::File(const std::filesystem::path& file, Access access)
@@ -143,6 +169,8 @@ void File::read_header_length() {
     fail("expected the header's length in 8 bytes, found a file of " + std::to_string(bytes.size()));
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), length_bytes);
+  if (const auto kind = weights::kind_of_content(bytes); length > largest_header && !kind.empty())
+    fail("expected a safetensors file, found " + kind);
   const std::uint64_t largest = std::min(largest_header, std::uint64_t{bytes.size() - length_bytes});
   if (length > largest)
     fail("expected a header of at most " + std::to_string(largest) + " bytes, found a length of " +
@@ -214,26 +242,43 @@ std::span<const std::byte> File::bytes(const Tensor& tensor) const {
                                    static_cast<std::size_t>(tensor.end - tensor.begin));
 }
 
+const std::byte* File::kept(const std::string& key, const std::function<std::string()>& make) const {
+  const std::scoped_lock lock(mapping_->mutex);
+  auto found = mapping_->kept.find(key);
+  if (found == mapping_->kept.end()) found = mapping_->kept.emplace(key, make()).first;
+  return reinterpret_cast<const std::byte*>(found->second.data());
+}
+
 const std::byte* File::values(std::string_view name, std::string_view dtype, std::size_t element_bytes,
                               std::span<const std::size_t> shape) const {
   const auto found = tensors_.find(name);
-  if (found == tensors_.end()) fail(name, "expected a tensor of this name, found none" + similar_names(name));
+  if (found == tensors_.end()) {
+    const std::string kind = weights::kind_of_file(*this);
+    fail(name, "expected a tensor of this name, found none" + similar_names(name) + (kind.empty() ? "" : "; " + kind));
+  }
   const Tensor& tensor = found->second;
-  if (tensor.dtype != dtype) fail(name, "expected dtype " + std::string(dtype) + ", found " + in_quotes(tensor.dtype));
+  const bool is_widened = dtype == "F32" && (tensor.dtype == "F16" || tensor.dtype == "BF16");
+  if (tensor.dtype != dtype && !is_widened)
+    fail(name, "expected dtype " + std::string(dtype) + ", found " + in_quotes(tensor.dtype));
   if (!std::ranges::equal(tensor.shape, shape))
     fail(name, "expected shape " + shown({shape.begin(), shape.end()}) + ", found " + shown(tensor.shape));
 
   // The product of the extents cannot overflow, because `shape` equals the shape that the program requested. A hostile
   // file does not determine the extents.
-  const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), element_bytes, std::multiplies<>());
-  if (tensor.end - tensor.begin != bytes)
-    fail(name,
-         "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(tensor.end - tensor.begin));
-  const std::size_t offset = data_begin_ + static_cast<std::size_t>(tensor.begin);
-  if (offset % element_bytes != 0)
-    fail(name, "expected data that begins at a multiple of " + std::to_string(element_bytes) + " bytes, found byte " +
-                   std::to_string(offset) + " of the file");
-  return this->bytes(tensor).data();
+  const std::size_t width = is_widened ? 2 : element_bytes;
+  const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), width, std::multiplies<>());
+  const auto found_bytes = this->bytes(tensor);
+  if (found_bytes.size() != bytes)
+    fail(name, "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(found_bytes.size()));
+  if (!is_widened && (data_begin_ + tensor.begin) % element_bytes == 0) return found_bytes.data();
+  return kept(std::string(dtype).append(" ").append(name), [&] {
+    std::string copy;
+    if (is_widened)
+      weights::append_floats(tensor.dtype, found_bytes, copy);
+    else
+      copy.assign(reinterpret_cast<const char*>(found_bytes.data()), bytes);
+    return copy;
+  });
 }
 
 std::string File::similar_names(std::string_view name) const {

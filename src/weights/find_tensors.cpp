@@ -6,6 +6,7 @@
 
 #include "floats.hpp"
 #include "int8_weights.hpp"
+#include "other_files.hpp"
 #include "problems.hpp"
 #include "suggestions.hpp"
 #include "tensor_size.hpp"
@@ -98,11 +99,21 @@ const Convention& best_convention(const Safetensors& file, const Spec& spec, con
       conventions(), {}, [&](const Convention& convention) { return count_present(file, spec, convention, prefix); });
 }
 
+// Returns what the file has below the prefix: a text for the error about a file without tensors of the kernel.
+std::string what_is_below(const Safetensors& file, const std::string& prefix) {
+  const std::string beginning = prefix.empty() ? "" : prefix + ".";
+  const auto first = file.tensors().lower_bound(beginning);
+  if (first == file.tensors().end() || !first->first.starts_with(beginning))
+    return "nothing below prefix " + in_quotes(prefix);
+  return "no tensor below prefix " + in_quotes(prefix) + " has a name that is searched; the first is " +
+         in_quotes(first->first);
+}
+
 // Returns the error for a file in which no tensor of the kernel was found: one line that names the searched tensors,
 // instead of one line for each tensor of the kernel.
-std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
+std::string wrong_prefix(const Safetensors& file, const Spec& spec, const std::string& prefix) {
   const Member& first = spec.members.front();
-  std::string text = first.name + " and all others: nothing below prefix " + in_quotes(prefix) + "; tried";
+  std::string text = first.name + " and all others: " + what_is_below(file, prefix) + "; tried";
   for (const Convention& convention : conventions()) {
     const auto tried = sources(spec, first, convention, prefix);
     if (tried.empty()) continue;
@@ -183,13 +194,14 @@ std::size_t count_present(const Safetensors& file, const Spec& spec, const Conve
   }));
 }
 
-Found find_tensors(const Safetensors& file, const std::string& file_name, const Spec& spec, const std::string& prefix) {
+Found find_tensors(const Safetensors& file, const std::string& file_name, const Spec& spec, const std::string& given) {
+  const std::string prefix = given.ends_with('.') ? given.substr(0, given.size() - 1) : given;
   const Convention& convention = best_convention(file, spec, prefix);
   const std::size_t count = count_present(file, spec, convention, prefix);
   Found found{{}, convention.title, {}};
   std::vector<std::string> problems;
   if (count == 0) {
-    problems.push_back(wrong_prefix(spec, prefix));
+    problems.push_back(wrong_prefix(file, spec, prefix));
   } else {
     const SourceCheck check(file, problems);
     for (const Member& member : spec.members)
@@ -197,7 +209,8 @@ Found find_tensors(const Safetensors& file, const std::string& file_name, const 
         check(member, found.members.back());
   }
   if (count < spec.members.size())
-    if (const auto others = other_prefixes(file, spec, prefix, count); !others.empty()) problems.push_back(others);
+    for (const auto& text : {other_prefixes(file, spec, prefix, count), kind_of_file(file)})
+      if (!text.empty()) problems.push_back(text);
   throw_problems(file_name + ": is not what the kernel needs", problems);
   found.left_out = left_out(file, found.members, spec, convention, prefix);
   return found;

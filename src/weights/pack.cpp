@@ -13,6 +13,7 @@
 #include "file_error.hpp"
 #include "floats.hpp"
 #include "int8_weights.hpp"
+#include "member_bytes.hpp"
 
 namespace ladon::weights {
 namespace {
@@ -35,54 +36,9 @@ std::string beginning(const Found& found, const Origin& origin) {
          origin.name_space + " {\n\n";
 }
 
-// Returns the bytes of the rows that `piece` names. `tensor` holds the bytes of the whole tensor. The caller has
-// checked the size of the tensor, and no extent is 0.
-std::span<const std::byte> rows_of(std::span<const std::byte> tensor, const Piece& piece) {
-  const auto row = tensor.size() / static_cast<std::size_t>(piece.shape[0]);
-  return tensor.subspan(row * static_cast<std::size_t>(piece.first_row), row * static_cast<std::size_t>(piece.rows));
-}
-
-void append_rows(const files::Safetensors& file, const std::string& name, const Piece& piece, std::string& data) {
-  const files::Tensor& tensor = file.tensors().at(name);
-  append_floats(tensor.dtype, rows_of(file.bytes(tensor), piece), data);
-}
-
 template <class T>
 void append_bytes(const T& value, std::string& to) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
-// Calls visit(values) for each row of `piece`, which is some rows of a float weight. Throws files::Error if a value is
-// NaN, or if its magnitude is above `most`.
-template <class Visit>
-void for_finite_rows(const files::Safetensors& file, const Piece& piece, float most, const Visit& visit) {
-  const files::Tensor& tensor = file.tensors().at(piece.tensor);
-  const auto rows = rows_of(file.bytes(tensor), piece);
-  const std::size_t row_bytes = rows.size() / static_cast<std::size_t>(piece.rows);
-  std::vector<float> values(static_cast<std::size_t>(piece.shape[1]));
-  for (std::size_t row = 0; row < piece.rows; ++row) {
-    read_floats(tensor.dtype, rows.subspan(row * row_bytes, row_bytes), values);
-    const auto what = finite_complaint(values, static_cast<std::size_t>(piece.first_row) + row, 0, most);
-    if (!what.empty()) throw files::Error("tensor " + files::in_quotes(piece.tensor) + ": " + what);
-    visit(values);
-  }
-}
-
-// Returns the bytes of a bfloat16 member. A source of dtype BF16 keeps its bits.
-std::string bfloat16_member(const files::Safetensors& file, const Source& source) {
-  std::string bytes;
-  for (const Piece& piece : source) {
-    const files::Tensor& tensor = file.tensors().at(piece.tensor);
-    if (tensor.dtype == "BF16") {
-      const auto rows = rows_of(file.bytes(tensor), piece);
-      bytes.append(reinterpret_cast<const char*>(rows.data()), rows.size());
-    } else {
-      for_finite_rows(file, piece, largest_for_bfloat16, [&](const std::vector<float>& values) {
-        for (const float value : values) append_bytes(ladon::to_bfloat16(value), bytes);
-      });
-    }
-  }
-  return bytes;
 }
 
 // The bytes of the three tensors that the packed data contain for one int8 tensor of the kernel.
@@ -112,9 +68,9 @@ Int8Member int8_member(const files::Safetensors& file, const Source& source, boo
   for (const Piece& piece : source) {
     const files::Tensor& tensor = file.tensors().at(piece.tensor);
     if (tensor.dtype == "I8") {
-      const auto rows = rows_of(file.bytes(tensor), piece);
+      const auto rows = rows_of(file, piece);
       member.weight.append(reinterpret_cast<const char*>(rows.data()), rows.size());
-      append_rows(file, scale_name(piece.tensor), piece, member.scale);
+      append_rows(file, {scale_name(piece.tensor), piece.shape, piece.first_row, piece.rows}, member.scale);
     } else {
       append_quantised(file, piece, rotated, member);
     }
@@ -156,11 +112,9 @@ Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found
       packer.add(member.name + "_scale", int8.scale, sizeof(float));
       packer.add(member.name + "_row_sum", int8.row_sum, sizeof(std::int32_t));
     } else if (member.element == Element::bfloat16) {
-      packer.add(member.name, bfloat16_member(file, found.members[i]), sizeof(ladon::BFloat16));
+      packer.add(member.name, bytes_of_member(file, member, found.members[i]), sizeof(ladon::BFloat16));
     } else {
-      std::string floats;
-      for (const Piece& piece : found.members[i]) append_rows(file, piece.tensor, piece, floats);
-      packer.add(member.name, floats, sizeof(float));
+      packer.add(member.name, bytes_of_member(file, member, found.members[i]), sizeof(float));
     }
   }
   return packer.end(origin);

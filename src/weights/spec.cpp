@@ -160,8 +160,7 @@ void add_line(Spec& spec, const std::string& line) {
   if (kind != spec.kind)
     throw Error("expected members of " + std::string(names[static_cast<int>(spec.kind)]) + ", as " +
                 spec.members.front().name + " is one, found " + member.name);
-  if (std::ranges::find(spec.members, member.name, &Member::name) != spec.members.end())
-    throw Error(member.name + " appears twice");
+  if (!spec.places.emplace(member.name, spec.members.size()).second) throw Error(member.name + " appears twice");
   spec.members.push_back(member);
 }
 
@@ -174,8 +173,8 @@ std::string content_of(const std::filesystem::path& file) {
 
 const Member* Spec::beside(const Member& member, std::string_view role) const {
   const std::string name = member.name.substr(0, member.name.size() - member.role.size()).append(role);
-  const auto found = std::ranges::find(members, name, &Member::name);
-  return found == members.end() ? nullptr : &*found;
+  const auto found = places.find(name);
+  return found == places.end() ? nullptr : &members[found->second];
 }
 
 Spec read_spec(const std::filesystem::path& file) { return parse_spec(content_of(file), file.string()); }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace ladon::weights {
@@ -34,7 +35,8 @@ enum class Kind { attention, layer, stack };
 
 struct Spec {
   Kind kind = Kind::attention;
-  std::vector<Member> members;  // at least one member, and no duplicate names
+  std::vector<Member> members;                          // at least one member, and no duplicate names
+  std::unordered_map<std::string, std::size_t> places;  // the index of each member by its name
 
   // Returns the member with the role `role` in the same attention, layer or stack as `member`, or null if the SPEC has
   // no such member.

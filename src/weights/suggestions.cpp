@@ -45,10 +45,10 @@ std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Sp
   return prefixes;
 }
 
-// Returns the prefixes that prefixes_in finds. If there are more than 1000 prefixes, returns only the 1000 prefixes
-// with the most bare names, to limit the time of the caller. A usual checkpoint has fewer than 1000 prefixes.
+// Returns the prefixes that prefixes_in finds, those with the most bare names. The caller searches for all tensors of
+// the kernel under each prefix, so the product of the two numbers is limited. A usual checkpoint is below the limit.
 std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& spec) {
-  constexpr std::size_t most = 1000;
+  const std::size_t most = 10 + 100'000 / spec.members.size();
   const auto prefixes = prefixes_in(file, spec);
   std::vector<std::string> frequent;
   frequent.reserve(prefixes.size());

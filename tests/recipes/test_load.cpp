@@ -1,7 +1,10 @@
 // Tests `load`: the weights that `load` makes from the tensors of a file, and the errors for wrong files.
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <ladon/ladon.hpp>
 #include <ladon/safetensors.hpp>
 #include <string>
@@ -80,8 +83,91 @@ TEST_CASE("bfloat16 weights") {
   const auto weights = load<BFloat16>(file, "");
   CHECK(weights.in_proj.weight.data == file.tensor<ladon::BFloat16>("in_proj_weight", {12, 4}));
   CHECK(weights.out_proj.weight.data[15].bits == 0x6262);
-  check_has(complaint<BFloat16>(attention()),
-            R"(in_proj_weight: tensor "in_proj_weight": expected dtype BF16, found "F32")");
+}
+
+namespace {
+
+// Returns an attention whose tensors all have the dtype. The elements have the values 0, 1/4, .., 7/4, which are exact
+// in F16 and BF16. If `parts` is true, queries, keys and values have separate tensors, with the names of Llama.
+Checkpoint attention_of(const std::string& dtype, bool parts = false) {
+  const std::size_t width = dtype == "F32" ? 4 : 2;
+  std::size_t next = 0;
+  Checkpoint checkpoint;
+  const auto add = [&](const std::string& name, std::size_t rows, std::size_t columns) {
+    std::string bytes;
+    for (std::size_t i = 0; i < rows * columns; ++i) {
+      const float value = static_cast<float>(next++ % 8) / 4;
+      const auto bits = std::bit_cast<std::uint32_t>(value);
+      const std::uint32_t half = value == 0 ? 0 : (bits >> 13) - ((127 - 15) << 10);
+      const std::uint32_t stored = dtype == "F32" ? bits : dtype == "BF16" ? bits >> 16 : half;
+      bytes.append(reinterpret_cast<const char*>(&stored), width);
+    }
+    const std::string sizes = "[" + std::to_string(rows) + (columns == 1 ? "]" : "," + std::to_string(columns) + "]");
+    checkpoint.add(name, dtype, sizes, bytes);
+  };
+  if (parts) {
+    for (const std::string part : {"q", "k", "v"}) add(part + "_proj.weight", 4, 4);
+    for (const std::string part : {"q", "k", "v"}) add(part + "_proj.bias", 4, 1);
+  } else {
+    add("in_proj_weight", 12, 4);
+    add("in_proj_bias", 12, 1);
+  }
+  add(parts ? "o_proj.weight" : "out_proj.weight", 4, 4);
+  add(parts ? "o_proj.bias" : "out_proj.bias", 4, 1);
+  return checkpoint;
+}
+
+float as_float(float value) { return value; }
+float as_float(ladon::BFloat16 value) { return ladon::to_float(value); }
+
+// Loads the attention of attention_of, and checks all values.
+template <class Layout>
+void check_values(const std::string& content) {
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", content));
+  const auto weights = load<AttentionWith<Layout>>(file, "");
+  std::size_t next = 0;
+  const auto check = [&](const auto* values, std::size_t count) {
+    REQUIRE(reinterpret_cast<std::uintptr_t>(values) % sizeof(*values) == 0);
+    for (std::size_t i = 0; i < count; ++i) CHECK(as_float(values[i]) == static_cast<float>(next++ % 8) / 4);
+  };
+  check(weights.in_proj.weight.data, 48);
+  check(weights.in_proj.bias.data, 12);
+  check(weights.out_proj.weight.data, 16);
+  check(weights.out_proj.bias.data, 4);
+  CHECK(load<AttentionWith<Layout>>(file, "").in_proj.weight.data == weights.in_proj.weight.data);
+}
+
+// Moves the data of a file by one byte, so that no float is aligned.
+std::string unaligned(std::string content) {
+  std::uint64_t header_bytes = 0;
+  std::memcpy(&header_bytes, content.data(), sizeof(header_bytes));
+  content.insert(sizeof(header_bytes) + header_bytes, " ");
+  ++header_bytes;
+  return content.replace(0, sizeof(header_bytes), reinterpret_cast<const char*>(&header_bytes), sizeof(header_bytes));
+}
+
+}  // namespace
+
+TEST_CASE("weights of every dtype, in one tensor or in three, aligned or not, are loaded as float32 and as bfloat16") {
+  for (const std::string dtype : {"F32", "F16", "BF16"}) {
+    CAPTURE(dtype);
+    for (const bool parts : {false, true}) {
+      const std::string content = attention_of(dtype, parts).content();
+      for (const std::string& file : {content, unaligned(content)}) {
+        check_values<ladon::layout::InProj>(file);
+        check_values<ladon::layout::BFloat16<ladon::layout::InProj>>(file);
+      }
+    }
+  }
+}
+
+TEST_CASE("a weight that bfloat16 cannot hold is named in the error") {
+  using BFloat16 = AttentionWith<ladon::layout::BFloat16<ladon::layout::InProj>>;
+  Checkpoint checkpoint;
+  checkpoint.add("in_proj_weight", 12, 4, 0).add("in_proj_bias", 12, 0).add("out_proj.weight", 4, 4, INFINITY);
+  check_has(complaint<BFloat16>(checkpoint.add("out_proj.bias", 4, 0)),
+            R"(tensor "out_proj.weight": expected finite weights, found an infinity at row 0, column 0)");
 }
 
 TEST_CASE("attention with a bias only in its output") {
@@ -152,22 +238,29 @@ TEST_CASE("each error names its cause") {
   for (const std::string part : {"self.query", "self.key", "self.value", "output.dense"})
     separate.add(part + ".weight", 4, 4, 0).add(part + ".bias", 4, 0);
   CHECK(complaint<Separate>(separate).empty());
-  check_has(complaint<Attention>(separate), "take layout::SeparateQKV");
+  CHECK(complaint<Attention>(separate).empty());
 
   check_has(complaint<Attention>(Checkpoint()
-                                     .add("in_proj_weight", "F16", "[12,4]", std::string(96, 0))
+                                     .add("in_proj_weight", "I32", "[12,4]", std::string(192, 0))
                                      .add("in_proj_bias", 12, 0)
                                      .add("out_proj.weight", 4, 4, 0)
                                      .add("out_proj.bias", 4, 0)),
-            R"(expected dtype F32, found "F16")");
-  // A tensor of one byte lies in front of the other tensors. So their floats are misaligned, which `load` must report.
-  check_has(complaint<Attention>(Checkpoint()
-                                     .add("a", "U8", "[1]", "x")
-                                     .add("in_proj_weight", 12, 4, 0)
-                                     .add("in_proj_bias", 12, 0)
-                                     .add("out_proj.weight", 4, 4, 0)
-                                     .add("out_proj.bias", 4, 0)),
-            "the data are not aligned to a value of dtype F32");
+            R"(expected dtype F32, F16 or BF16, found "I32")");
+}
+
+TEST_CASE("a LoRA adapter, a shard and names of another family of models are named, with the way out") {
+  const std::string lora = "base_model.model.layers.0.self_attn.q_proj.lora_A.weight";
+  const std::string text = complaint<Attention>(Checkpoint().add(lora, 4, 4, 0), "base_model.model.layers.0.self_attn");
+  check_has(text, R"(no tensor below prefix "base_model.model.layers.0.self_attn" has a name that is searched)");
+  check_has(text, "the file is a LoRA adapter, with tensors such as \"" + lora + "\"; merge the adapter");
+  check_has(complaint<Attention>(Checkpoint().add("h.0.attn.c_attn.weight", 4, 12, 0), "h.0.attn"), "as of GPT-2");
+
+  const TemporaryFolder folder;
+  const File shard(folder.file("model-00001-of-00002.safetensors", Checkpoint().add("embedding", 4, 0).content()));
+  const std::string of_shard = examples::error_of<Error>([&] { static_cast<void>(load<Attention>(shard, "layers.")); });
+  check_has(of_shard, R"(nothing below prefix "layers")");
+  check_has(of_shard, "the file is shard 00001 of 00002");
+  check_has(examples::error_of<Error>([&] { static_cast<void>(shard.tensor("norm.weight", {4})); }), "shard 00001 of");
 }
 
 TEST_CASE("a missing tensor is reported with similar names") {

@@ -138,6 +138,19 @@ TEST_CASE("without a similar prefix, nothing is suggested") {
   CHECK(complaint(checkpoint, in_proj_spec, "encoder").find("nothing below prefix \"encoder\"") != std::string::npos);
 }
 
+TEST_CASE("the message says that nothing is below a prefix only if this is true") {
+  Checkpoint checkpoint;
+  checkpoint.add("a.other", 4, 0).add("ab", 4, 0).add("c", 4, 0);
+  const auto below = [&](const std::string& prefix) { return complaint(checkpoint, in_proj_spec, prefix); };
+  CHECK(below("a").find("no tensor below prefix \"a\" has a name that is searched; the first is \"a.other\"") !=
+        std::string::npos);
+  CHECK(below("").find("no tensor below prefix \"\" has a name that is searched; the first is \"a.other\"") !=
+        std::string::npos);
+  for (const std::string prefix : {"c", "d", "a.o"})
+    CHECK(below(prefix).find("nothing below prefix \"" + prefix + "\"; tried") != std::string::npos);
+  CHECK(packed(bert(), in_proj_spec, "encoder.layer.0.attention.").left_out.empty());
+}
+
 TEST_CASE("names from a file cannot control the terminal") {
   Checkpoint checkpoint = bert(R"(\u001b[2J.)");
   CHECK(complaint(checkpoint, in_proj_spec, "").ends_with(R"(such tensors are below prefix "\u001b[2J")"));

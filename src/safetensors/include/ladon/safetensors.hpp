@@ -6,7 +6,8 @@
 //     const auto weights = ladon::safetensors::load<Encoder>(file, "encoder.layers");
 //     Encoder::run(x, weights, y, workspace);
 //
-// The weights point into the file, so the file must outlive the weights. No weight is copied.
+// The weights point into the File, so the File must outlive the weights. Tensors that have the dtype and the rows of
+// the layer are not copied. The File holds converted copies of other tensors.
 #pragma once
 
 #include <array>
@@ -40,12 +41,6 @@ struct LoadOptions {
 
 // Internal functions of `load`.
 namespace detail {
-
-// Returns the address of each tensor that the text `members` lists, in the order of its lines. A line consists of the
-// tensor's name, the tensor's extents, and the word "bfloat16" if the tensor is bfloat16. src/weights/spec.hpp explains
-// the lines.
-std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix,
-                                   bool strict);
 
 template <class View>
 struct Extents;

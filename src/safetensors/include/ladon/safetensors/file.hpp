@@ -20,6 +20,18 @@
 
 namespace ladon::safetensors {
 
+class File;
+
+namespace detail {
+
+// Returns the address of the values of each tensor that the text `members` lists, in the order of its lines. A line
+// consists of the tensor's name, the tensor's extents, and the word "bfloat16" if the tensor is bfloat16.
+// src/weights/spec.hpp explains the lines.
+std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix,
+                                   bool strict);
+
+}  // namespace detail
+
 // The properties of a tensor that the header of a file states.
 struct Tensor {
   std::string dtype;                 // F32, F16, BF16, I64, ..
@@ -57,8 +69,9 @@ class File {
 
   // Returns a pointer to the first value of a tensor. T is float (dtype F32), std::int8_t (I8) or std::uint8_t (U8).
   // With <ladon/safetensors.hpp>, T may also be ladon::BFloat16 (BF16). Throws Error if the file does not have the
-  // tensor; the error lists similar names. Also throws Error if the tensor has another dtype, another shape, a wrong
-  // number of bytes for the shape, or a wrong alignment for T.
+  // tensor; the error lists similar names. Also throws Error if the tensor has another dtype, another shape, or a wrong
+  // number of bytes for the shape. If T is float, the dtype may also be F16 or BF16: the File then holds the values as
+  // float32. The File also holds a copy of values whose address in the file is not aligned for T.
   template <class T = float>
   [[nodiscard]] const T* tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
     static_assert(!dtype_of<T>.empty(), "ladon: no dtype of safetensors is read as this type");
@@ -66,7 +79,7 @@ class File {
   }
 
   // Returns the address of the first value of a tensor, after the checks of `tensor`. `element_bytes` is the size of a
-  // value, and the address must be a multiple of this size.
+  // value, and the address is a multiple of this size.
   [[nodiscard]] const std::byte* values(std::string_view name, std::string_view dtype, std::size_t element_bytes,
                                         std::span<const std::size_t> shape) const;
 
@@ -85,6 +98,11 @@ class File {
 
  private:
   class Mapping;
+  friend std::vector<const std::byte*> detail::find(const File&, const std::string&, const std::string&, bool);
+
+  // Returns the address of the bytes that `make` returned for this key. Calls `make` only once for each key. Several
+  // threads may call this function at the same time.
+  const std::byte* kept(const std::string& key, const std::function<std::string()>& make) const;
 
   void read_header_length();
   void read_header();

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "other_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+namespace ladon::weights {
+namespace {
+
+struct Sign {
+  std::string_view part;  // of a file's content or of a tensor's name
+  std::string_view meaning;
+};
+
+constexpr Sign contents[] = {
+    {"version https://git-lfs", "a pointer of Git LFS; the command git lfs pull fetches the file"},
+    {"PK\3\4", "a zip archive, as torch.save writes; write the tensors with save_file of safetensors.torch"},
+    {"\x80\2", "a pickle, as torch.save writes; write the tensors with save_file of safetensors.torch"},
+    {"GGUF", "a GGUF file; take the model's safetensors file"},
+    {"<", "HTML or XML, which a server may send in place of a file"},
+    {"{", "JSON; if the file is an index such as model.safetensors.index.json, take a shard that it names"},
+};
+
+// Parts of the names of LoRA adapters: of the library peft, and of kohya's scripts.
+constexpr std::string_view lora[] = {".lora_A.", ".lora_B.", ".lora_down.", ".lora_up."};
+
+// Parts of the tensor names of other families of models.
+constexpr Sign families[] = {
+    {".c_attn.", "GPT-2"},
+    {".query_key_value.", "GPT-NeoX, BLOOM or Falcon"},
+    {".qkv_proj.", "Phi-3"},
+    {".Wqkv.", "MPT or ModernBERT"},
+    {".qkv.", "timm's ViT"},
+    {".attention.attention.query.", "ViT"},
+    {".q_lin.", "DistilBERT"},
+    {".SelfAttention.q.", "T5"},
+    {".attention.wq.", "Meta's Llama"},
+    {".to_q.", "diffusers"},
+    {".fc1.", "BART, OPT, Whisper or CLIP"},
+};
+
+// Returns a name that contains `part`, or "".
+std::string name_with(const files::Safetensors& file, std::string_view part) {
+  const auto found = std::ranges::find_if(
+      file.tensors(), [&](const auto& tensor) { return tensor.first.find(part) != std::string::npos; });
+  return found == file.tensors().end() ? "" : found->first;
+}
+
+std::string lora_in(const files::Safetensors& file) {
+  for (const std::string_view part : lora)
+    if (const auto name = name_with(file, part); !name.empty())
+      return "the file is a LoRA adapter, with tensors such as " + files::in_quotes(name) +
+             "; merge the adapter into its base model (merge_and_unload of the Python library peft), and take the "
+             "merged model";
+  return "";
+}
+
+std::string family_of(const files::Safetensors& file) {
+  for (const Sign& family : families)
+    if (const auto name = name_with(file, family.part); !name.empty())
+      return "the file has tensor names as of " + std::string(family.meaning) + ", such as " + files::in_quotes(name) +
+             ", which Ladon does not read; write a file with the names of PyTorch, BERT or Llama, as docs/pytorch.md "
+             "shows for ONNX";
+  return "";
+}
+
+// Recognises names such as model-00001-of-00002.safetensors.
+std::string shard_of(const files::Safetensors& file) {
+  const std::string name = std::filesystem::path(file.name()).filename().string();
+  const std::size_t of = name.rfind("-of-"), digits = 5;
+  const auto is_number = [](std::string_view text) {
+    return text.size() == digits && text.find_first_not_of("0123456789") == text.npos;
+  };
+  if (of == name.npos || of < digits || name.find(".safetensors", of) != of + 4 + digits) return "";
+  const std::string number = name.substr(of - digits, digits), count = name.substr(of + 4, digits);
+  if (!is_number(number) || !is_number(count)) return "";
+  return "the file is shard " + number + " of " + count +
+         ", and the index (such as model.safetensors.index.json) names the shard of each tensor; to write one file, "
+         "use save_pretrained(FOLDER, max_shard_size=\"1TB\") in Python";
+}
+
+}  // namespace
+
+std::string kind_of_content(std::span<const std::byte> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto* found = std::ranges::find_if(contents, [&](const Sign& sign) { return text.starts_with(sign.part); });
+  return std::string(found == std::end(contents) ? "" : found->meaning);
+}
+
+std::string kind_of_file(const files::Safetensors& file) {
+  std::string kind = lora_in(file);
+  if (kind.empty()) kind = family_of(file);
+  const std::string shard = shard_of(file);
+  return kind.empty() || shard.empty() ? kind + shard : kind + "; " + shard;
+}
+
+}  // namespace ladon::weights

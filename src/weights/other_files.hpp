@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recognises files that are not a complete checkpoint with names that Ladon reads. The functions return a text for an
+// error message, with the way out, or "" if they recognise nothing.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "safetensors.hpp"
+
+namespace ladon::weights {
+
+// Recognises a file that is not a safetensors file by its first bytes: a pointer of Git LFS, an index of shards, ..
+std::string kind_of_content(std::span<const std::byte> bytes);
+
+// Recognises a LoRA adapter, a shard of a checkpoint, and the tensor names of other families of models.
+std::string kind_of_file(const files::Safetensors& file);
+
+}  // namespace ladon::weights
