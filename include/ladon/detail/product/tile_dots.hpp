@@ -236,7 +236,11 @@ template <class Simd, PanelLayout T, class Element>
 inline constexpr bool takes_three_quarters = [] {
   using Wide = typename Simd::template Pack<T.lanes>;
   if constexpr (T.packs == 1 && T.lanes == 16 && T.used_lanes <= 12 && vec::Fold<Wide, 2>::exists) {
-    return requires { &vec::TupleDot<Element, Wide>::add_three_quarters; };
+    using Dot = vec::TupleDot<Element, Wide>;
+    using Rest = typename Simd::template Pack<T.lanes / 2>;
+    return requires(typename Dot::Sums sum, vec::IntegerSums<Rest> other_sum, Wide x, Rest others) {
+      Dot::add_three_quarters(sum, other_sum, x, others, 0);  // the address of a function does not test its constraint
+    };
   }
   return false;
 }();
