@@ -42,6 +42,9 @@ function(ladon_arch_flags out arch)
     set(flags -mcpu=native) # older versions of clang do not support -march=native on Arm
   elseif(DEFINED march_${arch})
     set(flags -march=${march_${arch}} ${added_${arch}})
+    if(march_${arch} MATCHES "^x86")
+      list(APPEND flags -mno-fma4 -mno-xop -mno-tbm) # of processors that AMD made until 2014
+    endif()
   elseif(NOT arch STREQUAL "default")
     set(flags -march=${arch})
   endif()
