@@ -64,7 +64,8 @@ if(LADON_BUILD_SAFETENSORS)
 endif()
 
 # Installs ladon.pc, which pkg-config reads.
-string(JOIN " " ladon_cflags ${ladon_strict_flags} ${ladon_gnu_flags})
+ladon_float_flags(ladon_cflags)
+list(JOIN ladon_cflags " " ladon_cflags)
 ladon_configure_pkg_config(cmake/ladon.pc.in ${PROJECT_BINARY_DIR}/package/ladon.pc ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 install(FILES ${PROJECT_BINARY_DIR}/package/ladon.pc
   DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig COMPONENT ladon)

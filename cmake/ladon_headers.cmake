@@ -4,19 +4,28 @@
 #   ladon_find_headers(<variable> <name> <header>)   sets <variable> to the include folder of <header>, or to ""
 #   ladon_wants_xsimd(<variable>)                    sets <variable> to TRUE if xsimd supports the target machine
 #   ladon_set_vectors(<target> [<folder>])           selects plain arrays or xsimd for all targets that link <target>
+#   ladon_float_flags(<variable>)                    sets <variable> to the flags of g++ and clang++ for floats
+#   ladon_set_float_flags(<target>)                  adds the flags for floats to all targets that link <target>
 
 # ladon_find_headers(<variable> <name> <header>): sets <variable> to the folder of <header>. The user can name this
-# folder with LADON_<NAME>_INCLUDE_DIR. A cross compiler must not see the folder /usr/include of the host, because this
-# folder also contains the headers of the host's C library. If only the host has <header>, ladon_link_to_host_headers
-# makes a folder that contains only a link to the library's headers.
+# folder with LADON_<NAME>_INCLUDE_DIR. Otherwise, if the project has a target <name>, its folders are used, because a
+# program must not contain two versions of a library. A cross compiler must not see the folder /usr/include of the host,
+# because this folder also contains the headers of the host's C library. If only the host has <header>,
+# ladon_link_to_host_headers makes a folder that contains only a link to the library's headers.
 function(ladon_find_headers out name header)
   string(TOUPPER LADON_${name}_INCLUDE_DIR variable)
   if(${variable} AND NOT EXISTS "${${variable}}/${header}")
     message(FATAL_ERROR "ladon: ${variable} is ${${variable}}, where there is no ${header}")
   endif()
-  find_path(${variable} ${header})
-  mark_as_advanced(${variable})
-  set(folder "${${variable}}")
+  set(folder "")
+  if(TARGET ${name} AND NOT ${variable})
+    get_target_property(folder ${name} INTERFACE_INCLUDE_DIRECTORIES)
+  endif()
+  if(NOT folder)
+    find_path(${variable} ${header})
+    mark_as_advanced(${variable})
+    set(folder "${${variable}}")
+  endif()
   if(CMAKE_CROSSCOMPILING AND (NOT folder OR folder MATCHES "^(/usr|/usr/local|/opt/homebrew)/include/?$"))
     ladon_link_to_host_headers(folder ${name} ${header})
   endif()
@@ -60,13 +69,35 @@ function(ladon_wants_xsimd out)
   set(${out} ${wanted} PARENT_SCOPE)
 endfunction()
 
-# ladon_set_vectors(<target> [<folder of xsimd>]): selects the SIMD vectors of all targets that link <target>. The
+# ladon_set_vectors(<target> [<folder of xsimd>...]): selects the SIMD vectors of all targets that link <target>. The
 # vectors are plain arrays if LADON_ARRAY_LANES is set or <folder of xsimd> is not given. Otherwise, the vectors are
 # xsimd's.
 function(ladon_set_vectors target)
   if(LADON_ARRAY_LANES)
     target_compile_definitions(${target} INTERFACE $<BUILD_INTERFACE:LADON_ARRAY_LANES=${LADON_ARRAY_LANES}>)
-  elseif(ARGV1)
-    target_include_directories(${target} SYSTEM INTERFACE $<BUILD_INTERFACE:${ARGV1}>)
+  elseif(ARGN)
+    target_include_directories(${target} SYSTEM INTERFACE "$<BUILD_INTERFACE:${ARGN}>")
   endif()
+endfunction()
+
+# ladon_float_flags(<variable>): sets <variable> to flags of g++ and clang++. -ffp-contract=off stops the compiler from
+# fusing multiplications and additions. Otherwise, g++ would fuse them in one instantiation but not in another, and
+# attention would have different results for two layouts of the same weights. -fno-math-errno makes sqrt an instruction
+# instead of a call into libm. The other flags take back -ffast-math, or parts of it, if the program has such flags.
+# settings.hpp says why. clang-cl needs a prefix, and fuses by default, even with /fp:precise.
+function(ladon_float_flags out)
+  set(flags -fno-fast-math -fno-unsafe-math-optimizations -fno-finite-math-only -fno-associative-math
+    -ffp-contract=off -fno-math-errno)
+  if(MSVC)
+    list(TRANSFORM flags PREPEND /clang:)
+    list(PREPEND flags /fp:precise)
+  endif()
+  set(${out} ${flags} PARENT_SCOPE)
+endfunction()
+
+function(ladon_set_float_flags target)
+  ladon_float_flags(flags)
+  target_compile_options(${target} INTERFACE
+    "$<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:${flags}>>"
+    "$<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,MSVC>:/fp:precise>>")
 endfunction()

@@ -10,7 +10,8 @@ option(LADON_WERROR "Treat warnings as errors" OFF)
 
 add_library(ladon_checks INTERFACE)
 add_library(ladon_options INTERFACE)
-target_compile_definitions(ladon_checks INTERFACE LADON_ALLOW_UNOPTIMIZED) # tests are not optimised, to compile faster
+target_compile_definitions(ladon_checks INTERFACE LADON_ALLOW_UNOPTIMIZED # tests are not optimised, to compile faster
+  LADON_WARNS_OF_SHADOWS)
 ladon_set_arch(ladon_options)
 target_link_libraries(ladon_options INTERFACE ladon_checks)
 

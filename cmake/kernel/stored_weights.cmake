@@ -10,6 +10,8 @@ macro(ladon_kernel_stored_weights)
     get_source_file_property(made_by_the_build ${checkpoint} GENERATED)
     ladon_kernel_refuse("WEIGHTS is ${checkpoint}, which does not exist"
       NOT EXISTS ${checkpoint} AND NOT made_by_the_build)
+    ladon_kernel_refuse("WEIGHTS needs a compiler with inline assembly; allowed: clang-cl instead of MSVC"
+      MSVC AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     ladon_kernel_weights_tool(tool tool_target)
     set(tensors ${folder}/${NAME}_tensors.inc)
     set(prefix_option "")

@@ -6,6 +6,8 @@
 // Implementation: detail/attention/without_projections.hpp.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 
 #include <ladon/detail/attention/capture.hpp>
@@ -80,3 +82,4 @@ struct Attention {
 };
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -2,6 +2,8 @@
 // The number format bfloat16: the upper 16 bits of a float32.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstdint>
 
 #include <ladon/detail/config/compiler.hpp>
@@ -30,3 +32,4 @@ constexpr BFloat16 to_bfloat16(float x) noexcept {
 }
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -8,6 +8,8 @@
 // Implementation: detail/layer/decoder_steps.hpp and detail/layer/stack_steps.hpp.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <array>
 #include <cstddef>
 
@@ -31,7 +33,7 @@ struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
   typename Layout::template Weights<M.shape()> self_attention;
   typename Layout::template Weights<M.shape()> cross_attention;
-  [[no_unique_address]] typename Linears::Gate gate{};
+  LADON_NO_UNIQUE_ADDRESS typename Linears::Gate gate{};
   typename Linears::First linear1;
   typename Linears::Second linear2;
   typename NormOf<M>::Type norm1;
@@ -255,3 +257,4 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
 };
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

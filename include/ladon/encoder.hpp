@@ -7,6 +7,8 @@
 // Implementation: detail/layer/encoder_steps.hpp and detail/layer/stack_steps.hpp.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 
 #include <ladon/detail/attention/capture.hpp>
@@ -27,7 +29,7 @@ template <Model M, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
   typename Layout::template Weights<M.shape()> attention;
-  [[no_unique_address]] typename Linears::Gate gate{};
+  LADON_NO_UNIQUE_ADDRESS typename Linears::Gate gate{};
   typename Linears::First linear1;
   typename Linears::Second linear2;
   typename NormOf<M>::Type norm1;
@@ -130,3 +132,4 @@ template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = 
 struct Encoder : Stack<EncoderLayer<M.one_layer(), Mask, Layout, Score, Position, Vectors>, M.layers, M.final_norm> {};
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -6,6 +6,8 @@
 // prompt and a model for single tokens can share a cache.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 
 #include <ladon/detail/panel/cache_panels.hpp>
@@ -52,3 +54,4 @@ using CacheOf =
     KeyValueCache<S.for_cache(), mask::keys_before_query<Mask> != all ? Keep::latest : Keep::every, Vectors>;
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -2,6 +2,8 @@
 // Applies a linear map to a single token, for example a classifier after the last layer.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 #include <type_traits>
 
@@ -23,3 +25,4 @@ constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<Vecto
 }
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

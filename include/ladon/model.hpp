@@ -7,6 +7,8 @@
 // what a value cannot say: ladon::Encoder<model, MyMask>.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -182,3 +184,4 @@ struct DecoderMasks {
 };
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -8,6 +8,8 @@
 // Implementation: detail/attention/heads.hpp.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 #include <type_traits>
 
@@ -247,3 +249,4 @@ struct MultiHeadAttention {
 };
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

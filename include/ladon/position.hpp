@@ -4,6 +4,8 @@
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <concepts>
 #include <cstddef>
 
@@ -100,3 +102,4 @@ constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double
 }
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

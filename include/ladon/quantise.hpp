@@ -7,6 +7,8 @@
 // 127 * 2^-126, becomes a row of zeros with the scale 1.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -46,3 +48,4 @@ constexpr void row_sums(MatrixView<const std::int8_t, Out, In> weight, VectorVie
 }
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

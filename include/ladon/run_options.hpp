@@ -3,6 +3,8 @@
 // outputs of a call: the attention weights, or the scores before the softmax.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 #include <type_traits>
 
@@ -91,3 +93,4 @@ struct Capture {
 #define LADON_REJECT_MISTAKES(message, function, arguments, ...) \
   LADON_REJECT_OPTIONS(message, function, __VA_ARGS__);          \
   LADON_REJECT_CALL(function, arguments)
+#include <ladon/detail/config/quiet_end.hpp>

@@ -9,6 +9,8 @@
 // below 3.4e38, because the softmax is normalised only at the end.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 #include <numbers>
 
@@ -48,3 +50,4 @@ struct ScaledByModel : Scaled {
 };
 
 }  // namespace LADON_NAMESPACE::score
+#include <ladon/detail/config/quiet_end.hpp>

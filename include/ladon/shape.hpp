@@ -2,6 +2,8 @@
 // The sizes of an attention, and the lengths of a call.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 
 #include <ladon/detail/config/compiler.hpp>
@@ -106,3 +108,4 @@ constexpr Shape memory_shape() noexcept {
 }
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

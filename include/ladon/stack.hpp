@@ -7,6 +7,8 @@
 // shared.x holds the tokens in panels, [panels][model][width]. tests/test_stack.cpp is an example.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <array>
 #include <cstddef>
 
@@ -99,3 +101,4 @@ struct Stack {
 };
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -13,6 +13,8 @@
 // A stack repeats phases 1 and 2 for each layer. A decoder layer has both twice. The library starts no threads.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 
 #include <ladon/checks.hpp>
@@ -40,7 +42,7 @@ struct Share {
 // The memory of a call by one thread, aligned to 64 bytes. Its earlier content does not matter.
 template <class Shared, class Scratch>
 struct Workspace {
-  [[no_unique_address]] Shared shared;
+  LADON_NO_UNIQUE_ADDRESS Shared shared;
   Scratch scratch;
 };
 
@@ -57,7 +59,7 @@ struct Part {
 template <class Shared, class Scratch, std::size_t Threads>
 struct TeamWorkspace {
   static_assert(Threads > 0, "ladon: a call needs at least one thread");
-  [[no_unique_address]] Shared shared;
+  LADON_NO_UNIQUE_ADDRESS Shared shared;
   Scratch scratch[Threads];
 
   // Precondition: share.index < Threads.
@@ -67,3 +69,4 @@ struct TeamWorkspace {
 };
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

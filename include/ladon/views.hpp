@@ -2,6 +2,8 @@
 // Views of the caller's arrays. A view owns nothing, and its type contains the sizes of the array.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <array>
 #include <cstddef>
 #include <span>
@@ -86,3 +88,4 @@ using VectorView = TensorView<T, Size>;
 enum class Bias { with, without };
 
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

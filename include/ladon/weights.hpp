@@ -7,6 +7,8 @@
 // Results of int8 weights never depend on the layout, because their integer sums are exact.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -65,7 +67,7 @@ struct Linear {
   using Rows = detail::WeightRows<detail::WeightMatrix<Element, row_stride, stride>,
                                   std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
   MatrixView<const Element, O == Order::out_in ? Out : In, O == Order::out_in ? In : Out> weight;
-  [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias{};
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias{};
   LADON_CALLER_MEMBER
 
   // The weights and biases of the outputs from number `first` on. A null pointer breaks a precondition (checks.hpp).
@@ -100,7 +102,7 @@ struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
   MatrixView<const std::int8_t, Out, In> weight;
   VectorView<const float, Out> scale;
   VectorView<const std::int32_t, Out> row_sum;
-  [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias{};
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias{};
   LADON_CALLER_MEMBER
 
   constexpr Rows rows_from(std::size_t first) const noexcept {
@@ -127,7 +129,7 @@ struct Norm {
   static constexpr NormKind kind = K;
   static constexpr bool biased = K == NormKind::layer && B == Bias::with;
   VectorView<const float, Size> weight;
-  [[no_unique_address]] std::conditional_t<biased, VectorView<const float, Size>, detail::NoBias> bias{};
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<biased, VectorView<const float, Size>, detail::NoBias> bias{};
   float epsilon = 1e-5f;
   LADON_CALLER_MEMBER
 };
@@ -246,3 +248,4 @@ using RotatedInt8 = typename Layout::template With<precision::Int8<ActivationBit
 
 }  // namespace layout
 }  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -3,6 +3,8 @@
 // or a multiple of their distance (Alibi).
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <array>
 #include <cstddef>
 #include <limits>
@@ -16,6 +18,8 @@
 #include <ladon/views.hpp>
 
 namespace LADON_NAMESPACE::mask {
+
+using detail::blend, detail::fma, detail::maximum, detail::minimum;
 
 // Multiplies numbers in natural units (run_options.hpp) by log2(e). -inf stays -inf and hides the key. Finite numbers
 // stay finite, such as the lowest float, which Hugging Face uses instead of -inf. +inf becomes the largest float.
@@ -220,3 +224,4 @@ struct Alibi {
 };
 
 }  // namespace LADON_NAMESPACE::mask
+#include <ladon/detail/config/quiet_end.hpp>

@@ -26,6 +26,8 @@
 // returns false, even if add() returns -inf. True or 1 means "may see", unlike in PyTorch's padding masks.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +55,7 @@ inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 // Returns `requested`, or the offset of the run. Clamps to -2^24 .. 2^24, so that sums with it cannot overflow. For
 // shapes and windows of at most 2^23 tokens, this does not change which keys are hidden.
 constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff_t requested) noexcept {
-  constexpr std::ptrdiff_t largest = std::ptrdiff_t(1) << 24;
+  constexpr std::ptrdiff_t largest = 1 << 24;
   const std::ptrdiff_t offset = requested == default_offset ? placement.offset : requested;
   return offset < -largest ? -largest : offset > largest ? largest : offset;
 }
@@ -185,8 +187,8 @@ struct BoundBoth {
   static constexpr bool adds_to_scores = First::adds_to_scores || Second::adds_to_scores;
   template <std::size_t KeyWidth, std::size_t Width>
   struct Scratch {
-    [[no_unique_address]] typename First::template Scratch<KeyWidth, Width> first;
-    [[no_unique_address]] typename Second::template Scratch<KeyWidth, Width> second;
+    LADON_NO_UNIQUE_ADDRESS typename First::template Scratch<KeyWidth, Width> first;
+    LADON_NO_UNIQUE_ADDRESS typename Second::template Scratch<KeyWidth, Width> second;
   };
   First first;
   Second second;
@@ -233,3 +235,4 @@ constexpr Both<A, B> operator&(A, B) noexcept {
 }
 
 }  // namespace LADON_NAMESPACE::mask
+#include <ladon/detail/config/quiet_end.hpp>

@@ -2,6 +2,8 @@
 // Masks that depend only on the positions of queries and keys: Unmasked, Window and Causal.
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 
 #include <ladon/detail/config/compiler.hpp>
@@ -157,3 +159,4 @@ template <std::size_t Left>
 inline constexpr std::size_t keys_before_query<Window<Left, 0>> = Left;
 
 }  // namespace LADON_NAMESPACE::mask
+#include <ladon/detail/config/quiet_end.hpp>

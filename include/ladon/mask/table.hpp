@@ -3,6 +3,8 @@
 // for each key (Padding).
 #pragma once
 
+#include <ladon/detail/config/quiet_begin.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -234,3 +236,4 @@ struct Padding {
 };
 
 }  // namespace LADON_NAMESPACE::mask
+#include <ladon/detail/config/quiet_end.hpp>

@@ -119,7 +119,7 @@ struct QueryBlockAttention {
     Pack of_pack[Form::packs];
   };
   struct Nothing {};
-  [[no_unique_address]] std::conditional_t<captures_floats, Sums, Nothing> captured;  // the sums of captured weights
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<captures_floats, Sums, Nothing> captured;  // the sums of captured weights
 
   LADON_INLINE constexpr QueryBlockAttention(const HeadType& h, const QueryBlock& b, const BoundMask& m,
                                              const Capture& c) noexcept

@@ -29,12 +29,13 @@ using mask::ScoreBlock;
 template <Shape S, class Score>
 struct ScoreFunction {
   static constexpr bool capped = Score::softcap != 0;
-  static constexpr float query_scale =
-      capped ? Score::scale(S) / (capped ? Score::softcap : 1.0f) : static_cast<float>(Score::scale(S) * score::log2_e);
+  static constexpr float query_scale = capped
+                                           ? Score::scale(S) / (capped ? Score::softcap : 1.0f)
+                                           : static_cast<float>(static_cast<double>(Score::scale(S)) * score::log2_e);
   template <class Pack>
   static LADON_INLINE constexpr Pack exponent(const Pack& product) noexcept {
     if constexpr (capped) {
-      return tanh(product) * Pack::broadcast(static_cast<float>(Score::softcap * score::log2_e));
+      return tanh(product) * Pack::broadcast(static_cast<float>(static_cast<double>(Score::softcap) * score::log2_e));
     } else {
       return product;
     }

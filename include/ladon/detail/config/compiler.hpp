@@ -43,6 +43,13 @@
 #define LADON_INLINE_LAMBDA
 #endif
 
+// MSVC, and clang++ for MSVC's ABI, ignore the attribute of the standard.
+#if defined(_MSC_VER)
+#define LADON_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
+#else
+#define LADON_NO_UNIQUE_ADDRESS [[no_unique_address]]
+#endif
+
 // LADON_UNROLL unrolls a loop completely, because an array stays in memory if a variable indexes it. With
 // AddressSanitizer, unrolled packs of 16 floats took g++ ten minutes to compile. Code for
 // size can keep its loops (detail/target/cortex_m.hpp).
@@ -110,7 +117,7 @@ namespace detail {
 // cost an accumulator its register, and 92% of peak became 74%. A loop cannot be specialised for a count.
 template <class T>
 LADON_INLINE constexpr T opaque(T value) noexcept {
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
   if (!__builtin_is_constant_evaluated()) asm volatile("" : "+r"(value));
 #endif
   return value;
@@ -118,12 +125,12 @@ LADON_INLINE constexpr T opaque(T value) noexcept {
 
 // Into the L2 and the L1 cache. Any address is allowed. Does nothing on targets that prefetch no weights.
 LADON_INLINE void prefetch_to_second_cache([[maybe_unused]] const void* address) noexcept {
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 2);
 #endif
 }
 LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address) noexcept {
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
 }

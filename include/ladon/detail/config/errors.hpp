@@ -60,7 +60,7 @@ inline void print_number(std::ptrdiff_t number) noexcept {
   char digits[24];
   char* first = digits + sizeof(digits) - 1;
   *first = 0;
-  std::size_t rest = static_cast<std::size_t>(number < 0 ? -(number + 1) : number) + (number < 0 ? 1 : 0);
+  std::size_t rest = static_cast<std::size_t>(number < 0 ? -(number + 1) : number) + (number < 0 ? 1u : 0u);
   do *--first = static_cast<char>('0' + rest % 10);
   while ((rest /= 10) != 0);
   if (number < 0) *--first = '-';

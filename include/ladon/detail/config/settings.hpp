@@ -62,6 +62,23 @@
 #define LADON_HAS_SHUFFLE 0
 #endif
 
+// MSVC has no macros for SSE and FMA. Its x86-64 has SSE2, its AVX has SSE4.1, and its AVX2 has FMA.
+#if defined(__SSE2__) || defined(_M_X64) || (defined(_M_IX86_FP) && _M_IX86_FP >= 2)
+#define LADON_SSE2 1
+#else
+#define LADON_SSE2 0
+#endif
+#if defined(__SSE4_1__) || defined(__AVX__)
+#define LADON_SSE4_1 1
+#else
+#define LADON_SSE4_1 0
+#endif
+#if defined(__FMA__) || (defined(_MSC_VER) && !defined(__clang__) && defined(__AVX2__))
+#define LADON_FMA 1
+#else
+#define LADON_FMA 0
+#endif
+
 // AVX-512 of servers since Skylake.
 #if defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512CD__)
 #define LADON_AVX512 1
@@ -168,7 +185,7 @@
 #define LADON_ISA ssse3
 #elif defined(__SSE3__)
 #define LADON_ISA sse3
-#elif defined(__SSE2__) || defined(_M_X64)
+#elif LADON_SSE2
 #define LADON_ISA sse2
 #elif defined(__ARM_FEATURE_SVE)
 #define LADON_ISA sve
@@ -191,7 +208,7 @@
 #endif
 
 // Extensions that the name does not imply.
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#if LADON_FMA || defined(__ARM_FEATURE_FMA)
 #define LADON_ISA_FMA _fma
 #else
 #define LADON_ISA_FMA

@@ -14,7 +14,7 @@ struct DecoderShared : LayerPanels<Layer> {
   static constexpr Shape cross = Layer::cross;
   static constexpr PanelLayout keys = ShapeLayout<cross, typename Layer::Vectors>::keys;
   Panels<cross.keys, cross.model, keys> memory;
-  [[no_unique_address]] LinearInput<typename Layer::Precision, typename Layer::Vectors, cross.keys, cross.model, keys>
+  LADON_NO_UNIQUE_ADDRESS LinearInput<typename Layer::Precision, typename Layer::Vectors, cross.keys, cross.model, keys>
       memory_input;
 };
 

@@ -33,10 +33,10 @@ struct LayerPanels {
   using Tokens = Panels<shape.queries, shape.model, layout>;
   Tokens x;
   Panels<shape.queries, shape.concat_width(), layout> heads;
-  [[no_unique_address]] std::conditional_t<pre, Tokens, Nothing> normed;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<pre, Tokens, Nothing> normed;
   // The converted input (detail/panel/product_input.hpp) of the projections of attention, later of the output
   // projection, and later of the first product of the feed-forward network.
-  [[no_unique_address]] QueryInput<shape, Vectors, typename Layer::Precision> input;
+  LADON_NO_UNIQUE_ADDRESS QueryInput<shape, Vectors, typename Layer::Precision> input;
 
   // Returns the input of the next sublayer: `normed` in pre-LN, x in post-LN.
   constexpr float* sublayer_input() noexcept {
@@ -72,8 +72,8 @@ struct EncoderScratch {
   using Hidden = Panels<layout.width(), panels * plan.chunk, layout>;
 
   AttentionScratch attention;
-  [[no_unique_address]] std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
-  [[no_unique_address]] LinearInput<Precision, typename Layer::Vectors, panels * layout.width(), plan.chunk, layout>
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
+  LADON_NO_UNIQUE_ADDRESS LinearInput<Precision, typename Layer::Vectors, panels * layout.width(), plan.chunk, layout>
       hidden_input;
 
   // Returns the memory of the hidden features, [panels][chunk][width].

@@ -152,9 +152,7 @@ struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
 
   // If `width` is 0, hides no keys: no distance exceeds 2^26.
   constexpr BoundWindowOfKind(const mask::Placement& placement, std::size_t width) noexcept
-      : offset(mask::resolve_offset(placement, mask::default_offset)),
-        window(std::ptrdiff_t(1) << 26),
-        keys(placement.lengths.keys) {
+      : offset(mask::resolve_offset(placement, mask::default_offset)), window(1 << 26), keys(placement.lengths.keys) {
     if (width != 0 && width < std::size_t(window)) window = static_cast<std::ptrdiff_t>(width);
   }
   constexpr mask::KeyRanges key_ranges(Range queries) const noexcept {

@@ -102,7 +102,7 @@ struct NoBias {
 template <class Matrix, class Biases>
 struct WeightRows {
   Matrix weight;
-  [[no_unique_address]] Biases bias;
+  LADON_NO_UNIQUE_ADDRESS Biases bias;
 
   // A bias belongs to a whole row, so the biases stay the same.
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
@@ -120,7 +120,7 @@ struct Int8Rows {
   WeightMatrix<std::int8_t, RowStride, 1> weight;
   const float* scale;
   const std::int32_t* row_sum;
-  [[no_unique_address]] Biases bias;
+  LADON_NO_UNIQUE_ADDRESS Biases bias;
 };
 
 // Rotates blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 (entries 1 and -1, Sylvester's order) in

@@ -36,7 +36,7 @@ struct CachedScratch {
       projected;  // new K^T or V^T of one head, before scatter() writes it into the cache
   Panels<L::queries.width(), L::heads_together * S.head_width, L::queries> query;
   Panels<L::queries.width(), L::heads_together * L::block, L::queries> scores;
-  [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Widened> widened;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Widened> widened;
 };
 
 // For attention without projections. `out` has one panel of queries.
@@ -58,14 +58,14 @@ struct SelfShared {
   using L = detail::ShapeLayout<S, Vectors>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
-  [[no_unique_address]] QueryInput<S, Vectors, Precision> input;
+  LADON_NO_UNIQUE_ADDRESS QueryInput<S, Vectors, Precision> input;
 };
 
 template <Shape S, class Vectors, class Precision = precision::Float32>
 struct CrossShared : SelfShared<S, Vectors, Precision> {
   using L = detail::ShapeLayout<S, Vectors>;
   Panels<S.keys, S.key_model, L::keys> context;
-  [[no_unique_address]] detail::LinearInput<Precision, Vectors, S.keys, S.key_model, L::keys> context_input;
+  LADON_NO_UNIQUE_ADDRESS detail::LinearInput<Precision, Vectors, S.keys, S.key_model, L::keys> context_input;
 };
 
 // For project_keys. With separate contexts, `context` holds them one after the other. With a bfloat16 or int8 cache,
@@ -75,12 +75,13 @@ struct KeyWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;
   static constexpr std::size_t widest = S.key_model > S.value_model ? S.key_model : S.value_model;
   Panels<S.keys, widest, L::keys> context;
-  [[no_unique_address]] detail::LinearInput<Precision, Vectors, S.keys, widest, L::keys> context_input;
+  LADON_NO_UNIQUE_ADDRESS detail::LinearInput<Precision, Vectors, S.keys, widest, L::keys> context_input;
 
   struct Nothing {};
   static constexpr std::size_t widest_head = S.head_width > S.value_width ? S.head_width : S.value_width;
   using Projected = Panels<L::keys.width(), widest_head, L::keys>;
-  [[no_unique_address]] std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Projected> projected;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Projected>
+      projected;
 
   constexpr float* projected_panel() noexcept {
     if constexpr (S.cache_precision == CachePrecision::float32) {

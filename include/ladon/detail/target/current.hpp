@@ -8,7 +8,7 @@
 // WebAssembly is tested first, because Emscripten can also define the macros of SSE.
 #if defined(__wasm__)
 #include <ladon/detail/target/wasm.hpp>
-#elif defined(__AVX512F__) || defined(__AVX__) || defined(__SSE2__) || defined(_M_X64)
+#elif LADON_SSE2
 #include <ladon/detail/target/x86.hpp>
 #elif defined(__aarch64__) || defined(__ARM_NEON)
 #include <ladon/detail/target/neon.hpp>

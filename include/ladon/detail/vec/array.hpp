@@ -11,16 +11,25 @@
 
 #if defined(__wasm_relaxed_simd__)
 #include <wasm_simd128.h>
+#elif !defined(__GNUC__) && !defined(__clang__)
+#include <cmath>
 #endif
 
 #include <ladon/detail/config/compiler.hpp>
+
+// The functions of packs are friends. Without these declarations, a global variable of the program, such as `maximum`,
+// would hide the functions.
+namespace LADON_NAMESPACE::detail {
+void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), low_bits_to_exponent(), low_bits_to_power(),
+    maximum(), minimum(), reduce_add(), reduce_max(), sqrt();
+}  // namespace LADON_NAMESPACE::detail
 
 namespace LADON_NAMESPACE::detail::vec {
 
 // Returns a product. In deterministic builds, -ffp-contract=fast cannot fuse it with a sum.
 template <class T>
 LADON_INLINE constexpr T unfused(T product) noexcept {
-#if LADON_DETERMINISTIC && defined(__GNUC__)
+#if LADON_DETERMINISTIC && (defined(__GNUC__) || defined(__clang__))
   if (!__builtin_is_constant_evaluated()) {
 #if defined(__AVX512F__)
     asm("" : "+v"(product));
@@ -40,8 +49,8 @@ LADON_INLINE constexpr T unfused(T product) noexcept {
 
 // Returns a * b + c with one rounding, for constant evaluation. The product is exact in double, and the sum is rounded
 // to odd (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
-constexpr float fma_exact(float a, float b, float c) noexcept {
-  const double product = static_cast<double>(a) * b;
+constexpr float fma_exact(float a, float b, float summand) noexcept {
+  const double product = static_cast<double>(a) * static_cast<double>(b), c = static_cast<double>(summand);
   const double sum = product + c;
   if (!(sum - sum == 0)) return static_cast<float>(sum);
   const double c_part = sum - product;
@@ -54,7 +63,7 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
 // Whether fma_scalar rounds only once. An emulated fma would call libm for every product.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
-#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
+#elif LADON_FMA || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
 inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
@@ -71,7 +80,11 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   LADON_AS_WRITTEN
   if constexpr (fma_is_fused) {
     if (std::is_constant_evaluated()) return fma_exact(a, b, c);
+#if defined(__GNUC__) || defined(__clang__)
     return __builtin_fmaf(a, b, c);
+#else
+    return std::fma(a, b, c);
+#endif
   } else {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
     if (!std::is_constant_evaluated()) {
@@ -89,8 +102,9 @@ constexpr float sqrt_newton(float x) noexcept {
   if (!(x > 0) || x == std::numeric_limits<float>::infinity()) {
     return x == 0 || x > 0 ? x : std::numeric_limits<float>::quiet_NaN();
   }
-  double root = x > 1 ? x : 1;
-  for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2) root = next;
+  const double square = static_cast<double>(x);
+  double root = x > 1 ? square : 1;
+  for (double next = (root + square / root) / 2; next < root; next = (root + square / root) / 2) root = next;
   return static_cast<float>(root);
 }
 
@@ -99,6 +113,8 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || \
     defined(__riscv_flen)
   return __builtin_sqrtf(x);  // one instruction, given -fno-math-errno
+#elif LADON_SSE2
+  return std::sqrt(x);
 #else
   return sqrt_newton(x);
 #endif
@@ -137,7 +153,7 @@ LADON_INLINE constexpr float min_scalar(float a, float b) noexcept {
 
 // A table of powers of two in a vector register, looked up for every lane. True also for narrower packs, so that all
 // have the same bits. AVX2 is not faster with a table.
-#if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
+#if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
 inline constexpr bool uses_exp2_table = true;
 #else
 inline constexpr bool uses_exp2_table = false;

@@ -15,8 +15,7 @@
 #include <ladon/detail/vec/array.hpp>
 
 // Deterministic builds do not use 32-bit NEON and Helium, which flush subnormals to zero.
-#if defined(__SSE2__) || defined(_M_X64) || defined(__aarch64__) || defined(__wasm_simd128__) || \
-    (defined(__ARM_NEON) && !LADON_DETERMINISTIC)
+#if LADON_SSE2 || defined(__aarch64__) || defined(__wasm_simd128__) || (defined(__ARM_NEON) && !LADON_DETERMINISTIC)
 #define LADON_TARGET_HAS_VECTORS
 #endif
 

@@ -300,7 +300,7 @@ struct PairDot : FloatDot<Pack> {
 
 #if LADON_HAS_XSIMD && defined(__wasm_simd128__)
 #include <ladon/detail/vec/dot_wasm.hpp>
-#elif LADON_HAS_XSIMD && defined(__SSE2__)
+#elif LADON_HAS_XSIMD && LADON_SSE2
 #include <ladon/detail/vec/dot_x86.hpp>
 #elif LADON_HAS_XSIMD && defined(__aarch64__)
 #include <ladon/detail/vec/dot_arm64.hpp>

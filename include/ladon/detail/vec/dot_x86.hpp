@@ -49,7 +49,7 @@ struct X86Integers {
   static LADON_INLINE Floats floats(Type x) noexcept { LADON_X86(cvtepi32_ps, x); }
   static LADON_INLINE Type merge_words(Type low, Type high) noexcept {
     const Type above = raise_words(high);
-#if defined(__SSE4_1__)
+#if LADON_SSE4_1
     if constexpr (N == 16) {
       return _mm512_mask_blend_epi16(0xaaaaaaaa, low, above);
     } else {
@@ -67,7 +67,7 @@ struct X86Integers {
       LADON_X86(cvtepi8_epi16, Half::load(from));
     } else {
       const Type bytes = _mm_loadl_epi64(reinterpret_cast<const Type*>(from));
-#if defined(__SSE4_1__)
+#if LADON_SSE4_1
       return _mm_cvtepi8_epi16(bytes);
 #else
       return _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
@@ -151,7 +151,7 @@ struct IntegerSums<XsimdPack<Lanes>> {
 #endif
 template <class Register>
 LADON_INLINE Register add_dot(Register sum, Register x, Register w) noexcept {
-#if defined(__clang__)
+#if !defined(__GNUC__) || defined(__clang__)
   constexpr std::size_t N = sizeof(Register) / 4;
 #if defined(__AVX512F__)
   LADON_X86(dpbusd_epi32, sum, x, w);
@@ -169,7 +169,7 @@ LADON_INLINE Register add_dot_at(Register sum, Register x, const std::int8_t* w)
   struct Weights {
     std::int8_t bytes[sizeof(Register)];
   };
-#if defined(__clang__)
+#if !defined(__GNUC__) || defined(__clang__)
   return add_dot(sum, x, ladon::bit_cast<Register>(*reinterpret_cast<const Weights*>(w)));
 #else
   asm(LADON_VEX "vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(x), "m"(*reinterpret_cast<const Weights*>(w)));
@@ -270,7 +270,7 @@ struct BFloat16Register {
     std::memcpy(to, &halves, N * sizeof(BFloat16));
   }
   static LADON_INLINE Floats add_products(Floats sum, Type x, Type w) noexcept {
-#if defined(__clang__)
+#if !defined(__GNUC__) || defined(__clang__)
     using Pairs = decltype(round_two(sum, sum));
     LADON_X86(dpbf16_ps, sum, ladon::bit_cast<Pairs>(x), ladon::bit_cast<Pairs>(w));
 #else

@@ -10,7 +10,7 @@
 #include <ladon/bfloat16.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
-#if LADON_HAS_XSIMD && defined(__SSE2__)
+#if LADON_HAS_XSIMD && LADON_SSE2
 #include <immintrin.h>
 #endif
 
@@ -19,7 +19,7 @@ namespace LADON_NAMESPACE::detail::vec {
 // Without this, g++ 12 would load the same bytes again for each multiply-add that uses the pack.
 template <class Pack>
 LADON_INLINE constexpr Pack keep_in_register(const Pack& loaded) noexcept {
-#if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && defined(__SSE2__)
+#if defined(__GNUC__) && !defined(__clang__) && LADON_HAS_XSIMD && LADON_SSE2
   if constexpr (requires { typename Pack::Batch; }) {
     typename Pack::Batch::register_type vector = loaded.batch;
     asm("" : "+v"(vector));
@@ -46,7 +46,7 @@ LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
 // The bits of a bfloat16 are the upper 16 bits of the equal float.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
-#if LADON_HAS_XSIMD && defined(__SSE2__)
+#if LADON_HAS_XSIMD && LADON_SSE2
   if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
     const __m128i bits = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
     return Pack(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits)));
@@ -79,7 +79,7 @@ LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
 // Without SSE4.1, an integer is moved to the upper byte of its lane, and shifted back with its sign.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
-#if LADON_HAS_XSIMD && defined(__SSE2__)
+#if LADON_HAS_XSIMD && LADON_SSE2
   if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
     std::int32_t bytes;
     std::memcpy(&bytes, from, 4);

@@ -108,7 +108,9 @@ template <std::size_t Features, int FeatureBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
   std::uint32_t low = 0x80000000u;  // -0
+#if defined(__GNUC__)
 #pragma GCC unroll 4
+#endif
   for (std::size_t i = 0; i < Features; ++i) {
     const auto bits = ladon::bit_cast<std::uint32_t>(features[i * stride]);
     if (static_cast<std::int32_t>(bits) > high) high = static_cast<std::int32_t>(bits);

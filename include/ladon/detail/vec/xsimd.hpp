@@ -254,7 +254,7 @@ struct XsimdPack {
 #if LADON_DETERMINISTIC
     return a * b + c;
 #else
-#if defined(__FMA__)
+#if LADON_FMA
     LADON_X86(fmadd_ps, a.batch, b.batch, c.batch);
 #elif defined(__aarch64__)
     if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd::fma 8.1 rounds twice
@@ -269,7 +269,7 @@ struct XsimdPack {
   // One instruction. With g++'s two, exponentials beside a tile take 2.9 instead of 2.4 cycles a pack (Zen 5).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
                                             const XsimdPack& c) noexcept {
-#if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
+#if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
     if constexpr (N == 16) {
       const auto elsewhere = static_cast<__mmask16>(~static_cast<__mmask16>(zero));
       return Batch(_mm512_maskz_fmadd_ps(elsewhere, a.batch, b.batch, c.batch));
@@ -287,7 +287,7 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack maximum(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmax(b.batch, a.batch));
-#elif defined(__SSE2__)
+#elif LADON_SSE2
     LADON_X86(max_ps, a.batch, b.batch);
 #endif
     LADON_NEON_OR(Batch(vmaxq_f32(a.batch, b.batch)), (xsimd::max)(a.batch, b.batch));
@@ -295,7 +295,7 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack minimum(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmin(b.batch, a.batch));
-#elif defined(__SSE2__)
+#elif LADON_SSE2
     LADON_X86(min_ps, a.batch, b.batch);
 #endif
     LADON_NEON_OR(Batch(vminq_f32(a.batch, b.batch)), (xsimd::min)(a.batch, b.batch));

@@ -1,0 +1,16 @@
+# cmake -DCOMPILE=<compiler;flags> -DINCLUDE=<folder> -P headers.cmake
+# Compiles each public header alone, and then all public headers in the opposite order of the alphabet.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/../support/compile_headers.cmake)
+list(APPEND COMPILE -I${INCLUDE})
+file(GLOB headers RELATIVE ${INCLUDE} ${INCLUDE}/ladon/*.hpp ${INCLUDE}/ladon/mask/*.hpp)
+if(NOT headers)
+  message(FATAL_ERROR "${INCLUDE} has no headers")
+endif()
+list(SORT headers ORDER DESCENDING)
+set(all "")
+foreach(header IN LISTS headers)
+  compile_headers(said -include ${header})
+  list(APPEND all -include ${header})
+endforeach()
+compile_headers(said ${all})
