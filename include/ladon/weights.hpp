@@ -135,7 +135,7 @@ struct Norm {
 };
 
 // A layout declares the tensors of the four projections of attention. `Tensors` has the tensors and their order in
-// memory. Weights<S> has the tensors for the shape S, with these members:
+// memory. Its member template Weights has the tensors for a shape S, with these members:
 //     query(head), key(head), value(head), output()    the rows of a projection (detail/panel/rows.hpp)
 //     heads_adjacent    whether the rows of head h + 1 directly follow the rows of head h in memory
 namespace layout {
