@@ -84,24 +84,32 @@ static_assert(attend_in_shares(2).y == seen.y && attend_in_shares(3).map == seen
 //   x = (3, 1)                   norm1 gives (1, -1) * 1 + 2 = (3, 1)
 //   hidden = relu(x + (-4, 1))   = (0, 2)
 //   x + (3 * hidden[1], 0)       = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)
-using Layer = ladon::EncoderLayer<ladon::Model{.tokens = 1, .model = 2, .heads = 1, .feed_forward = 2}>;
-
-constexpr std::array<float, 2> encode() {
-  constexpr float token[2] = {3, 1};
+// Large and small tokens give the same norm if epsilon is 0.
+template <std::size_t Tokens>
+constexpr std::array<float, 2 * Tokens> encode(float first, float second, float epsilon = 1e-12f) {
+  using Layer = ladon::EncoderLayer<ladon::Model{.tokens = Tokens, .model = 2, .heads = 1, .feed_forward = 2}>;
   constexpr float none[12] = {}, one[2] = {1, 1}, two[2] = {2, 2}, gain[2] = {10, 20};
   constexpr float identity[4] = {1, 0, 0, 1}, shift[2] = {-4, 1}, second_to_first[4] = {0, 3, 0, 0};
   const float* const zeros = none;
-  const Layer::Weights layer{.attention = {.in_proj = {zeros, zeros}, .out_proj = {zeros, zeros}},
-                             .linear1 = {identity, shift},
-                             .linear2 = {second_to_first, zeros},
-                             .norm1 = {one, two, 1e-12f},
-                             .norm2 = {gain, one, 1e-12f}};
-  Layer::Workspace workspace{};
-  std::array<float, 2> y{};
+  const typename Layer::Weights layer{.attention = {.in_proj = {zeros, zeros}, .out_proj = {zeros, zeros}},
+                                      .linear1 = {identity, shift},
+                                      .linear2 = {second_to_first, zeros},
+                                      .norm1 = {one, two, epsilon},
+                                      .norm2 = {gain, one, epsilon}};
+  typename Layer::Workspace workspace{};
+  std::array<float, 2 * Tokens> token{}, y{};
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    token[2 * t] = first;
+    token[2 * t + 1] = second;
+  }
   Layer::run(token, layer, y, workspace);
   return y;
 }
-static_assert(close(encode(), {11, -19}));
+static_assert(close(encode<1>(3, 1), {11, -19}));
+static_assert(close(encode<1>(3e38f, -3e38f, 0), {11, -19}));
+static_assert(close(encode<1>(1e-45f, -1e-45f, 0), {11, -19}));
+static_assert(close(encode<2>(3e38f, -3e38f, 0), {11, -19, 11, -19}));
+static_assert(close(encode<2>(3e-30f, 1e-30f, 0), {11, -19, 11, -19}));
 
 // Attention with sinks. The sink of head 0 equals the only score of head 0, so the sink gets half of the weight. The
 // sink of head 1 is so low that it gets no weight.

@@ -1,7 +1,12 @@
 // Tests LayerNorm and RMSNorm without the rest of a layer. The test sets the output projection of attention and linear2
 // to zero, so a pre-LN layer returns its input. A stack of one such layer therefore returns the final norm of its
 // input.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <initializer_list>
+#include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -17,11 +22,12 @@ namespace {
 
 using ladon::Bias, ladon::NormKind;
 
-template <std::size_t Model, NormKind Kind, std::size_t Tokens = 5, Bias B = Bias::with>
+template <std::size_t Model, NormKind Kind, std::size_t Tokens = 5, Bias B = Bias::with,
+          class Mask = ladon::mask::Unmasked>
 Subject norm_subject() {
   constexpr ladon::Shape shape{.queries = Tokens, .model = Model, .heads = 1, .head_width = 1};
   constexpr ladon::Model config{.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind, .norm_bias = B};
-  return encoder_subject<1, shape, config, ladon::mask::Unmasked, ladon::FinalNorm::with>();
+  return encoder_subject<1, shape, config, Mask, ladon::FinalNorm::with>();
 }
 
 EncoderProblem norm_problem(const Subject& subject, NormKind kind, double deviation, double mean, float epsilon) {
@@ -137,6 +143,122 @@ TEST_CASE("RMSNorm: features that are all 0 stay 0") {
   const EncoderProblem problem = norm_problem(subject, NormKind::rms, 0, 0, 1e-5f);
   const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));
   for (const float y : outcome.y) CHECK(y == 0);
+}
+
+namespace {
+
+// Returns the norm of each row of x, also where squares of the features exceed the range of float. A norm does not
+// change if the features and sqrt(epsilon) are multiplied by a power of two. So the oracle gets each row multiplied by
+// a power of two, and its bound is that of a row whose largest feature is near 1. A row of zeros gives the bias.
+Expected expected_norm(NormKind kind, oracle::Norm norm, const Floats& x, float epsilon) {
+  const std::size_t width = norm.weight.size();
+  Expected y;
+  for (std::size_t first = 0; first < x.size(); first += width) {
+    double largest = std::sqrt(static_cast<double>(epsilon));
+    for (std::size_t i = 0; i < width; ++i) largest = std::max(largest, std::abs(static_cast<double>(x[first + i])));
+    const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+    oracle::Matrix row(1, width);
+    for (std::size_t i = 0; i < width; ++i) {
+      row(0, i) = std::ldexp(static_cast<double>(x[first + i]), -exponent);
+    }
+    norm.epsilon = std::ldexp(epsilon, -2 * exponent);
+    if (largest == 0) norm.epsilon = 1;
+    const oracle::Matrix normalized = oracle::normalized(kind, norm, row);
+    y.insert(y.end(), normalized.data.begin(), normalized.data.end());
+  }
+  return y;
+}
+
+// Fills row `row` of x with random numbers between -magnitude and magnitude.
+void fill_row(Floats& x, std::size_t row, std::size_t width, double magnitude, Random& random) {
+  for (std::size_t i = 0; i < width; ++i) {
+    x[row * width + i] = static_cast<float>((2 * random.uniform() - 1) * magnitude);
+  }
+}
+
+constexpr double magnitudes[] = {1e-42, 1e-40, 1e-38, 1e-30, 1e-25, 1e-19, 1e-15, 1e-10, 0,
+                                 1,     1e10,  1e15,  1e18,  1e19,  1e25,  1e30,  1e38,  3.4e38};
+
+template <NormKind Kind, std::size_t Model, std::size_t Tokens>
+void check_magnitudes() {
+  CAPTURE(Model);
+  const Subject subject = norm_subject<Model, Kind, Tokens>();
+  Random random(Model);
+  for (const float epsilon : {1e-5f, 0.0f}) {
+    CAPTURE(epsilon);
+    EncoderProblem problem = norm_problem(subject, Kind, 1, 0, epsilon);
+    const auto check = [&] {
+      const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));
+      CHECK(worst_distance(outcome.y, expected_norm(Kind, problem.final_norm, problem.x, epsilon)) <= 1);
+    };
+    std::size_t row = 0;
+    for (const double magnitude : magnitudes) {
+      CAPTURE(magnitude);
+      fill_row(problem.x, row++ % Tokens, Model, magnitude, random);
+      if (Tokens == 1) check();
+    }
+    if (Tokens > 1) check();
+  }
+}
+
+// One token of a panel has features of another magnitude. The norms of the other tokens keep their bits.
+template <NormKind Kind, std::size_t Model, std::size_t Tokens>
+void check_one_extreme_token() {
+  // Each token sees only itself, so a NaN does not reach the other tokens in attention.
+  const Subject subject = norm_subject<Model, Kind, Tokens, Bias::with, ladon::mask::Window<0>>();
+  const EncoderProblem problem = norm_problem(subject, Kind, 1, 0, 0);
+  const Outcome usual = run_guarded(subject, task_of(subject, problem, {}));
+  Random random(5);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double magnitude : {1e-45, 1e-25, 0.0, 1e19, 3.4e38, infinity, static_cast<double>(NAN)}) {
+    CAPTURE(magnitude);
+    for (std::size_t token = 0; token < Tokens; token += 3) {
+      EncoderProblem changed = problem;
+      fill_row(changed.x, token, Model, std::isfinite(magnitude) ? magnitude : 1, random);
+      if (!std::isfinite(magnitude)) changed.x[token * Model + Model / 2] = static_cast<float>(magnitude);
+      const Outcome outcome = run_guarded(subject, task_of(subject, changed, {}));
+      for (std::size_t t = 0; t < Tokens; ++t) {
+        const auto row = [&](const Floats& y) { return std::span(y).subspan(t * Model, Model); };
+        if (t != token) CHECK(same_bits(row(outcome.y), row(usual.y)));
+      }
+      if (std::isfinite(magnitude)) {
+        CHECK(worst_distance(outcome.y, expected_norm(Kind, changed.final_norm, changed.x, 0)) <= 1);
+      } else {
+        CHECK(std::isnan(outcome.y[token * Model + Model / 2]));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("norms of several tokens: features of every magnitude") {
+  check_magnitudes<NormKind::rms, 17, 20>();
+  check_magnitudes<NormKind::layer, 17, 20>();
+#if !defined(LADON_TEST_SET_QUICK)
+  check_magnitudes<NormKind::rms, 512, 20>();
+  check_magnitudes<NormKind::layer, 512, 20>();
+  check_magnitudes<NormKind::rms, 4096, 20>();
+  check_magnitudes<NormKind::layer, 4096, 20>();
+#endif
+}
+
+TEST_CASE("norms of a single token: features of every magnitude") {
+  check_magnitudes<NormKind::rms, 17, 1>();
+  check_magnitudes<NormKind::layer, 17, 1>();
+#if !defined(LADON_TEST_SET_QUICK)
+  check_magnitudes<NormKind::rms, 16, 1>();
+  check_magnitudes<NormKind::layer, 64, 1>();
+  check_magnitudes<NormKind::rms, 4096, 1>();
+  check_magnitudes<NormKind::layer, 4096, 1>();
+#endif
+}
+
+TEST_CASE("norms: a token of another magnitude, an infinity or a NaN changes no other token") {
+  check_one_extreme_token<NormKind::rms, 17, 20>();
+#if !defined(LADON_TEST_SET_QUICK)
+  check_one_extreme_token<NormKind::layer, 17, 20>();
+#endif
 }
 
 }  // namespace ladon_test

@@ -52,12 +52,34 @@ LADON_INLINE constexpr T unfused(T product) noexcept {
 constexpr float fma_exact(float a, float b, float summand) noexcept {
   const double product = static_cast<double>(a) * static_cast<double>(b), c = static_cast<double>(summand);
   const double sum = product + c;
-  if (!(sum - sum == 0)) return static_cast<float>(sum);
+  if (!(sum <= std::numeric_limits<double>::max() && sum >= std::numeric_limits<double>::lowest())) {
+    return static_cast<float>(sum);
+  }
   const double c_part = sum - product;
   const double error = (product - (sum - c_part)) + (c - c_part);
   auto bits = ladon::bit_cast<std::uint64_t>(sum);
   if (error != 0 && (bits & 1) == 0) bits += (error > 0) == (sum > 0) ? 1 : std::uint64_t(0) - 1;
   return static_cast<float>(ladon::bit_cast<double>(bits));
+}
+
+// Arithmetic that may overflow to an infinity. Constant expressions must not overflow. There, the operation has
+// doubles, and rounding its result to float gives the same bits.
+constexpr double widened(float x) noexcept { return static_cast<double>(x); }
+LADON_INLINE constexpr float add_scalar(float a, float b) noexcept {
+  LADON_AS_WRITTEN
+  return std::is_constant_evaluated() ? static_cast<float>(widened(a) + widened(b)) : a + b;
+}
+LADON_INLINE constexpr float subtract_scalar(float a, float b) noexcept {
+  LADON_AS_WRITTEN
+  return std::is_constant_evaluated() ? static_cast<float>(widened(a) - widened(b)) : a - b;
+}
+LADON_INLINE constexpr float multiply_scalar(float a, float b) noexcept {
+  LADON_AS_WRITTEN
+  return std::is_constant_evaluated() ? static_cast<float>(widened(a) * widened(b)) : unfused(a * b);
+}
+LADON_INLINE constexpr float divide_scalar(float a, float b) noexcept {
+  LADON_AS_WRITTEN
+  return std::is_constant_evaluated() ? static_cast<float>(widened(a) / widened(b)) : a / b;
 }
 
 // Whether fma_scalar rounds only once. An emulated fma would call libm for every product.
@@ -92,7 +114,7 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
           wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0);
     }
 #endif
-    return unfused(a * b) + c;
+    return add_scalar(multiply_scalar(a, b), c);
   }
 }
 
@@ -237,16 +259,16 @@ struct ArrayPack {
 
   // Correctly rounded, but Helium and 32-bit NEON flush subnormals, and 32-bit NEON estimates quotients and roots.
   friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { LADON_AS_WRITTEN return a.lane[i] + b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return add_scalar(a.lane[i], b.lane[i]); });
   }
   friend LADON_INLINE constexpr ArrayPack operator-(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { LADON_AS_WRITTEN return a.lane[i] - b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return subtract_scalar(a.lane[i], b.lane[i]); });
   }
   friend LADON_INLINE constexpr ArrayPack operator*(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { LADON_AS_WRITTEN return unfused(a.lane[i] * b.lane[i]); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return multiply_scalar(a.lane[i], b.lane[i]); });
   }
   friend LADON_INLINE constexpr ArrayPack operator/(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] / b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return divide_scalar(a.lane[i], b.lane[i]); });
   }
   // Rounded once if fma_is_fused is true, otherwise twice.
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
@@ -335,7 +357,7 @@ struct ArrayPack {
   }
   friend constexpr float reduce_add(const ArrayPack& a) noexcept {
     float sum = a.lane[0];
-    for (std::size_t i = 1; i < N; ++i) sum += a.lane[i];
+    for (std::size_t i = 1; i < N; ++i) sum = add_scalar(sum, a.lane[i]);
     return sum;
   }
 };
