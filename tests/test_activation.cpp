@@ -2,7 +2,9 @@
 // test_elementary checks exp, erf and tanh.
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include <doctest/doctest.h>
@@ -72,15 +74,60 @@ void check_rounded_values() {
   }
 }
 
-template <class Pack>
-void check_ends() {
-  CHECK(silu<Pack>(0.0f) == 0);
-  CHECK(silu<Pack>(-infinity) == 0);
-  CHECK(silu<Pack>(Limits::lowest()) == 0);
-  CHECK(silu<Pack>(-90.0f) == 0);
-  CHECK(silu<Pack>(infinity) == infinity);
-  CHECK(silu<Pack>(Limits::max()) == Limits::max());
-  CHECK(std::isnan(silu<Pack>(Limits::quiet_NaN())));
+// Zeros, infinities, NaN, the ends of float's range, subnormals, and numbers near the bounds of the formulas.
+constexpr float special_numbers[] = {0.0f,          -0.0f,
+                                     infinity,      -infinity,
+                                     1.0f,          Limits::quiet_NaN(),
+                                     Limits::max(), Limits::lowest(),
+                                     Limits::min(), -Limits::min(),
+                                     1e-40f,        -1e-40f,
+                                     1e-45f,        -1e-45f,
+                                     1e19f,         -1e19f,
+                                     126.5f,        -126.5f,
+                                     -126.0f,       -127.0f,
+                                     -105.0f,       -88.73f,
+                                     -88.7f,        -87.3f,
+                                     88.7f,         -10.0f,
+                                     -10.01f,       -6.01f,
+                                     -9.99f,        -6.0f,
+                                     -5.7f,         5.7f,
+                                     -5.0f,         -5.01f,
+                                     5.0f,          -4.99f,
+                                     0x1p-24f,      -0x1p-24f};
+constexpr std::size_t special_count = std::size(special_numbers);
+
+// Checks N packs that hold consecutive special numbers, which shows that a NaN in one lane changes no other lane.
+template <Activation F, bool Rounded, class Pack, std::size_t N>
+void check_special_numbers() {
+  constexpr std::size_t lanes = Pack::lanes;
+  for (std::size_t first = 0; first < special_count; first += N * lanes) {
+    float x[N * lanes], y[N * lanes];
+    for (std::size_t i = 0; i < N * lanes; ++i) x[i] = special_numbers[(first + i) % special_count];
+    Pack packs[N];
+    for (std::size_t i = 0; i < N; ++i) packs[i] = Pack::load(x + i * lanes);
+    ladon::detail::activate_hidden<F, Rounded>(packs);
+    for (std::size_t i = 0; i < N; ++i) packs[i].store(y + i * lanes);
+    for (std::size_t i = 0; i < N * lanes; ++i) {
+      CAPTURE(x[i]);
+      const double expected = x[i] == -infinity ? 0 : truth(F, x[i]);
+      if (std::isnan(expected)) {
+        CHECK(std::isnan(y[i]));
+      } else if (std::isinf(expected)) {
+        CHECK(y[i] == infinity);
+      } else {
+        // For x below -10, gelu_tanh is -1.2e-37. For x below -88.7, SiLU is 0.
+        const double error = (Rounded ? 2.5e-6 : 0x1p-21) * (x[i] < -12 ? std::fabs(expected) : std::fabs(x[i]));
+        CHECK(std::fabs(y[i] - expected) <= error + 3e-37);
+      }
+    }
+  }
+}
+template <Activation F, class Pack>
+void check_special_numbers() {
+  check_special_numbers<F, false, Pack, 1>();
+  check_special_numbers<F, false, Pack, 4>();
+  check_special_numbers<F, true, Pack, 1>();
+  check_special_numbers<F, true, Pack, 4>();
 }
 
 // Returns the largest relative error of SiLU, x / (1 + e^-x), in units of 2^-24, for x >= -87. Smaller x are not
@@ -111,10 +158,26 @@ TEST_CASE_TEMPLATE("activations of features that will be quantised: values", Pac
   check_rounded_values<Activation::gelu_tanh, Pack>();
 }
 
-TEST_CASE("SiLU: the limits at large negative and positive numbers") {
-  check_ends<ArrayPack<1>>();
-  check_ends<Vector>();
+TEST_CASE_TEMPLATE("every activation: zeros, infinities, NaN, subnormals and the largest floats", Pack, ArrayPack<1>,
+                   ArrayPack<3>, Vector) {
+  check_special_numbers<Activation::relu, Pack>();
+  check_special_numbers<Activation::gelu, Pack>();
+  check_special_numbers<Activation::gelu_tanh, Pack>();
+  check_special_numbers<Activation::silu, Pack>();
 }
+
+// The same numbers in constant evaluation.
+template <Activation F>
+constexpr float constant(float x) {
+  return ladon::detail::activate<F>(ArrayPack<1>{x}).lane[0];
+}
+static_assert(constant<Activation::relu>(-infinity) == 0 && constant<Activation::relu>(infinity) == infinity);
+static_assert(constant<Activation::gelu>(-infinity) == 0 && constant<Activation::gelu>(infinity) == infinity);
+static_assert(constant<Activation::gelu>(Limits::lowest()) == 0);
+static_assert(constant<Activation::gelu_tanh>(-infinity) > -2e-37f);
+static_assert(constant<Activation::gelu_tanh>(infinity) == infinity);
+static_assert(constant<Activation::gelu_tanh>(Limits::max()) == Limits::max());
+static_assert(constant<Activation::silu>(-infinity) == 0 && constant<Activation::silu>(infinity) == infinity);
 
 TEST_CASE("SiLU: the error is at most four units in the last place") {
   CHECK(worst_error<ArrayPack<1>>() <= 8);

@@ -12,13 +12,19 @@
 
 namespace LADON_NAMESPACE::detail {
 
+// GELU is 0 below -5.66. Without this bound, x = -inf would give NaN. A NaN stays NaN.
+template <class Pack>
+LADON_INLINE constexpr Pack bounded_for_gelu(const Pack& x) noexcept {
+  return maximum(Pack::broadcast(-6.0f), x);
+}
+
 template <Activation F, class Pack>
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   if constexpr (F == Activation::relu) {
     return maximum(Pack::broadcast(0.0f), x);
   } else if constexpr (F == Activation::gelu) {
-    const Pack half = Pack::broadcast(0.5f) * x;
-    return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
+    const Pack bounded = bounded_for_gelu(x), half = Pack::broadcast(0.5f) * bounded;
+    return fma(half, erf(bounded * Pack::broadcast(0.70710678f)), half);
   } else if constexpr (F == Activation::gelu_tanh) {
     // x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u. For x >= -10, z is below 126, as exp2_of_nonpositive
     // requires. For x below -10, the result is about -1e-37.
@@ -70,7 +76,7 @@ inline constexpr GeluTable gelu_tanh_table{{
 // Returns x / 2 + |x| g(|x|).
 template <class Pack>
 LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& x) noexcept {
-  const Pack magnitude = copy_sign(x, Pack::broadcast(0.0f));
+  const Pack bounded = bounded_for_gelu(x), magnitude = copy_sign(bounded, Pack::broadcast(0.0f));
   const Pack scaled = minimum(Pack::broadcast(15.0f), magnitude * Pack::broadcast(3.0f));
   const Pack magic = Pack::broadcast(vec::round_to_low_bits);
   const Pack segment = scaled + magic;
@@ -78,7 +84,7 @@ LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& 
   Pack g = entry_at_low_bits(table.coefficient[3], segment);
   LADON_UNROLL
   for (std::size_t i = 3; i > 0; --i) g = fma(g, rest, entry_at_low_bits(table.coefficient[i - 1], segment));
-  return fma(magnitude, g, x * Pack::broadcast(0.5f));
+  return fma(magnitude, g, bounded * Pack::broadcast(0.5f));
 }
 
 // Applies the activation to N packs. If Rounded is true, the next product rounds the features, so a less accurate
@@ -90,6 +96,7 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
     for (Pack& pack : x) pack = gelu_from_table(F == Activation::gelu ? gelu_table : gelu_tanh_table, pack);
   } else if constexpr (F == Activation::gelu && N > 1) {
     Pack erfs[N];
+    vec::for_each_index<N>([&](std::size_t i) { x[i] = bounded_for_gelu(x[i]); });
     vec::for_each_index<N>([&](std::size_t i) { erfs[i] = x[i] * Pack::broadcast(0.70710678f); });
     vec::erf(erfs);
     vec::for_each_index<N>([&](std::size_t i) {
