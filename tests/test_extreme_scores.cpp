@@ -258,4 +258,20 @@ TEST_CASE("alibi over far distances leaves the nearest key") {
   for (const float out : y) CHECK(out == v[599]);
 }
 
+TEST_CASE("alibi with slopes near the largest float leaves one key") {
+  const auto check = []<std::size_t Queries>() {
+    Scores<Queries, Alibi> s;
+    s.k = {1, -1, 2, 0.5f, -3};
+    s.q.fill(1);
+    for (const float slope : {3e38f, -3e38f, infinity, -infinity}) {
+      const std::array<float, 1> slopes{slope};
+      s.options.mask.slopes = slopes;
+      s.run();
+      for (const float y : s.y) CHECK(y == (slope > 0 ? 5 : 1));
+    }
+  };
+  check.template operator()<1>();
+  check.template operator()<3>();
+}
+
 }  // namespace ladon_test

@@ -5,8 +5,8 @@
 //       static constexpr float softcap = 50;
 //     };
 //
-// Limits: the magnitude of a score is at most 2.35e38. The number of keys times the largest magnitude of a value is
-// below 3.4e38, because the softmax is normalised only at the end.
+// Limits: the magnitudes of a score, and of a query times the scale, are at most 2.35e38. The number of keys times the
+// largest magnitude of a value is below 3.4e38, because the softmax is normalised only at the end.
 #pragma once
 
 #include <ladon/detail/config/quiet_begin.hpp>

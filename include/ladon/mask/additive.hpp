@@ -182,7 +182,10 @@ struct BoundAlibi {
   constexpr bool may_see_any(Range, Range) const noexcept { return true; }
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr AlibiLanes<Pack> lanes(const ScoreBlock& block, NoScratch&) const noexcept {
-    return {block.queries.begin, offset, slopes[block.head] * static_cast<float>(score::log2_e)};
+    // Limited, so that the product with a distance is finite.
+    constexpr float most = 0x1p95f;
+    const float slope = slopes[block.head] * static_cast<float>(score::log2_e);
+    return {block.queries.begin, offset, detail::vec::min_scalar(most, detail::vec::max_scalar(-most, slope))};
   }
 };
 
