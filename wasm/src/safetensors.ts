@@ -26,12 +26,20 @@ export interface Destination {
  */
 const largestHeader = 1e8;
 
+/** Names a file of another kind, and the way out, by its first bytes. */
+const kindOf = (beginning: string): string | undefined => {
+  if (beginning.startsWith("{")) return "JSON, perhaps an index of shards: load a shard";
+  if (beginning.startsWith("version ")) return "a pointer of Git LFS: run git lfs pull";
+  return beginning.startsWith("PK\x03\x04") ? "a zip archive, as of torch.save: use save_file of safetensors" : undefined;
+};
+
 const readHeaderLength = async (file: ByteStream): Promise<number> => {
   file.expect(8);
   const bytes = await file.collect(8);
   const length = Number(new DataView(bytes.buffer).getBigUint64(0, true));
   if (length > largestHeader) {
-    fail("weights", `header of ${file.name}`, `at most ${largestHeader} bytes`, textIn(bytes) ?? length);
+    const found = kindOf(String.fromCharCode(...bytes)) ?? textIn(bytes) ?? length;
+    fail("weights", `header of ${file.name}`, `at most ${largestHeader} bytes`, found);
   }
   return length;
 };
@@ -47,6 +55,17 @@ const checkZeroPoint = (name: string, block: WeightBlock, plan: WeightPlan): voi
   if (found !== undefined) fail("weights", zeroPoint, "0 (symmetric weights)", found);
 };
 
+/** Returns the result of `plan`. If `plan` throws, and the file is a shard by its name, the error says so. */
+const planOf = (name: string, plan: () => WeightPlan): WeightPlan => {
+  try {
+    return plan();
+  } catch (error: any) {
+    if (error.code !== "weights" || !/-\d{5}-of-\d{5}\.safetensors([?#]|$)/.test(name)) throw error;
+    const shard = "the file is a shard (to write one file: save_pretrained with max_shard_size)";
+    return fail("weights", `${shard}; ${error.message}`, undefined, undefined, error);
+  }
+};
+
 /**
  * Reads a file into a new block and makes the block the instance's weights. On errors, the weights stay as they are,
  * and the block is released.
@@ -57,7 +76,7 @@ const readFile = async (file: ByteStream, { store }: Destination, options: LoadW
   file.expect(length);
   const { tensors, bytes } = parseHeader(await file.collect(length));
   file.expect(bytes);
-  const plan = store().plan(tensors, prefix, true);
+  const plan = planOf(file.name, () => store().plan(tensors, prefix, true));
   const block = store().reserve(plan);
   try {
     for (const [name, tensor] of tensors) {

@@ -3,7 +3,7 @@
 import { type Description, type Slot, slotsOf } from "./description.js";
 import { attempt, fail } from "./fail.js";
 import { findTensors, type Members, packedOf, type StoredTensor } from "./find-tensors.js";
-import { memberFinder } from "./tensor-names.js";
+import { memberFinder, type MemberOf } from "./tensor-names.js";
 
 /** A tensor of the record that `Weights.set` gets, or of the file that `Weights.load` reads. */
 export interface GivenTensor extends Omit<StoredTensor, "begin"> {
@@ -120,6 +120,27 @@ const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
 const matrixShapes = (slots: readonly Slot[]): Map<string, readonly number[]> =>
   new Map(slots.filter(({ type }) => type === "int8").map(({ name, shape }) => [name, shape]));
 
+/**
+ * Explains why no tensor of the kernel was found: the file is a LoRA adapter, or the tensors are below another prefix.
+ * Returns "" if neither is the case. Ignores long names and long prefixes, so that the time is proportional to the names.
+ */
+const causeOf = (names: Iterable<string>, memberOf: MemberOf): string => {
+  const counts = new Map<string, number>();
+  for (const name of names) {
+    if (name.length > 1000) continue;
+    if (/\.lora_(A|B|down|up)\./.test(name)) {
+      return `the file is a LoRA adapter, with tensors such as ${name}: merge the adapter into its base model`;
+    }
+    for (let dot = name.indexOf("."); dot >= 0 && dot < 100; dot = name.indexOf(".", dot + 1)) {
+      const prefix = name.slice(0, dot);
+      if (memberOf(name.slice(dot + 1))) counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+    }
+  }
+  const most = Math.max(0, ...counts.values());
+  const best = [...counts.keys()].find((prefix) => counts.get(prefix) === most);
+  return best === undefined ? "" : `such tensors are below the prefix ${best}`;
+};
+
 export const weightPlanner = (description: Description): PlanWeights => {
   const slots = slotsOf(description);
   const { layout } = description;
@@ -147,6 +168,8 @@ export const weightPlanner = (description: Description): PlanWeights => {
     const { offsets, missing, others } = findTensors(slots, packed, members);
     const isOurs = (name: string): boolean => !isFile || memberOfName(name) !== undefined;
     const superfluous = others.filter((name) => missing.length || isOurs(name));
+    const cause = offsets.length ? "" : causeOf(given.keys(), memberOf);
+    if (cause) fail("weights", `no tensor below the prefix "${prefix.slice(0, 100)}" is one of this kernel; ${cause}`);
     if (missing.length || superfluous.length) {
       const expected = missing.length ? missing.map((name) => prefix + name) : "no others";
       fail("weights", `tensors of LAYOUT ${layout}`, expected, superfluous);

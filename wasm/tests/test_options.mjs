@@ -10,6 +10,7 @@ import { moduleBytes, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs
 import { withSection } from "./module_file.mjs";
 import { attention } from "./oracle.mjs";
 import { refuses } from "./refuses.mjs";
+import { safetensors, streamOf } from "./safetensors.mjs";
 
 const folder = new URL("kernels/modules/", import.meta.url);
 const skip = existsSync(new URL("odd_cache.scalar.wasm", folder)) ? false : "tests/kernels is not built";
@@ -122,6 +123,68 @@ test("a growing cache", { skip }, async () => {
   instance.weights.set(weights);
   assert.equal(instance.cached, 0, "new weights forget what others made");
   assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
+});
+
+test("a call that fails leaves cache, weights, attention and results as they were", { skip }, async () => {
+  const { kernel, instance, weights } = await prepared("odd_cache");
+  const twin = kernel.create(); // gets only the calls that succeed
+  for (const one of [instance, twin]) one.weights.set(weights);
+  const x = randoms(random, 12 * 16);
+  const step = (first, tokens) => {
+    const run = (one) => one.run(x.subarray(first * 16, (first + tokens) * 16), { tokens, attention: true }).slice();
+    assert.deepEqual(run(instance), run(twin));
+  };
+  const names = Object.keys(weights);
+  const state = () => [
+    instance.cached,
+    instance.attention().slice(),
+    ...names.map((name) => instance.weights.tensor(name).slice()),
+  ];
+  const entries = kernel.description.weights.map(({ name, shape }) => [name, shape, weights[name].map((one) => -one)]);
+  const file = safetensors(entries);
+  const [first] = names;
+  const failing = [
+    () => instance.run(x, { tokens: 6 }),
+    () => instance.run(x.subarray(1, 48), { tokens: 3 }),
+    () => instance.run(x.subarray(0, 48), { tokens: 3, padding: x }),
+    () => instance.run(Array.from({ length: 48 }, () => Symbol("1")), { tokens: 3 }),
+    () => instance.weights.set({}),
+    () => instance.weights.set({ ...weights, [first]: weights[first].slice(1) }),
+    () => instance.weights.set({ ...weights, [first]: [...weights[first]] }),
+    () => instance.weights.set({ ...weights, other: x }),
+    () => instance.weights.set(weights, { prefix: "layers" }),
+    () => instance.weights.load(new Uint8Array(9)),
+    () => instance.weights.load(file.subarray(0, -1)),
+    () => instance.weights.load(Uint8Array.from([...file, 0])),
+    () => instance.weights.load(safetensors(entries.slice(1))),
+    () => instance.weights.load(streamOf(file, 100, (at) => at > 1000 && Promise.reject(new Error("cut")))),
+    () => instance.weights.load(file, { signal: AbortSignal.abort() }),
+    () => instance.weights.tensor("none"),
+    () => instance.attention(1),
+    () => kernel.create({ mask: "padding" }),
+    async () => {
+      const loading = instance.weights.load(streamOf(file, 100, () => Promise.reject(new Error("cut"))));
+      for (const call of [() => instance.clear(), () => instance.run(x.subarray(0, 16), { tokens: 1 })]) {
+        assert.throws(call, { code: "busy" });
+      }
+      await loading;
+    },
+  ];
+  for (const [at, tokens] of [
+    [0, 5],
+    [5, 5],
+  ]) {
+    step(at, tokens);
+    const before = state();
+    for (const call of failing) {
+      await assert.rejects(async () => call(), `${call}`);
+      assert.deepEqual(state(), before, `${call}`);
+    }
+  }
+  const before = state();
+  assert.throws(() => instance.run(x.subarray(0, 48), { tokens: 3 }), { code: "status", actual: 11 });
+  assert.deepEqual(state(), before);
+  step(10, 2);
 });
 
 test("a context that is projected once", { skip }, async () => {
