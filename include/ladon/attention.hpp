@@ -71,7 +71,7 @@ struct Attention {
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "q, k, v, out, workspace, options, map", Queries, Keys, Values,
-                        Output, const detail::MemoryOf<Shared, Scratch> auto&);
+                        Output, detail::AnyMemory<Shared, Scratch>);
 
  private:
   // Returns the elements from element 0 to the last active token of the last head.

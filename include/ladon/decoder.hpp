@@ -74,8 +74,8 @@ struct DecoderLayer {
   static constexpr Shape shape = M.shape();
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
-  static_assert(M.memory > 0, "ladon: a decoder needs a memory of at least one token");
-  static_assert(M.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
+  static_assert(model.memory > 0, "ladon: a decoder needs a memory of at least one token");
+  static_assert(model.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
   static constexpr Shape cross = memory_shape<shape, M.memory>();
   static_assert(valid<cross>());
   using SelfMask = typename detail::SplitMasks<M, Masks>::SelfMask;
@@ -129,6 +129,7 @@ struct DecoderLayer {
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapsType = detail::NoCapture>
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
                             const Options& options = {}, const MapsType& maps = {}) noexcept {
+    expect_run();
     detail::StackSteps<DecoderLayer, 1>::run(&weights, detail::NoNorm{}, {x.data, y.data, memory.data}, options,
                                              scratch, detail::no_caches, [&](std::size_t) { return captures(maps); });
   }
@@ -152,10 +153,10 @@ struct DecoderLayer {
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, run, "x, memory, weights, y, workspace, options, maps", Input,
-                        MemoryInput, const Weights&, Output, const detail::MemoryOf<Shared, Scratch> auto&);
+                        MemoryInput, const Weights&, Output, detail::AnyMemory<Shared, Scratch>);
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, extend,
                         "x, cache, memory, weights, y, workspace, options, maps", Input, Cache&, const MemoryCache&,
-                        const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
+                        const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
   // The members from here on are for stacks (stack.hpp).
   template <class Packs>
@@ -169,11 +170,13 @@ struct DecoderLayer {
       return DecoderOptions<std::remove_const_t<decltype(self)>, MemoryOptions>{self, options.memory};
     }
   }
-  static constexpr detail::LayerLengths lengths(const Options& options, detail::NoCaches) noexcept {
+  static constexpr void expect_run() noexcept {
     static_assert(
         shape.queries == shape.keys,
         "ladon: a decoder attends to itself, so it has as many keys as queries. The memory has a separate length. "
         "If keys is the capacity of a cache, call extend");
+  }
+  static constexpr detail::LayerLengths lengths(const Options& options, detail::NoCaches) noexcept {
     const Lengths self = options.self.lengths();
     return {self, {self.queries, options.memory.lengths().keys}};
   }
@@ -227,6 +230,7 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
             detail::MapsOf<M.layers> MapsType = detail::NoCapture>
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Memory&& scratch,
                             const Options& options = {}, const MapsType& maps = {}) noexcept {
+    Layer::expect_run();
     Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data, memory.data}, options, scratch,
                      detail::no_caches, Base::captures_of(maps));
   }
@@ -249,11 +253,11 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, run, "x, memory, weights, y, workspace, options, maps", Input,
                         MemoryInput, const Weights&, Output,
-                        const detail::MemoryOf<typename Base::Shared, typename Base::Scratch> auto&);
+                        detail::AnyMemory<typename Base::Shared, typename Base::Scratch>);
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, extend,
                         "x, caches, memory, weights, y, workspace, options, maps", Input, Caches&, const MemoryCaches&,
                         const Weights&, Output,
-                        const detail::MemoryOf<typename Base::ExtendShared, typename Base::ExtendScratch> auto&);
+                        detail::AnyMemory<typename Base::ExtendShared, typename Base::ExtendScratch>);
 };
 
 }  // namespace LADON_NAMESPACE

@@ -46,7 +46,7 @@ struct EncoderLayer {
   static constexpr Shape shape = M.shape();
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
-  static_assert(M.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
+  static_assert(model.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
   using Score = ScoreGiven;
   using Position = typename detail::PositionOfKinds<M, PositionGiven>::OfLayer;
   using Vectors = VectorsGiven;
@@ -85,6 +85,7 @@ struct EncoderLayer {
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {
+    expect_run();
     detail::StackSteps<EncoderLayer, 1>::run(&weights, detail::NoNorm{}, {x.data, y.data}, options, memory,
                                              detail::no_caches, [&](std::size_t) { return captures(map); });
   }
@@ -100,9 +101,9 @@ struct EncoderLayer {
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, map", Input, const Weights&,
-                        Output, const detail::MemoryOf<Shared, Scratch> auto&);
+                        Output, detail::AnyMemory<Shared, Scratch>);
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, cache, weights, y, workspace, options, map", Input, Cache&,
-                        const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
+                        const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
   // The members from here on are for stacks (stack.hpp).
   template <class Packs>
@@ -112,13 +113,14 @@ struct EncoderLayer {
   static constexpr decltype(auto) options_of(const Options& options, std::size_t layer) noexcept {
     return detail::options_of_kind<M, Position>(options, layer);
   }
+  // `run` calls this function first, because the compiler prints the callers before the message.
+  static constexpr void expect_run() noexcept {
+    static_assert(shape.queries == shape.keys,
+                  "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity of "
+                  "a cache, call extend");
+  }
   template <class Caches>
   static constexpr detail::LayerLengths lengths(const Options& options, const Caches&) noexcept {
-    if constexpr (!Caches::cached) {
-      static_assert(shape.queries == shape.keys,
-                    "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "
-                    "of a cache, call extend");
-    }
     const Lengths lengths = options.lengths();
     return {{lengths.queries, Caches::cached ? lengths.queries : lengths.keys}};
   }

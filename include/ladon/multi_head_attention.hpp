@@ -197,16 +197,16 @@ struct MultiHeadAttention {
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run,
                         "x, weights, y, workspace, options, map) or (x, context, weights, y, workspace, options, map",
-                        Queries, const Weights&, Output, const detail::MemoryOf<Shared, Scratch> auto&);
+                        Queries, const Weights&, Output, detail::AnyMemory<Shared, Scratch>);
   LADON_REJECT_OPTIONS(LADON_MISTAKEN_OPTIONS, run, Queries, Context, const Weights&, Output,
-                       const detail::MemoryOf<CrossShared, Scratch> auto&);
+                       detail::AnyMemory<CrossShared, Scratch>);
   LADON_REJECT_OPTIONS(LADON_MISTAKEN_OPTIONS, project_keys, Context, const Weights&, Cache&, const KeyWorkspace&);
   LADON_REJECT_OPTIONS(LADON_MISTAKEN_OPTIONS, project_keys, Context, ValueContext, const Weights&, Cache&,
                        const KeyWorkspace&);
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, attend, "x, cache, weights, y, workspace, options, map", Queries,
                         const Cache&, const Weights&, Output, const CachedWorkspace&);
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, cache, weights, y, workspace, options, map", Queries,
-                        Cache&, const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
+                        Cache&, const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
  private:
   // Returns the first `count` rows of an array. In a checked build, expect_memory tests these rows.

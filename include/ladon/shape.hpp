@@ -77,14 +77,16 @@ struct Shape {
 // Fails to compile if S is invalid, with a message that names the broken rule.
 template <Shape S>
 constexpr bool valid() noexcept {
-  constexpr Shape full = S.complete();
-  static_assert(S.queries > 0, "ladon: a shape needs at least one query");
-  static_assert(S.heads > 0, "ladon: a shape needs at least one head");
-  static_assert(S.model > 0, "ladon: a shape needs a model width");
-  static_assert(S.heads == 0 || S.head_width != 0 || S.model % S.heads == 0,
-                "ladon: heads must divide the model width, or head_width must say how wide a head is");
-  static_assert(full.kv_heads == 0 || S.heads % full.kv_heads == 0, "ladon: kv_heads must divide heads");
-  static_assert(S.heads == 0 || full.head_width > 0, "ladon: a head has no width: there are more heads than features");
+  constexpr Shape given = S, full = S.complete();  // short names, because clang++ prints them before the message
+  static_assert(given.queries > 0, "ladon: a shape needs at least one query");
+  static_assert(given.heads > 0, "ladon: a shape needs at least one head");
+  static_assert(given.model > 0, "ladon: a shape needs a model width");
+  static_assert(given.heads == 0 || given.model == 0 || full.head_width > 0,
+                "ladon: a head has no width: there are more heads than features");
+  static_assert(
+      given.heads == 0 || given.head_width != 0 || given.model < given.heads || given.model % given.heads == 0,
+      "ladon: heads must divide the model width, or head_width must say how wide a head is");
+  static_assert(full.kv_heads == 0 || given.heads % full.kv_heads == 0, "ladon: kv_heads must divide heads");
   static_assert(full.queries < (1u << 24) && full.keys < (1u << 24),
                 "ladon: positions are compared as float, so there may be at most 2^24 of them");
   return true;

@@ -65,6 +65,7 @@ struct Stack {
   template <detail::MemoryOf<Shared, Scratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
   static constexpr void run(Input x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             const MapsType& maps = {}) noexcept {
+    Layer::expect_run();
     Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, detail::no_caches,
                captures_of(maps));
   }
@@ -79,9 +80,9 @@ struct Stack {
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, maps", Input, const Weights&,
-                        Output, const detail::MemoryOf<Shared, Scratch> auto&);
+                        Output, detail::AnyMemory<Shared, Scratch>);
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, extend, "x, caches, weights, y, workspace, options, maps", Input,
-                        Caches&, const Weights&, Output, const detail::MemoryOf<ExtendShared, ExtendScratch> auto&);
+                        Caches&, const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
  protected:
   static constexpr decltype(auto) norm_of(const Weights& weights) noexcept {

@@ -3,12 +3,15 @@
 # of SOURCE are rules:
 #   // must print: TEXT     the compiler must print TEXT
 #   // most lines: COUNT    the compiler must print at most COUNT lines
+#   // later error: REASON  the first text need not be in the first error, for this reason
 #   // flag: FLAG           a flag for the compiler, after the flags in COMPILE
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE} first LIMIT_COUNT 1)
+# The first text must be in the line of the first error, near its beginning: behind at most 250 characters. Names of
+# types may have thousands of characters, and must not stand before the reason.
 # This script reads a rule only at the beginning of a line. If a formatter has joined two rules into one line, the
 # script would miss the second rule. So the script reports such a line as an error.
-file(STRINGS ${SOURCE} joined REGEX "^//.+ (must print|most lines|flag): ")
+file(STRINGS ${SOURCE} joined REGEX "^//.+ (must print|most lines|later error|flag): ")
 if(joined)
   message(FATAL_ERROR "a rule must begin its line: ${joined}")
 endif()
@@ -37,6 +40,15 @@ foreach(text IN LISTS texts)
     message(FATAL_ERROR "the compiler should print \"${text}\", but prints:\n${said}")
   endif()
 endforeach()
+file(STRINGS ${SOURCE} later REGEX "^// later error: ")
+if(NOT later)
+  list(GET texts 0 text)
+  string(REGEX MATCH "error: [^\n]*" error "${said}")
+  string(FIND "${error}" "${text}" position)
+  if(position EQUAL -1 OR position GREATER 250)
+    message(FATAL_ERROR "\"${text}\" should be at the beginning of the first error, but is at ${position}:\n${said}")
+  endif()
+endif()
 file(STRINGS ${SOURCE} most_lines REGEX "^// most lines: ")
 if(most_lines)
   string(REPLACE "// most lines: " "" most_lines "${most_lines}")

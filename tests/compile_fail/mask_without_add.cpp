@@ -1,5 +1,6 @@
 // must print: lanes.add(v, key, score)
 // must print: Lanes<
+// later error: the compiler prints the concept mask::Policy first
 #include "complete_mask.hpp"
 
 template <class Pack>

@@ -1,4 +1,5 @@
 // must print: std::bool_constant<BoundMask::adds_to_scores>
+// later error: the compiler prints the concept mask::Policy first
 #include "complete_mask.hpp"
 
 struct BoundIncomplete : BoundComplete<> {

@@ -1,5 +1,6 @@
 // must print: bound.may_see_any(queries, keys)
 // must print: BoundIncomplete
+// later error: the compiler prints the concept mask::Policy first
 #include "complete_mask.hpp"
 
 struct BoundIncomplete : BoundComplete<> {

@@ -1,4 +1,5 @@
 // must print: offset
+// later error: the compiler prints the type first
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::Attention<ladon::Shape{.queries = 5, .model = 6, .heads = 2}, ladon::mask::CausalAt<3>>;

@@ -1,5 +1,6 @@
 // must print: Policy
 // must print: Attention
+// later error: the compiler prints the class first
 #include <ladon/ladon.hpp>
 
 // The last template argument must be a position encoding, but it is a score policy.

@@ -87,15 +87,15 @@ template <std::size_t Left, std::size_t Right = 0>
 struct Window {
   template <Shape S>
   struct Data {
+    static_assert(Left == all || Left < S.keys + S.queries,
+                  "ladon: this window is wider to the left than keys and queries together; say ladon::all");
+    static_assert(Right == all || Right < S.keys + S.queries,
+                  "ladon: this window is wider to the right than keys and queries together; say ladon::all");
     std::ptrdiff_t offset = default_offset;
   };
 
   template <Shape S>
   static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
-    static_assert(Left == all || Left < S.keys + S.queries,
-                  "ladon: this window is wider to the left than keys and queries together; say ladon::all");
-    static_assert(Right == all || Right < S.keys + S.queries,
-                  "ladon: this window is wider to the right than keys and queries together; say ladon::all");
     return BoundWindow<Left, Right>(resolve_offset(placement, data.offset), placement.lengths.keys);
   }
 };
@@ -103,7 +103,9 @@ struct Window {
 template <std::size_t Left, std::size_t Right, std::ptrdiff_t Offset>
 struct WindowAt {
   template <Shape S>
-  struct Data {};
+  struct Data {
+    static_assert(sizeof(typename Window<Left, Right>::template Data<S>) > 0);  // checks the window
+  };
 
   template <Shape S>
   static constexpr auto bind_to(const Placement& placement, const Data<S>&) noexcept {

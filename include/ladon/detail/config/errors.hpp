@@ -15,6 +15,21 @@
 #include <initializer_list>
 #endif
 
+namespace ladon {
+
+// A string as a template argument. Outside of the inline namespace, because g++ prints the names before the message.
+template <std::size_t Size>
+struct Text {
+  char characters[Size];
+  constexpr Text(const char (&text)[Size]) noexcept : characters() {
+    for (std::size_t i = 0; i < Size; ++i) characters[i] = text[i];
+  }
+};
+template <Text Message>
+struct Because {};
+
+}  // namespace ladon
+
 namespace LADON_NAMESPACE::detail {
 
 // The place in the user's code where an argument was made. `file` is null if the place is unknown.
@@ -95,17 +110,6 @@ inline void print_number(std::ptrdiff_t number) noexcept {
 }
 #endif
 
-// A string as a template argument.
-template <std::size_t Size>
-struct Text {
-  char characters[Size];
-  constexpr Text(const char (&text)[Size]) noexcept : characters() {
-    for (std::size_t i = 0; i < Size; ++i) characters[i] = text[i];
-  }
-};
-template <Text Message>
-struct Because {};
-
 template <class T, std::size_t N>
 void sized(const std::array<T, N>&);
 template <class T, std::size_t N>
@@ -144,9 +148,9 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 #define LADON_REASON(message)
 #define LADON_REJECTED
 #else
-#define LADON_REJECT(message) static ::ladon::detail::Because<message>
+#define LADON_REJECT(message) static ::ladon::Because<message>
 #define LADON_REJECT_CONSTRUCTOR(message)
-#define LADON_REASON(message) , ::ladon::detail::Because<message> = {}
+#define LADON_REASON(message) , ::ladon::Because<message> = {}
 #define LADON_REJECTED = delete
 #endif
 

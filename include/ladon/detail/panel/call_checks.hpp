@@ -36,6 +36,12 @@ struct ShareOfPhase {
 template <class Memory, class Shared, class Scratch>
 concept MemoryOf = std::is_same_v<std::remove_reference_t<Memory>, Workspace<Shared, Scratch>> ||
                    std::is_same_v<std::remove_cvref_t<Memory>, Part<Shared, Scratch>>;
+// The memory in the overloads for mistakes, which are no templates: clang++ prints template arguments before a message.
+template <class Shared, class Scratch>
+struct AnyMemory {
+  AnyMemory(const Workspace<Shared, Scratch>&);
+  AnyMemory(const Part<Shared, Scratch>&);
+};
 
 // Returns what the memory argument of a call tells this thread to compute. Precondition: a part's phase < `phases`.
 template <class Shared, class Scratch>
