@@ -74,11 +74,11 @@ must_report("a cycle of includes is among detail/steps.hpp, middle.hpp"
 must_report("a cycle of includes is among low.hpp" low.hpp "#include <ladon/low.hpp>\n")
 
 # Breaks rule 3 of check.cmake: a header outside detail/ opens an internal namespace.
-foreach(internal IN ITEMS detail simd assembly target)
+foreach(internal IN ITEMS detail vec assembly target)
   must_report("top.hpp opens the namespace ${internal}" top.hpp "namespace ${internal} {\n}\n")
 endforeach()
 must_report("top.hpp opens the namespace detail" top.hpp "namespace LADON_NAMESPACE::detail {\n}\n")
-must_report("top.hpp opens the namespace simd" top.hpp "namespace ladon::detail_of::simd\n{\n}\n")
+must_report("top.hpp opens the namespace vec" top.hpp "namespace ladon::detail_of::vec\n{\n}\n")
 
 # Breaks rule 4 of check.cmake: a header that may not name an instruction set names one.
 foreach(name IN ITEMS __AVX512F__ __SSE4_1__ __ARM_NEON __wasm_simd128__ __FMA__ __x86_64__ __aarch64__ _M_X64)

@@ -1,6 +1,7 @@
 // Compiles Ladon as MSVC compiles it: without the macros, builtins, attributes and assembly of g++ and clang++. The
 // headers of the system and of xsimd come first, because they are not MSVC's. The flags of the command line replace
-// /arch of MSVC. The program computes attention, and ends with the number of wrong results.
+// /arch of MSVC. The program computes attention, and ends with the number of wrong results. With CLANG_CL, compiles
+// Ladon as clang-cl compiles it, which defines no __GNUC__.
 #include <immintrin.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +22,9 @@
 #include <utility>
 #include <xsimd/xsimd.hpp>
 
-#undef __clang__
 #undef __GNUC__
+#if !defined(CLANG_CL)
+#undef __clang__
 #undef __OPTIMIZE__
 #undef __has_feature
 #undef __x86_64__
@@ -41,6 +43,7 @@
 #pragma GCC poison asm __asm__ __attribute__
 #pragma GCC poison __builtin_fma __builtin_fmaf __builtin_sqrtf __builtin_memcpy __builtin_prefetch __builtin_expect
 #pragma GCC poison __builtin_shufflevector __builtin_convertvector __builtin_unreachable __builtin_trap
+#endif
 
 #include "all_classes.hpp"
 
