@@ -30,63 +30,61 @@ constexpr Pack rescaling_factor(const Pack& variance) noexcept {
   return blend(variance < Pack::broadcast(least_variance), Pack::broadcast(rescaling), less);
 }
 
-// Normalises the first `Packs` packs of a panel. Lanes without a token are computed and ignored. All loops are in one
-// function: with an inlined function for each loop, g++ 12 inlines other functions of the layer differently.
-template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm, class Pack>
-constexpr void normalize_panel(const float* in, const AnyNorm& norm, const Pack (&epsilon)[Packs], float* out,
-                               int rescalings = most_rescalings) noexcept;
-
-// Multiplies each token by its factor, and normalises the panel again.
-template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm, class Pack>
-LADON_COLD constexpr void normalize_rescaled_panel(const float* in, const AnyNorm& norm, const Pack (&epsilon)[Packs],
-                                                   const Pack (&variance)[Packs], float* out, int rescalings) noexcept {
-  Pack rescaled_epsilon[Packs];
+// Multiplies each token and its epsilon by the factor for its variance.
+template <std::size_t Features, std::size_t Width, class Pack, std::size_t Packs>
+LADON_COLD constexpr void rescale(const float* in, const Pack (&variance)[Packs], Pack (&epsilon)[Packs],
+                                  float* out) noexcept {
   for (std::size_t v = 0; v < Packs; ++v) {
     const Pack factor = rescaling_factor(variance[v]);
-    rescaled_epsilon[v] = epsilon[v] * factor * factor;
-    for (std::size_t i = 0; i < AnyNorm::size; ++i) {
-      const std::size_t at = i * T.width() + v * Pack::lanes;
+    epsilon[v] = epsilon[v] * factor * factor;
+    for (std::size_t i = 0; i < Features; ++i) {
+      const std::size_t at = i * Width + v * Pack::lanes;
       (Pack::load(in + at) * factor).store(out + at);
     }
   }
-  normalize_panel<Simd, T>(out, norm, rescaled_epsilon, out, rescalings);
 }
 
-template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm, class Pack>
-constexpr void normalize_panel(const float* in, const AnyNorm& norm, const Pack (&epsilon)[Packs], float* out,
-                               int rescalings) noexcept {
+// Normalises the first `Packs` packs of a panel. Lanes without a token are computed and ignored. All loops are in one
+// function: with an inlined function for each loop, g++ 12 inlines other functions of the layer differently.
+template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
+constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out) noexcept {
+  using Pack = typename Simd::template Pack<T.lanes>;
   constexpr std::size_t features = AnyNorm::size;
   constexpr bool centred = AnyNorm::kind == NormKind::layer;
+  const Pack zero = Pack::broadcast(0.0f), one = Pack::broadcast(1.0f);
   const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(features));
   const auto offset = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
-  Pack mean[Packs], scale[Packs];
+  Pack mean[Packs], scale[Packs], epsilon[Packs];
   LADON_UNROLL
-  for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = Pack::broadcast(0.0f);
-  if constexpr (centred) {
+  for (std::size_t v = 0; v < Packs; ++v) epsilon[v] = Pack::broadcast(norm.epsilon);
+  for (int rescalings = 0;; ++rescalings) {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = zero;
+    if constexpr (centred) {
+      for (std::size_t i = 0; i < features; ++i) {
+        LADON_UNROLL
+        for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + offset(i, v));
+      }
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * inverse_features;
+    }
     for (std::size_t i = 0; i < features; ++i) {
       LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + offset(i, v));
+      for (std::size_t v = 0; v < Packs; ++v) {
+        Pack x = Pack::load(in + offset(i, v));
+        if constexpr (centred) x = x - mean[v];
+        scale[v] = fma(x, x, scale[v]);
+      }
     }
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * inverse_features;
-  }
-  for (std::size_t i = 0; i < features; ++i) {
+    Pack out_of_range = zero;
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      Pack x = Pack::load(in + offset(i, v));
-      if constexpr (centred) x = x - mean[v];
-      scale[v] = fma(x, x, scale[v]);
+      scale[v] = fma(scale[v], inverse_features, epsilon[v]);
+      out_of_range = maximum(out_of_range, blend(rescaling_factor(scale[v]) == one, zero, one));
     }
-  }
-  const Pack one = Pack::broadcast(1.0f);
-  Pack rescaled = Pack::broadcast(0.0f);
-  LADON_UNROLL
-  for (std::size_t v = 0; v < Packs; ++v) {
-    scale[v] = fma(scale[v], inverse_features, epsilon[v]);
-    rescaled = maximum(rescaled, blend(rescaling_factor(scale[v]) == one, Pack::broadcast(0.0f), one));
-  }
-  if (rescalings > 0 && reduce_max(rescaled) > 0) {
-    return normalize_rescaled_panel<Simd, T>(in, norm, epsilon, scale, out, rescalings - 1);
+    if (rescalings == most_rescalings || reduce_max(out_of_range) == 0) break;
+    rescale<features, T.width()>(in, scale, epsilon, out);
+    in = out;
   }
   // A token of zeros without an epsilon has the norm 0.
   const Pack least = Pack::broadcast((std::numeric_limits<float>::min)());
@@ -94,7 +92,7 @@ constexpr void normalize_panel(const float* in, const AnyNorm& norm, const Pack 
   for (std::size_t v = 0; v < Packs; ++v) scale[v] = one / sqrt(maximum(least, scale[v]));
   for (std::size_t i = 0; i < features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]);
-    [[maybe_unused]] Pack bias = Pack::broadcast(0.0f);
+    [[maybe_unused]] Pack bias = zero;
     if constexpr (AnyNorm::biased) bias = Pack::broadcast(norm.bias.data[i]);
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
@@ -138,39 +136,29 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
 }
 
 template <class Simd, class AnyNorm>
-constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float epsilon, float* out,
-                                      int rescalings = most_rescalings) noexcept;
-
-template <class Simd, class AnyNorm>
-LADON_COLD constexpr void normalize_rescaled_token(const float* in, const AnyNorm& norm, float epsilon, float variance,
-                                                   float* out, int rescalings) noexcept {
-  const float factor = rescaling_factor(vec::ArrayPack<1>{variance}).lane[0];
-  for (std::size_t i = 0; i < AnyNorm::size; ++i) out[i] = in[i] * factor;
-  normalize_single_token<Simd>(out, norm, epsilon * factor * factor, out, rescalings);
-}
-
-template <class Simd, class AnyNorm>
-constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float epsilon, float* out,
-                                      int rescalings) noexcept {
+constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
+  using One = vec::ArrayPack<1>;
   constexpr std::size_t features = AnyNorm::size;
   constexpr bool centred = AnyNorm::kind == NormKind::layer;
   constexpr float inverse_features = 1.0f / static_cast<float>(features);
-  [[maybe_unused]] Pack mean = Pack::broadcast(0.0f);
-  if constexpr (centred) {
-    mean = Pack::broadcast(sum_of<Pack, features>(in, [](const Pack& x) { return x; }) * inverse_features);
+  Pack mean = Pack::broadcast(0.0f);
+  One variance[1], epsilon[] = {{norm.epsilon}};
+  for (int rescalings = 0;; ++rescalings) {
+    if constexpr (centred) {
+      mean = Pack::broadcast(sum_of<Pack, features>(in, [](const Pack& x) { return x; }) * inverse_features);
+    }
+    const float squares = sum_of<Pack, features>(in, [&](Pack x) {
+      if constexpr (centred) x = x - mean;
+      return x * x;
+    });
+    variance[0] = {vec::unfused(inverse_features * squares) + epsilon[0].lane[0]};
+    if (rescalings == most_rescalings || rescaling_factor(variance[0]).lane[0] == 1) break;
+    rescale<features, 1>(in, variance, epsilon, out);
+    in = out;
   }
-  const auto deviation = [&](const Pack& x) {
-    if constexpr (centred) return x - mean;
-    return x;
-  };
-  const float squares = sum_of<Pack, features>(in, [&](const Pack& x) { return deviation(x) * deviation(x); });
-  const float variance = vec::unfused(inverse_features * squares) + epsilon;
-  if (rescalings > 0 && !(least_variance <= variance && variance <= most_variance)) {
-    return normalize_rescaled_token<Simd>(in, norm, epsilon, variance, out, rescalings - 1);
-  }
-  constexpr float least = (std::numeric_limits<float>::min)();
-  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(variance < least ? least : variance));
+  const One least{(std::numeric_limits<float>::min)()};
+  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(maximum(least, variance[0]).lane[0]));
   for_features<Pack, features>(in, out, [&](const Pack& x, auto load) {
     if constexpr (centred) {
       Pack bias = Pack::broadcast(0.0f);
@@ -190,12 +178,9 @@ LADON_INLINE constexpr void normalize(const float* in, const AnyNorm& norm, floa
     LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias", norm.caller);
   }
   if constexpr (is_single_token<Simd, T>) {
-    normalize_single_token<Simd>(in, norm, norm.epsilon, out);
+    normalize_single_token<Simd>(in, norm, out);
   } else {
-    using Pack = typename Simd::template Pack<T.lanes>;
-    Pack epsilon[Packs];
-    for (Pack& pack : epsilon) pack = Pack::broadcast(norm.epsilon);
-    normalize_panel<Simd, T>(in, norm, epsilon, out);
+    normalize_panel<Simd, T, Packs>(in, norm, out);
   }
 }
 
