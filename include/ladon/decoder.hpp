@@ -146,6 +146,7 @@ struct DecoderLayer {
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapsType = detail::NoCapture>
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                Memory&& scratch, const Options& options = {}, const MapsType& maps = {}) noexcept {
+    detail::expect_room<shape, SelfMask, Cache>();
     detail::StackSteps<DecoderLayer, 1>::run(
         &weights, detail::NoNorm{}, {x.data, y.data}, options, scratch,
         [&](std::size_t) { return detail::DecoderCaches<Cache, MemoryCache>{cache, memory}; },
@@ -244,6 +245,7 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
             detail::MapsOf<M.layers> MapsType = detail::NoCapture>
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                Memory&& scratch, const Options& options = {}, const MapsType& maps = {}) noexcept {
+    detail::expect_room<Layer::shape, typename Layer::SelfMask, typename Layer::Cache>();
     const auto caches_of = [&](std::size_t i) {
       return detail::DecoderCaches<typename Layer::Cache, typename Layer::MemoryCache>{caches[i], memory[i]};
     };

@@ -94,6 +94,7 @@ struct EncoderLayer {
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {
+    detail::expect_room<shape, Mask, Cache>();
     detail::StackSteps<EncoderLayer, 1>::run(
         &weights, detail::NoNorm{}, {x.data, y.data}, options, memory,
         [&](std::size_t) { return detail::EncoderCaches<Cache>{cache}; }, [&](std::size_t) { return captures(map); },

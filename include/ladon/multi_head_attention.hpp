@@ -180,6 +180,7 @@ struct MultiHeadAttention {
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, class MapType = detail::NoCapture>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, MapType&& map = {}) noexcept {
+    detail::expect_room<shape, Mask, Cache>();
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                   "ladon: a text attends to itself, so keys and values come from tokens as wide as the model");
     const auto share = detail::share_of(memory, detail::caller_of(options), phases);

@@ -74,6 +74,7 @@ struct Stack {
   template <detail::MemoryOf<ExtendShared, ExtendScratch> Memory, detail::MapsOf<Layers> MapsType = detail::NoCapture>
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, const MapsType& maps = {}) noexcept {
+    detail::expect_room<Layer::shape, typename Options::MaskType, typename Layer::Cache>();
     const auto caches_of = [&](std::size_t i) { return detail::EncoderCaches<typename Layer::Cache>{caches[i]}; };
     Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of, captures_of(maps),
                caches);

@@ -12,14 +12,22 @@
 
 namespace LADON_NAMESPACE::detail {
 
+// `extend` calls this function first, because the compiler prints the callers before the message.
+template <Shape S, class Mask, class Cache>
+constexpr void expect_room() noexcept {
+  if constexpr (Cache::ring) {
+    constexpr std::size_t window = mask::keys_before_query<Mask>;
+    static_assert(S.keys >= window + S.queries,
+                  "ladon: the cache is too small: it must hold the window and the tokens of one call");
+  }
+}
+
 // Returns the bound mask of a call that appends `tokens` tokens. Query i has the position `past` + i. A ring stores
 // token p in slot p % S.keys.
 template <Shape S, class Cache, class Options>
 constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
   [[maybe_unused]] constexpr std::size_t reach = mask::keys_before_query<typename Options::MaskType>;
   if constexpr (Cache::ring) {
-    static_assert(S.keys >= reach + S.queries,
-                  "ladon: the cache is too small: it must hold the window and the tokens of one call");
     LADON_EXPECTS(options.mask.offset == mask::default_offset, "ladon: a ring has no other offset than its own",
                   options.caller, {{"options.mask.offset", options.mask.offset}});
     return mask::BoundRing<reach>(past, tokens, S.keys);
