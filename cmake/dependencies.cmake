@@ -40,10 +40,16 @@ function(ladon_header_folder out name)
   set(${out} ${folder} PARENT_SCOPE)
 endfunction()
 
+# Makes the target of a header-only library. A project that contains Ladon may bring the library later, under the same
+# name, so only Ladon's own folder sees the target.
 function(ladon_header_target target)
   if(NOT TARGET ${target})
     ladon_header_folder(folder ${ARGN})
-    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    set(scope "")
+    if(ladon_IS_TOP_LEVEL OR LADON_BUILD_TESTS)
+      set(scope GLOBAL)
+    endif()
+    add_library(${target} INTERFACE IMPORTED ${scope})
     target_include_directories(${target} INTERFACE ${folder})
   endif()
 endfunction()

@@ -17,7 +17,10 @@ target_link_libraries(ladon_options INTERFACE ladon_checks)
 
 # A switch over an enumeration must name each enumerator (-Werror=switch, /we4062), so that a new enumerator is not
 # forgotten.
-if(MSVC)
+if(NOT ladon_IS_TOP_LEVEL)
+  # The project that contains Ladon may have -Werror, which is for the project's own sources.
+  target_compile_options(ladon_checks INTERFACE -w)
+elseif(MSVC)
   target_compile_options(ladon_checks INTERFACE /W4 /we4062 /permissive- /utf-8 $<$<BOOL:${LADON_WERROR}>:/WX>)
 else()
   target_compile_options(ladon_checks INTERFACE
