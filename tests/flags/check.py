@@ -19,6 +19,7 @@ FLAGS = ["", "-funsafe-math-optimizations", ASSOCIATIVE, "-ffast-math", "-ffast-
          f"-march=x86-64 {ASSOCIATIVE}", f"-DLADON_ARRAY_LANES=4 {ASSOCIATIVE}"]
 OF_GCC = ["-mfpmath=387"]
 OF_CLANG = ["-fno-honor-nans"]
+PRAGMAS_OF_GCC = ['GCC optimize("Ofast")', 'GCC optimize("associative-math,no-signed-zeros,no-trapping-math")']
 PRAGMAS_OF_CLANG = ["clang fp reassociate(on)", "clang fp contract(fast)", "float_control(precise, off)"]
 
 
@@ -44,7 +45,8 @@ def main():
     parser.add_argument("--clang", action="store_true")
     given = parser.parse_args()
     cases = [(flags, "") for flags in FLAGS + (OF_CLANG if given.clang else OF_GCC)]
-    cases += [("", f"#pragma {pragma}") for pragma in PRAGMAS_OF_CLANG if given.clang]
+    for pragma in PRAGMAS_OF_CLANG if given.clang else PRAGMAS_OF_GCC:
+        cases += [("-O2", f"#pragma {pragma}"), ("-O2", f"#include <ladon/ladon.hpp>\n#pragma {pragma}")]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for flags, before in cases:

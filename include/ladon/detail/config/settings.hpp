@@ -24,8 +24,8 @@
 #endif
 
 // Flags that change the meaning of float arithmetic. A masked score is -inf. x + 1.5 * 2^23 - 1.5 * 2^23 rounds x to an
-// integer, if the compiler keeps the order and each sum is a float. clang++ has no macro for
-// another order: LADON_AS_WRITTEN.
+// integer, if the compiler keeps the order and each sum is a float. Not every flag and pragma has a
+// macro: vec::in_order.
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
 #error \
     "ladon: compile without -ffast-math (-Ofast, /fp:fast); a masked score is -inf, and the flag assumes that there is none"

@@ -79,8 +79,8 @@ LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& 
   const Pack bounded = bounded_for_gelu(x), magnitude = copy_sign(bounded, Pack::broadcast(0.0f));
   const Pack scaled = minimum(Pack::broadcast(15.0f), magnitude * Pack::broadcast(3.0f));
   const Pack magic = Pack::broadcast(vec::round_to_low_bits);
-  const Pack segment = scaled + magic;
-  const Pack rest = scaled - (segment - magic);
+  const Pack segment = in_order(scaled + magic);
+  const Pack rest = scaled - in_order(segment - magic);
   Pack g = entry_at_low_bits(table.coefficient[3], segment);
   LADON_UNROLL
   for (std::size_t i = 3; i > 0; --i) g = fma(g, rest, entry_at_low_bits(table.coefficient[i - 1], segment));

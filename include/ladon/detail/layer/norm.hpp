@@ -36,7 +36,7 @@ LADON_COLD constexpr void rescale(const float* in, const Pack (&variance)[Packs]
                                   float* out) noexcept {
   for (std::size_t v = 0; v < Packs; ++v) {
     const Pack factor = rescaling_factor(variance[v]);
-    epsilon[v] = epsilon[v] * factor * factor;
+    epsilon[v] = in_order(epsilon[v] * factor) * factor;
     for (std::size_t i = 0; i < Features; ++i) {
       const std::size_t at = i * Width + v * Pack::lanes;
       (Pack::load(in + at) * factor).store(out + at);

@@ -39,7 +39,8 @@ constexpr float largest_feature(const float* features, std::size_t distance) noe
 // Rounds ties to even. Precondition: |x| < 127.5.
 constexpr std::int8_t nearest_int8(float x) noexcept {
   LADON_AS_WRITTEN
-  return static_cast<std::int8_t>(static_cast<std::int32_t>((x + vec::round_to_low_bits) - vec::round_to_low_bits));
+  return static_cast<std::int8_t>(
+      static_cast<std::int32_t>(vec::in_order(x + vec::round_to_low_bits) - vec::round_to_low_bits));
 }
 
 // Returns the offset of feature 0 of the token in `slot`.

@@ -20,31 +20,51 @@
 // The functions of packs are friends. Without these declarations, a global variable of the program, such as `maximum`,
 // would hide the functions.
 namespace LADON_NAMESPACE::detail {
-void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), low_bits_to_exponent(), low_bits_to_power(),
-    maximum(), minimum(), reduce_add(), reduce_max(), sqrt();
+void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), in_order(), low_bits_to_exponent(),
+    low_bits_to_power(), maximum(), minimum(), reduce_add(), reduce_max(), sqrt();
 }  // namespace LADON_NAMESPACE::detail
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Returns a product. In deterministic builds, -ffp-contract=fast cannot fuse it with a sum.
+// Hides a float, a double or a register from the optimiser, at no cost.
 template <class T>
-LADON_INLINE constexpr T unfused(T product) noexcept {
-#if LADON_DETERMINISTIC && (defined(__GNUC__) || defined(__clang__))
+LADON_INLINE constexpr T hidden(T x) noexcept {
+#if defined(__GNUC__) || defined(__clang__)
   if (!__builtin_is_constant_evaluated()) {
 #if defined(__AVX512F__)
-    asm("" : "+v"(product));
-#elif defined(__FMA__) || defined(__FMA4__)
-    asm("" : "+x"(product));
+    asm("" : "+v"(x));
+#elif defined(__SSE2__) && !defined(__wasm__)
+    asm("" : "+x"(x));
 #elif defined(__aarch64__)
-    asm("" : "+w"(product));
+    asm("" : "+w"(x));
 #elif defined(__riscv_flen)
-    if constexpr (sizeof(T) * 8 <= __riscv_flen) asm("" : "+f"(product));
-#elif defined(__ARM_FEATURE_FMA) && (__ARM_FP & 4)
-    if constexpr (sizeof(T) == sizeof(float)) asm("" : "+t"(product));
+    if constexpr (sizeof(T) * 8 <= __riscv_flen) asm("" : "+f"(x));
+#elif defined(__ARM_FP) && (__ARM_FP & 4)
+    if constexpr (sizeof(T) == 4) asm("" : "+t"(x));
+    if constexpr (sizeof(T) == 16) asm("" : "+w"(x));
+#elif defined(__arm__) || defined(__riscv)
+    if constexpr (sizeof(T) == 4) asm("" : "+r"(x));
 #endif
   }
 #endif
+  return x;
+}
+
+// Returns a product. In deterministic builds, -ffp-contract=fast cannot fuse it with a sum.
+template <class T>
+LADON_INLINE constexpr T unfused(T product) noexcept {
+  if constexpr (LADON_DETERMINISTIC) return hidden(product);
   return product;
+}
+
+// Returns a sum or product whose order is not changed. #pragma GCC optimize sets no macro, and acts on templates even
+// behind their header. For clang++, LADON_AS_WRITTEN keeps the order.
+template <class T>
+LADON_INLINE constexpr T in_order(T x) noexcept {
+#if !defined(__clang__)
+  return hidden(x);
+#endif
+  return x;
 }
 
 // Returns a * b + c with one rounding, for constant evaluation. The product is exact in double, and the sum is rounded
@@ -260,6 +280,9 @@ struct ArrayPack {
   // Correctly rounded, but Helium and 32-bit NEON flush subnormals, and 32-bit NEON estimates quotients and roots.
   friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return add_scalar(a.lane[i], b.lane[i]); });
+  }
+  friend LADON_INLINE constexpr ArrayPack in_order(const ArrayPack& sum) noexcept {
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return vec::in_order<float>(sum.lane[i]); });
   }
   friend LADON_INLINE constexpr ArrayPack operator-(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return subtract_scalar(a.lane[i], b.lane[i]); });

@@ -75,7 +75,7 @@ LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], cons
 template <class Pack>
 LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
-  const Pack first = fma(n, Pack::broadcast(0.5f), magic);
+  const Pack first = in_order(fma(n, Pack::broadcast(0.5f), magic));
   const Pack second = (n - (first - magic)) + magic;
   return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
 }
@@ -84,7 +84,7 @@ LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noe
 template <class Pack>
 LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
   const Pack z = minimum(Pack::broadcast(129.0f), maximum(Pack::broadcast(-151.0f), x));
-  const Pack n = (z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic);
+  const Pack n = in_order(in_order(z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic));
   const Pack f = z - n;
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
@@ -109,8 +109,8 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   if (std::is_constant_evaluated()) {  // constant expressions must not compute inf - inf
     for_each_index<N>([&](std::size_t i) { x[i] = maximum(Pack::broadcast(-127), x[i]); });
   }
-  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
-  for_each_index<N>([&](std::size_t i) { f[i] = t[i] - magic; });
+  for_each_index<N>([&](std::size_t i) { t[i] = in_order(x[i] + magic); });
+  for_each_index<N>([&](std::size_t i) { f[i] = in_order(t[i] - magic); });
   for_each_index<N>([&](std::size_t i) { f[i] = x[i] - f[i]; });
   for_each_index<N>([&](std::size_t i) { t[i] = low_bits_to_power(t[i]); });
   polynomials(exp2_sixteenth, f, p);
@@ -124,8 +124,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(c[0]), smallest = Pack::broadcast(c[1]);
   Pack t[N], p[N];
   for_each_index<N>([&](std::size_t i) { x[i] = maximum(smallest, x[i]); });
-  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // n = -127: the low byte is 0, so 2^n becomes 0
-  for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
+  for_each_index<N>(
+      [&](std::size_t i) { t[i] = in_order(x[i] + magic); });  // n = -127: the low byte is 0, so 2^n becomes 0
+  for_each_index<N>([&](std::size_t i) { p[i] = in_order(t[i] - magic); });
   for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
   polynomials(exp2_fraction, x, p);
   if constexpr (target::Current::scales_fraction) {
@@ -147,8 +148,8 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   } else {
     const Pack magic = Pack::broadcast(rounding_magic);
     const Pack z = maximum(Pack::broadcast(-127.0f), x);
-    const Pack t = z + magic;
-    const Pack f = z - (t - magic);
+    const Pack t = in_order(z + magic);
+    const Pack f = z - in_order(t - magic);
     const Pack p = polynomial(exp2_fraction, f);
     if constexpr (target::Current::scales_fraction) {
       const Pack power = low_bits_to_exponent(t);
@@ -174,8 +175,8 @@ template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   const Pack one = Pack::broadcast(1);
   const Pack z = minimum(Pack::broadcast(89.0f), maximum(Pack::broadcast(-105.0f), x));
-  const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic));
-  const Pack n = rounded - Pack::broadcast(rounding_magic);
+  const Pack rounded = in_order(fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic)));
+  const Pack n = in_order(rounded - Pack::broadcast(rounding_magic));
   const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
   return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
@@ -192,8 +193,8 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
   const Pack a = minimum(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = polynomial(log2_erfc, a) * a;
-  const Pack t = z + magic;
-  const Pack f = z - (t - magic);
+  const Pack t = in_order(z + magic);
+  const Pack f = z - in_order(t - magic);
   const Pack s = low_bits_to_exponent(t);
   const Pack m = polynomial(exp2_fraction, f) * f;
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
@@ -206,8 +207,8 @@ LADON_INLINE constexpr void erf(Pack (&x)[N]) noexcept {
   polynomials(log2_erfc, a, p);
   for_each_index<N>([&](std::size_t i) {
     const Pack z = p[i] * a[i];
-    t[i] = z + magic;
-    a[i] = z - (t[i] - magic);  // f of the function above
+    t[i] = in_order(z + magic);
+    a[i] = z - in_order(t[i] - magic);  // f of the function above
   });
   polynomials(exp2_fraction, a, p);
   for_each_index<N>([&](std::size_t i) {
@@ -223,8 +224,8 @@ LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
   const Pack a = minimum(Pack::broadcast(9.125f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = a + a;
-  const Pack t = fma(z, Pack::broadcast(log2_e), magic);
-  const Pack n = t - magic;
+  const Pack t = in_order(fma(z, Pack::broadcast(log2_e), magic));
+  const Pack n = in_order(t - magic);
   const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
   const Pack s = low_bits_to_exponent(t);
   const Pack m = fma(polynomial(exp_tail, f) * f, f, f);

@@ -85,6 +85,10 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack fma(const HeliumPack& a, const HeliumPack& b, const HeliumPack& c) noexcept {
     return {vfmaq_f32(c.vector, a.vector, b.vector)};
   }
+  friend LADON_INLINE HeliumPack in_order(HeliumPack sum) noexcept {
+    asm("" : "+w"(sum.vector));
+    return sum;
+  }
   friend LADON_INLINE HeliumPack operator+(const HeliumPack& a, const HeliumBroadcast& b) noexcept {
     return {vaddq_n_f32(a.vector, b.value)};
   }

@@ -89,7 +89,7 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   // Without -ffp-contract=off, min() prevents g++ from fusing the product and the next sum. Unlike quantise_pack, an
   // fma would not round the product, and q + zero could wrap around to 255.
   if constexpr (Pack::lanes > 1) scaled = minimum(scaled, levels);
-  const Pack zero = (scaled + rounding) - rounding;
+  const Pack zero = in_order(scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
   return {blend(finite, blend(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
 }

@@ -236,6 +236,9 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept {
     LADON_ARITHMETIC(-, vsubq_f32);
   }
+  friend LADON_INLINE XsimdPack in_order(const XsimdPack& a) noexcept {
+    return vec::in_order(static_cast<typename Batch::register_type>(a.batch));
+  }
   static LADON_INLINE XsimdPack multiply(const XsimdPack& a, const XsimdPack& b) noexcept {
     LADON_ARITHMETIC(*, vmulq_f32);
   }
