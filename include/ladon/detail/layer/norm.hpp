@@ -19,28 +19,16 @@ namespace LADON_NAMESPACE::detail {
 
 // Between these limits, squares that underflow have no influence, and no sum overflows.
 inline constexpr float least_variance = 0x1p-100f, most_variance = 0x1p100f;
-inline constexpr float rescaling = 0x1p64f;
 inline constexpr int most_rescalings = 2;  // brings each float between 2^-50 and 2^50
 
-// Returns the factor for a token with this variance: a power of two, and 1 between the limits.
-template <class Pack>
-constexpr Pack rescaling_factor(const Pack& variance) noexcept {
-  const Pack one = Pack::broadcast(1.0f);
-  const Pack less = blend(variance <= Pack::broadcast(most_variance), one, Pack::broadcast(1 / rescaling));
-  return blend(variance < Pack::broadcast(least_variance), Pack::broadcast(rescaling), less);
-}
-
-// Multiplies each token and its epsilon by the factor for its variance.
-template <std::size_t Features, std::size_t Width, class Pack, std::size_t Packs>
-LADON_COLD constexpr void rescale(const float* in, const Pack (&variance)[Packs], Pack (&epsilon)[Packs],
-                                  float* out) noexcept {
-  for (std::size_t v = 0; v < Packs; ++v) {
-    const Pack factor = rescaling_factor(variance[v]);
-    epsilon[v] = in_order(epsilon[v] * factor) * factor;
-    for (std::size_t i = 0; i < Features; ++i) {
-      const std::size_t at = i * Width + v * Pack::lanes;
-      (Pack::load(in + at) * factor).store(out + at);
-    }
+// Multiplies each token whose variance is not between the limits by a power of two, and its epsilon by the square.
+// Writes all tokens to `out`. Not a template of sizes: kernels for each number of tokens share the code.
+LADON_COLD constexpr void rescale_tokens(const float* in, std::size_t features, std::size_t width, std::size_t tokens,
+                                         const float* variance, float* epsilon, float* out) noexcept {
+  for (std::size_t t = 0; t < tokens; ++t) {
+    const float factor = variance[t] < least_variance ? 0x1p64f : variance[t] <= most_variance ? 1.0f : 0x1p-64f;
+    epsilon[t] = vec::in_order(epsilon[t] * factor) * factor;
+    for (std::size_t i = t; i < features * width; i += width) out[i] = in[i] * factor;
   }
 }
 
@@ -49,17 +37,16 @@ LADON_COLD constexpr void rescale(const float* in, const Pack (&variance)[Packs]
 template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
 constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  constexpr std::size_t features = AnyNorm::size;
+  constexpr std::size_t features = AnyNorm::size, tokens = Packs * Pack::lanes;
   constexpr bool centred = AnyNorm::kind == NormKind::layer;
-  const Pack zero = Pack::broadcast(0.0f), one = Pack::broadcast(1.0f);
-  const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(features));
+  const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(features)), one = Pack::broadcast(1.0f);
   const auto offset = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
   Pack mean[Packs], scale[Packs], epsilon[Packs];
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) epsilon[v] = Pack::broadcast(norm.epsilon);
-  for (int rescalings = 0;; ++rescalings) {
+  for (int rescalings = most_rescalings;; --rescalings) {
     LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = zero;
+    for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = Pack::broadcast(0.0f);
     if constexpr (centred) {
       for (std::size_t i = 0; i < features; ++i) {
         LADON_UNROLL
@@ -76,14 +63,20 @@ constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out)
         scale[v] = fma(x, x, scale[v]);
       }
     }
-    Pack out_of_range = zero;
+    auto within = Pack::every_lane(true);
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       scale[v] = fma(scale[v], inverse_features, epsilon[v]);
-      out_of_range = maximum(out_of_range, blend(rescaling_factor(scale[v]) == one, zero, one));
+      within = within & (Pack::broadcast(least_variance) <= scale[v]) & (scale[v] <= Pack::broadcast(most_variance));
     }
-    if (rescalings == most_rescalings || reduce_max(out_of_range) == 0) break;
-    rescale<features, T.width()>(in, scale, epsilon, out);
+    if (rescalings == 0 || !(reduce_max(blend(within, Pack::broadcast(0.0f), one)) > 0)) break;
+    float variances[tokens], epsilons[tokens];
+    for (std::size_t v = 0; v < Packs; ++v) {
+      scale[v].store(variances + v * Pack::lanes);
+      epsilon[v].store(epsilons + v * Pack::lanes);
+    }
+    rescale_tokens(in, features, T.width(), tokens, variances, epsilons, out);
+    for (std::size_t v = 0; v < Packs; ++v) epsilon[v] = Pack::load(epsilons + v * Pack::lanes);
     in = out;
   }
   // A token of zeros without an epsilon has the norm 0.
@@ -92,7 +85,7 @@ constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out)
   for (std::size_t v = 0; v < Packs; ++v) scale[v] = one / sqrt(maximum(least, scale[v]));
   for (std::size_t i = 0; i < features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]);
-    [[maybe_unused]] Pack bias = zero;
+    [[maybe_unused]] Pack bias = Pack::broadcast(0.0f);
     if constexpr (AnyNorm::biased) bias = Pack::broadcast(norm.bias.data[i]);
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
@@ -138,27 +131,27 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
 template <class Simd, class AnyNorm>
 constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
-  using One = vec::ArrayPack<1>;
   constexpr std::size_t features = AnyNorm::size;
   constexpr bool centred = AnyNorm::kind == NormKind::layer;
   constexpr float inverse_features = 1.0f / static_cast<float>(features);
-  Pack mean = Pack::broadcast(0.0f);
-  One variance[1], epsilon[] = {{norm.epsilon}};
-  for (int rescalings = 0;; ++rescalings) {
+  [[maybe_unused]] Pack mean = Pack::broadcast(0.0f);
+  const auto deviation = [&](const Pack& x) {
+    if constexpr (centred) return x - mean;
+    return x;
+  };
+  float epsilon = norm.epsilon, variance = 0;
+  for (int rescalings = most_rescalings;; --rescalings) {
     if constexpr (centred) {
       mean = Pack::broadcast(sum_of<Pack, features>(in, [](const Pack& x) { return x; }) * inverse_features);
     }
-    const float squares = sum_of<Pack, features>(in, [&](Pack x) {
-      if constexpr (centred) x = x - mean;
-      return x * x;
-    });
-    variance[0] = {vec::unfused(inverse_features * squares) + epsilon[0].lane[0]};
-    if (rescalings == most_rescalings || rescaling_factor(variance[0]).lane[0] == 1) break;
-    rescale<features, 1>(in, variance, epsilon, out);
+    const float squares = sum_of<Pack, features>(in, [&](const Pack& x) { return deviation(x) * deviation(x); });
+    variance = vec::unfused(inverse_features * squares) + epsilon;
+    if (rescalings == 0 || (least_variance <= variance && variance <= most_variance)) break;
+    rescale_tokens(in, features, 1, 1, &variance, &epsilon, out);
     in = out;
   }
-  const One least{(std::numeric_limits<float>::min)()};
-  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(maximum(least, variance[0]).lane[0]));
+  constexpr float least = (std::numeric_limits<float>::min)();
+  const Pack scale = Pack::broadcast(1.0f / vec::sqrt_scalar(variance < least ? least : variance));
   for_features<Pack, features>(in, out, [&](const Pack& x, auto load) {
     if constexpr (centred) {
       Pack bias = Pack::broadcast(0.0f);
