@@ -6,6 +6,7 @@ import { checkOptions, checkSignal } from "./check.js";
 import { fail } from "./fail.js";
 import { textIn } from "./read.js";
 import { parseHeader } from "./safetensors-header.js";
+import type { MemberOf } from "./tensor-names.js";
 import { tensorWriter } from "./tensor-writer.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
 import type { WeightBlock } from "./weight-block.js";
@@ -55,6 +56,27 @@ const checkZeroPoint = (name: string, block: WeightBlock, plan: WeightPlan): voi
   if (found !== undefined) fail("weights", zeroPoint, "0 (symmetric weights)", found);
 };
 
+/**
+ * Explains why no tensor of the kernel was found: the file is a LoRA adapter, or the tensors are below another prefix.
+ * Returns "" if neither is the case. Ignores long names and long prefixes, so that the time is proportional to the names.
+ */
+const causeOf = (names: Iterable<string>, memberOf: MemberOf): string => {
+  const counts = new Map<string, number>();
+  for (const name of names) {
+    if (name.length > 1000) continue;
+    if (/\.lora_(A|B|down|up)\./.test(name)) {
+      return `the file is a LoRA adapter, with tensors such as ${name}: merge the adapter into its base model`;
+    }
+    for (let dot = name.indexOf("."); dot >= 0 && dot < 100; dot = name.indexOf(".", dot + 1)) {
+      const prefix = name.slice(0, dot);
+      if (memberOf(name.slice(dot + 1))) counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+    }
+  }
+  const most = Math.max(0, ...counts.values());
+  const best = [...counts.keys()].find((prefix) => counts.get(prefix) === most);
+  return best === undefined ? "" : `such tensors are below the prefix ${best}`;
+};
+
 /** Returns the result of `plan`. If `plan` throws, and the file is a shard by its name, the error says so. */
 const planOf = (name: string, plan: () => WeightPlan): WeightPlan => {
   try {
@@ -76,7 +98,7 @@ const readFile = async (file: ByteStream, { store }: Destination, options: LoadW
   file.expect(length);
   const { tensors, bytes } = parseHeader(await file.collect(length));
   file.expect(bytes);
-  const plan = planOf(file.name, () => store().plan(tensors, prefix, true));
+  const plan = planOf(file.name, () => store().plan(tensors, prefix, causeOf));
   const block = store().reserve(plan);
   try {
     for (const [name, tensor] of tensors) {

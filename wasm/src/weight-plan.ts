@@ -93,15 +93,15 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
  * - The kernel reads it. All such tensors must be present.
  * - The kernel does not read it, but other kernels of this kind do: for example, a tensor of a further layer, or a
  *   bias. It is not allowed.
- * - No kernel of this kind reads it: for example, a table of embeddings. It is allowed in a file (`isFile`), but not
- *   in a record.
+ * - No kernel of this kind reads it: for example, a table of embeddings. It is allowed in a file, but not in a record.
+ * For a file, `causeOf` explains why no tensor of the kernel was found, or returns "".
  * Throws "weights" if a tensor is missing or not allowed. Throws "shape" or "weights" if a tensor has another shape or
  * type than the kernel reads.
  */
 export type PlanWeights = (
   given: ReadonlyMap<string, GivenTensor>,
   prefix?: string,
-  isFile?: boolean,
+  causeOf?: (names: Iterable<string>, memberOf: MemberOf) => string,
 ) => WeightPlan;
 
 /**
@@ -120,27 +120,6 @@ const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
 const matrixShapes = (slots: readonly Slot[]): Map<string, readonly number[]> =>
   new Map(slots.filter(({ type }) => type === "int8").map(({ name, shape }) => [name, shape]));
 
-/**
- * Explains why no tensor of the kernel was found: the file is a LoRA adapter, or the tensors are below another prefix.
- * Returns "" if neither is the case. Ignores long names and long prefixes, so that the time is proportional to the names.
- */
-const causeOf = (names: Iterable<string>, memberOf: MemberOf): string => {
-  const counts = new Map<string, number>();
-  for (const name of names) {
-    if (name.length > 1000) continue;
-    if (/\.lora_(A|B|down|up)\./.test(name)) {
-      return `the file is a LoRA adapter, with tensors such as ${name}: merge the adapter into its base model`;
-    }
-    for (let dot = name.indexOf("."); dot >= 0 && dot < 100; dot = name.indexOf(".", dot + 1)) {
-      const prefix = name.slice(0, dot);
-      if (memberOf(name.slice(dot + 1))) counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
-    }
-  }
-  const most = Math.max(0, ...counts.values());
-  const best = [...counts.keys()].find((prefix) => counts.get(prefix) === most);
-  return best === undefined ? "" : `such tensors are below the prefix ${best}`;
-};
-
 export const weightPlanner = (description: Description): PlanWeights => {
   const slots = slotsOf(description);
   const { layout } = description;
@@ -148,7 +127,8 @@ export const weightPlanner = (description: Description): PlanWeights => {
   const shapes = matrixShapes([...slots, ...packed.map((one) => ({ ...one, name: one.member, pointers: 1 }))]);
   const memberOf = memberFinder(description);
 
-  return (given, givenPrefix = "", isFile = false) => {
+  return (given, givenPrefix = "", causeOf) => {
+    const isFile = causeOf !== undefined;
     const prefix = attempt("option", () => `${givenPrefix}`, "prefix").replace(/[^.]$/, "$&.");
     const memberOfName = (name: string): string | undefined =>
       name.startsWith(prefix) ? memberOf(name.slice(prefix.length)) : undefined;
@@ -168,8 +148,8 @@ export const weightPlanner = (description: Description): PlanWeights => {
     const { offsets, missing, others } = findTensors(slots, packed, members);
     const isOurs = (name: string): boolean => !isFile || memberOfName(name) !== undefined;
     const superfluous = others.filter((name) => missing.length || isOurs(name));
-    const cause = offsets.length ? "" : causeOf(given.keys(), memberOf);
-    if (cause) fail("weights", `no tensor below the prefix "${prefix.slice(0, 100)}" is one of this kernel; ${cause}`);
+    const cause = !offsets.length && causeOf?.(given.keys(), memberOf);
+    if (cause) fail("weights", `no tensor below the prefix "${prefix}" is one of this kernel; ${cause}`);
     if (missing.length || superfluous.length) {
       const expected = missing.length ? missing.map((name) => prefix + name) : "no others";
       fail("weights", `tensors of LAYOUT ${layout}`, expected, superfluous);
