@@ -98,6 +98,7 @@ constexpr void add_attention(Options& options) {
       option.after = ": receives the masked scores, or NULL";
       break;
     case ladon::Stage::weights:
+    default:
       option.after = ": receives the attention weights, or NULL";
       break;
   }
