@@ -25,6 +25,7 @@ inline constexpr int most_rescalings = 2;  // brings each float between 2^-50 an
 // Writes all tokens to `out`. Not a template of sizes: kernels for each number of tokens share the code.
 LADON_COLD constexpr void rescale_tokens(const float* in, std::size_t features, std::size_t width, std::size_t tokens,
                                          const float* variance, float* epsilon, float* out) noexcept {
+  LADON_AS_WRITTEN
   for (std::size_t t = 0; t < tokens; ++t) {
     const float factor = variance[t] < least_variance ? 0x1p64f : variance[t] <= most_variance ? 1.0f : 0x1p-64f;
     epsilon[t] = vec::in_order(epsilon[t] * factor) * factor;
