@@ -6,5 +6,5 @@ extern int a, b, c, i, k, L, n, q, s, v, x, y, align, attention, bytes, cache, c
 #include "given.h"
 #include "layers.h"
 
-extern const char *text_of(int);
-const char *text_of(int number) { return ladon_status_text((ladon_status)number); }
+extern const char* text_of(int);
+const char* text_of(int number) { return ladon_status_text((ladon_status)number); }
