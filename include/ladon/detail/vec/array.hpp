@@ -72,7 +72,7 @@ LADON_INLINE constexpr T in_order(T x) noexcept {
 constexpr float fma_exact(float a, float b, float summand) noexcept {
   const double product = static_cast<double>(a) * static_cast<double>(b), c = static_cast<double>(summand);
   const double sum = product + c;
-  if (!(sum <= std::numeric_limits<double>::max() && sum >= std::numeric_limits<double>::lowest())) {
+  if (!(sum <= (std::numeric_limits<double>::max)() && sum >= std::numeric_limits<double>::lowest())) {
     return static_cast<float>(sum);
   }
   const double c_part = sum - product;
