@@ -120,8 +120,8 @@ struct PrefetchAhead {
 template <std::size_t Rows, std::size_t Packs, class F>
 LADON_INLINE constexpr void for_each_sum(F f) noexcept {
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
-  [&]<std::size_t... Lane>(std::index_sequence<Lane...>)
-      LADON_INLINE_LAMBDA { (f(Lane / Packs, Lane % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
+  [&]<std::size_t... J>(std::index_sequence<J...>)
+      LADON_INLINE_LAMBDA { (f(J / Packs, J % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
 #else
   LADON_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {

@@ -92,16 +92,16 @@ struct Fold<XsimdPack<N>, Steps> {
   // Transposes a row-major matrix of Rows rows and N / Rows columns.
   template <std::size_t Rows>
   static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
-    return [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
-      return shuffle<(Lane % Rows * (N / Rows) + Lane / Rows)...>(rows, rows);
+    return [&]<std::size_t... J>(std::index_sequence<J...>) {
+      return shuffle<(J % Rows * (N / Rows) + J / Rows)...>(rows, rows);
     }(LaneIndices<Pack>{});
   }
 
   // Interleaves half HalfA of `a` with half HalfB of `b`. 0 is the lower half.
   template <std::size_t HalfA, std::size_t HalfB>
   static LADON_INLINE Pack interleave_halves(const Pack& a, const Pack& b) noexcept {
-    return [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
-      return shuffle<(Lane % 2 == 0 ? HalfA * tokens + Lane / 2 : N + HalfB * tokens + Lane / 2)...>(a, b);
+    return [&]<std::size_t... J>(std::index_sequence<J...>) {
+      return shuffle<(J % 2 == 0 ? HalfA * tokens + J / 2 : N + HalfB * tokens + J / 2)...>(a, b);
     }(LaneIndices<Pack>{});
   }
 

@@ -53,9 +53,8 @@ using LaneIndices = std::make_index_sequence<Pack::lanes>;
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
-  return [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
-    return shuffle<(pick[Lane % 4] < 4 ? Lane / 4 * 4 + pick[Lane % 4]
-                                       : Pack::lanes + Lane / 4 * 4 + pick[Lane % 4] - 4)...>(a, b);
+  return [&]<std::size_t... J>(std::index_sequence<J...>) {
+    return shuffle<(pick[J % 4] < 4 ? J / 4 * 4 + pick[J % 4] : Pack::lanes + J / 4 * 4 + pick[J % 4] - 4)...>(a, b);
   }(LaneIndices<Pack>{});
 }
 
@@ -63,16 +62,16 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack combine_quads(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
-  return [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
-    return shuffle<(Lane / (n / 2) * n + pick[Lane % (n / 2) / 4] * 4 + Lane % 4)...>(a, b);
+  return [&]<std::size_t... J>(std::index_sequence<J...>) {
+    return shuffle<(J / (n / 2) * n + pick[J % (n / 2) / 4] * 4 + J % 4)...>(a, b);
   }(LaneIndices<Pack>{});
 }
 
 // Lane i is lane (i + By) % lanes of `a`.
 template <std::size_t By, class Pack>
 LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
-  return [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
-    return shuffle<((Lane + By) % Pack::lanes)...>(a, a);
+  return [&]<std::size_t... J>(std::index_sequence<J...>) {
+    return shuffle<((J + By) % Pack::lanes)...>(a, a);
   }(LaneIndices<Pack>{});
 }
 
@@ -84,9 +83,9 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   LADON_UNROLL
   for (std::size_t i = 0; i < n / Width / 2; ++i) {
     const Pack a = row[2 * i], b = row[2 * i + 1];
-    row[i] = [&]<std::size_t... Lane>(std::index_sequence<Lane...>) {
-      return shuffle<(Lane % (2 * Width) < Width ? Lane : n + Lane - Width)...>(a, b) +
-             shuffle<(Lane % (2 * Width) < Width ? Lane + Width : n + Lane)...>(a, b);
+    row[i] = [&]<std::size_t... J>(std::index_sequence<J...>) {
+      return shuffle<(J % (2 * Width) < Width ? J : n + J - Width)...>(a, b) +
+             shuffle<(J % (2 * Width) < Width ? J + Width : n + J)...>(a, b);
     }(LaneIndices<Pack>{});
   }
 }
