@@ -25,9 +25,7 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Shuffles, by the compiler's builtin. xsimd has only some of them.
-
-// Lane i is lane Index[i] of `a` followed by `b`.
+// Lane i is lane Index[i] of `a` followed by `b`. xsimd has only some of these shuffles.
 template <std::size_t... Index, class Pack>
 LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
   using Batch = typename Pack::Batch;
@@ -199,8 +197,7 @@ struct XsimdPack {
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // Precondition: `from` is aligned to the pack. Instructions of SSE2 can then read the operand from memory; others can
-  // always.
+  // Precondition: `from` is aligned to the pack. An instruction of SSE2 can then read its operand from memory.
   static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept
     requires(N == 4)
   {
