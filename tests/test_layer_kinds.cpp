@@ -66,6 +66,10 @@ oracle::MaySee mask_of_layer(const Model& model, bool causal, std::size_t layer)
 }
 
 // Random weights of a stack, its inputs, and the oracle's result for the first `tokens` tokens.
+// A copy: clang++ reads the arrays of a template argument wrongly at run time.
+template <Model M>
+constexpr Model value = M;
+
 template <Model M>
 struct EncoderCase {
   static constexpr std::size_t memory_tokens = 0;
@@ -83,8 +87,8 @@ struct EncoderCase {
   Expected expected(std::size_t tokens) const {
     oracle::Matrix x(tokens, M.model, problem.x.data());
     for (std::size_t i = 0; i < M.layers; ++i) {
-      x = oracle::encoder_layer(x, problem.layers[i], heads_of_layer(M, i), M, tokens, tokens,
-                                mask_of_layer(M, M.mask.causal, i))
+      x = oracle::encoder_layer(x, problem.layers[i], heads_of_layer(value<M>, i), M, tokens, tokens,
+                                mask_of_layer(value<M>, M.mask.causal, i))
               .out;
     }
     return Expected(x.data.begin(), x.data.end());
@@ -111,8 +115,8 @@ struct DecoderCase {
     oracle::Matrix x(tokens, M.model, problem.x.data());
     const oracle::Matrix memory(M.memory, M.model, problem.memory.data());
     for (std::size_t i = 0; i < M.layers; ++i) {
-      x = oracle::decoder_layer(x, memory, problem.layers[i], heads_of_layer(M, i), M, tokens, tokens,
-                                mask_of_layer(M, true, i), [](std::size_t, std::size_t) { return true; })
+      x = oracle::decoder_layer(x, memory, problem.layers[i], heads_of_layer(value<M>, i), M, tokens, tokens,
+                                mask_of_layer(value<M>, true, i), [](std::size_t, std::size_t) { return true; })
               .out;
     }
     return Expected(x.data.begin(), x.data.end());
@@ -153,11 +157,12 @@ void check_run(const std::vector<std::size_t>& lengths) {
       std::ranges::fill(y.values(), poison());
       const Poisoned<typename Stack::Workspace> workspace(edge);
       if constexpr (Case::memory_tokens == 0) {
-        const auto options = options_of_stack<typename Stack::Options>(M, tokens);
+        const auto options = options_of_stack<typename Stack::Options>(value<M>, tokens);
         Stack::run(x.data(), weights, y.data(), workspace.get(), options);
       } else {
         const Guarded<float> memory(std::span<const float>(random.problem.memory), edge);
-        const typename Stack::Options options{.self = options_of_stack<typename Stack::Layer::SelfOptions>(M, tokens)};
+        const typename Stack::Options options{
+            .self = options_of_stack<typename Stack::Layer::SelfOptions>(value<M>, tokens)};
         Stack::run(x.data(), memory.data(), weights, y.data(), workspace.get(), options);
       }
       CHECK((x.intact() && y.intact() && workspace.floats.intact()));
@@ -184,9 +189,10 @@ void check_extend(const std::vector<std::size_t>& pieces) {
     float* const to = y.data() + past * M.model;
     if constexpr (Case::memory_tokens == 0) {
       Stack::extend(x.data(), caches.get(), weights, to, workspace.get(),
-                    options_of_stack<typename Stack::Options>(M, tokens));
+                    options_of_stack<typename Stack::Options>(value<M>, tokens));
     } else {
-      const typename Stack::Options options{.self = options_of_stack<typename Stack::Layer::SelfOptions>(M, tokens)};
+      const typename Stack::Options options{.self =
+                                                options_of_stack<typename Stack::Layer::SelfOptions>(value<M>, tokens)};
       Stack::extend(x.data(), caches.get(), memory.get(), weights, to, workspace.get(), options);
     }
     CHECK(workspace.floats.intact());

@@ -193,6 +193,10 @@ struct OptionsOfKind : Options {
   }
 };
 
+// A copy of the model: clang++ 14 and 19 read the arrays of a template argument wrongly, unless in constant evaluation.
+template <Model M>
+inline constexpr Model value_of = M;
+
 // Returns the options of layer number `layer` of a stack: `options` itself if all layers are equal.
 template <Model M, class Position, class Options>
 LADON_INLINE constexpr decltype(auto) options_of_kind(const Options& options,
@@ -202,8 +206,8 @@ LADON_INLINE constexpr decltype(auto) options_of_kind(const Options& options,
   } else {
     static_assert(mask::keys_before_query<typename Options::MaskType> == all,
                   "ladon: a model with kinds of layers has its windows in the kinds, not in the mask");
-    const std::size_t number = M.kind_number(layer);
-    const LayerKind kind = M.kinds.items[number];
+    const std::size_t number = value_of<M>.kind_number(layer);
+    const LayerKind kind = value_of<M>.kinds.items[number];
     OptionsOfKind<Options, Position> own{options, {}, kind.window};
     if constexpr (Position::rotates) {
       LADON_EXPECTS(kind.unrotated || options.position.table[number] != nullptr,
