@@ -89,7 +89,7 @@ function(ladon_float_flags out)
   set(flags -fno-fast-math -fno-unsafe-math-optimizations -fno-finite-math-only -fno-associative-math
     -ffp-contract=off -fno-math-errno)
   if(EMSCRIPTEN)
-    list(REMOVE_ITEM flags -fno-fast-math) # clang++ 14 warns: WebAssembly has no floating-point exceptions
+    list(REMOVE_ITEM flags -fno-unsafe-math-optimizations) # clang++ 14 warns: no floating-point exceptions
   endif()
   if(MSVC)
     list(TRANSFORM flags PREPEND /clang:)
