@@ -20,7 +20,7 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::Model, ladon::LayerKind;
+using ladon::Model, ladon::LayerKind, ladon::detail::value_of;
 
 // Returns the rotary table of a kind. Each kind has a base of its own.
 constexpr double base_of(std::size_t kind) { return kind == 0 ? 10000 : 100; }
@@ -65,11 +65,15 @@ oracle::MaySee mask_of_layer(const Model& model, bool causal, std::size_t layer)
   };
 }
 
-// Random weights of a stack, its inputs, and the oracle's result for the first `tokens` tokens.
-// A copy: clang++ reads the arrays of a template argument wrongly at run time.
-template <Model M>
-constexpr Model value = M;
+// Returns the tensors of all layers of a problem.
+template <class Problem>
+std::vector<Floats> tensors_of(const Problem& problem, const ladon::Shape& shape) {
+  std::vector<Floats> all;
+  for (const auto& layer : problem.layers) append_tensors(all, WeightLayout::in_proj, shape, layer);
+  return all;
+}
 
+// Random weights of a stack, its inputs, and the oracle's result for the first `tokens` tokens.
 template <Model M>
 struct EncoderCase {
   static constexpr std::size_t memory_tokens = 0;
@@ -79,16 +83,11 @@ struct EncoderCase {
     Random random(7);
     for (std::size_t i = 0; i < M.layers; ++i) problem.layers.push_back(random_layer(random, M.shape(), M, 1e-5f));
   }
-  std::vector<Floats> tensors() const {
-    std::vector<Floats> all;
-    for (const auto& layer : problem.layers) append_tensors(all, WeightLayout::in_proj, M.shape(), layer);
-    return all;
-  }
   Expected expected(std::size_t tokens) const {
     oracle::Matrix x(tokens, M.model, problem.x.data());
     for (std::size_t i = 0; i < M.layers; ++i) {
-      x = oracle::encoder_layer(x, problem.layers[i], heads_of_layer(value<M>, i), M, tokens, tokens,
-                                mask_of_layer(value<M>, M.mask.causal, i))
+      x = oracle::encoder_layer(x, problem.layers[i], heads_of_layer(value_of<M>, i), M, tokens, tokens,
+                                mask_of_layer(value_of<M>, M.mask.causal, i))
               .out;
     }
     return Expected(x.data.begin(), x.data.end());
@@ -106,17 +105,12 @@ struct DecoderCase {
     problem.x = random.normals(tokens * M.model);
     problem.memory = random.normals(M.memory * M.model);
   }
-  std::vector<Floats> tensors() const {
-    std::vector<Floats> all;
-    for (const auto& layer : problem.layers) append_tensors(all, WeightLayout::in_proj, M.shape(), layer);
-    return all;
-  }
   Expected expected(std::size_t tokens) const {
     oracle::Matrix x(tokens, M.model, problem.x.data());
     const oracle::Matrix memory(M.memory, M.model, problem.memory.data());
     for (std::size_t i = 0; i < M.layers; ++i) {
-      x = oracle::decoder_layer(x, memory, problem.layers[i], heads_of_layer(value<M>, i), M, tokens, tokens,
-                                mask_of_layer(value<M>, true, i), [](std::size_t, std::size_t) { return true; })
+      x = oracle::decoder_layer(x, memory, problem.layers[i], heads_of_layer(value_of<M>, i), M, tokens, tokens,
+                                mask_of_layer(value_of<M>, true, i), [](std::size_t, std::size_t) { return true; })
               .out;
     }
     return Expected(x.data.begin(), x.data.end());
@@ -147,7 +141,7 @@ struct Poisoned {
 template <Model M, class Stack, class Case>
 void check_run(const std::vector<std::size_t>& lengths) {
   const Case random(M.tokens);
-  const std::vector<Floats> tensors = random.tensors();
+  const std::vector<Floats> tensors = tensors_of(random.problem, M.shape());
   const auto weights = weights_of<Stack>(tensors);
   for (const Edge edge : {Edge::begin, Edge::end}) {
     for (const std::size_t tokens : lengths) {
@@ -157,12 +151,12 @@ void check_run(const std::vector<std::size_t>& lengths) {
       std::ranges::fill(y.values(), poison());
       const Poisoned<typename Stack::Workspace> workspace(edge);
       if constexpr (Case::memory_tokens == 0) {
-        const auto options = options_of_stack<typename Stack::Options>(value<M>, tokens);
+        const auto options = options_of_stack<typename Stack::Options>(value_of<M>, tokens);
         Stack::run(x.data(), weights, y.data(), workspace.get(), options);
       } else {
         const Guarded<float> memory(std::span<const float>(random.problem.memory), edge);
         const typename Stack::Options options{
-            .self = options_of_stack<typename Stack::Layer::SelfOptions>(value<M>, tokens)};
+            .self = options_of_stack<typename Stack::Layer::SelfOptions>(value_of<M>, tokens)};
         Stack::run(x.data(), memory.data(), weights, y.data(), workspace.get(), options);
       }
       CHECK((x.intact() && y.intact() && workspace.floats.intact()));
@@ -177,7 +171,7 @@ void check_extend(const std::vector<std::size_t>& pieces) {
   static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
   const std::size_t length = std::accumulate(pieces.begin(), pieces.end(), std::size_t(0));
   const Case random(length);
-  const std::vector<Floats> tensors = random.tensors();
+  const std::vector<Floats> tensors = tensors_of(random.problem, M.shape());
   const auto weights = weights_of<Many>(tensors);
   Floats y(length * M.model, poison());
   const Poisoned<typename Many::Caches> caches(Edge::end);
@@ -189,10 +183,10 @@ void check_extend(const std::vector<std::size_t>& pieces) {
     float* const to = y.data() + past * M.model;
     if constexpr (Case::memory_tokens == 0) {
       Stack::extend(x.data(), caches.get(), weights, to, workspace.get(),
-                    options_of_stack<typename Stack::Options>(value<M>, tokens));
+                    options_of_stack<typename Stack::Options>(value_of<M>, tokens));
     } else {
-      const typename Stack::Options options{.self =
-                                                options_of_stack<typename Stack::Layer::SelfOptions>(value<M>, tokens)};
+      const typename Stack::Options options{
+          .self = options_of_stack<typename Stack::Layer::SelfOptions>(value_of<M>, tokens)};
       Stack::extend(x.data(), caches.get(), memory.get(), weights, to, workspace.get(), options);
     }
     CHECK(workspace.floats.intact());
@@ -309,7 +303,7 @@ TEST_CASE("kinds of layers: the shares of several threads give the same bits") {
   using Stack = ladon::Encoder<both_ways>;
   using Team = InTurn<3>;
   const EncoderCase<both_ways> random(both_ways.tokens);
-  const std::vector<Floats> tensors = random.tensors();
+  const std::vector<Floats> tensors = tensors_of(random.problem, both_ways.shape());
   const auto weights = weights_of<Stack>(tensors);
   const auto options = options_of_stack<Stack::Options>(both_ways, 33);
   Floats expected(Stack::Output::size), y(Stack::Output::size);

@@ -14,16 +14,7 @@ foreach(variable IN ITEMS CFLAGS CXXFLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PAT
   unset(ENV{${variable}})
 endforeach()
 
-# run(<variable> <command>...): runs <command>, which must succeed, and sets <variable> to the output of the command.
-function(run out)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE said
-    ERROR_VARIABLE said)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nended with ${status}:\n${said}")
-  endif()
-  set(${out} "${said}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../support/run.cmake)
 
 # expect(<text> <regular expression>): stops with an error unless the text matches. Line breaks count as spaces.
 function(expect text regex)

@@ -61,7 +61,7 @@ struct UseDecoder {
   }
 };
 
-constexpr ladon::Model attention{.tokens = 5, .model = 16, .heads = 2, .kv_heads = 1, .mask = {.causal = true}};
+constexpr ladon::Model attention{.tokens = 20, .model = 16, .heads = 2, .kv_heads = 1, .mask = {.causal = true}};
 using Floats = ladon::MultiHeadAttention<attention>;
 template struct UseAttention<Floats>;
 
@@ -100,6 +100,17 @@ constexpr ladon::Model stack{.layers = 2,
                              .kinds = {{.window = 3}, {}}};
 using Int8Stack = ladon::Encoder<stack>;
 template struct UseEncoder<Int8Stack, Int8Stack::Caches>;
+
+// A cache that is a ring.
+constexpr ladon::Model ring{
+    .tokens = 4, .keys = 16, .model = 16, .heads = 2, .feed_forward = 24, .mask = {.causal = true, .left = 8}};
+using RingLayer = ladon::EncoderLayer<ring>;
+struct UseRing {
+  static void extend(const float* from, RingLayer::Cache& cache, const RingLayer::Weights& weights, float* to,
+                     RingLayer::CachedWorkspace& workspace) {
+    RingLayer::extend(from, cache, weights, to, workspace);
+  }
+};
 
 #if !LADON_DETERMINISTIC
 constexpr ladon::Model halves{.tokens = 5,

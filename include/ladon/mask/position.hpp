@@ -35,6 +35,12 @@ struct Unmasked {
   }
 };
 
+// Returns `key`, limited to the range from 0 to `keys`.
+constexpr std::size_t clamp_key(std::ptrdiff_t key, std::size_t keys) noexcept {
+  if (key <= 0) return 0;
+  return static_cast<std::size_t>(key) < keys ? static_cast<std::size_t>(key) : keys;
+}
+
 template <std::size_t Left, std::size_t Right>
 struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   static constexpr bool hides_keys = Left != all || Right != all;
@@ -68,15 +74,11 @@ struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   // The keys that a query sees are first_key <= key < end_key.
   constexpr std::size_t first_key(std::size_t query) const noexcept {
     if constexpr (Left == all) return 0;
-    return clamp_key(static_cast<std::ptrdiff_t>(query) + offset - left);
+    return clamp_key(static_cast<std::ptrdiff_t>(query) + offset - left, keys);
   }
   constexpr std::size_t end_key(std::size_t query) const noexcept {
     if constexpr (Right == all) return keys;
-    return clamp_key(static_cast<std::ptrdiff_t>(query) + offset + right + 1);
-  }
-  constexpr std::size_t clamp_key(std::ptrdiff_t key) const noexcept {
-    if (key <= 0) return 0;
-    return static_cast<std::size_t>(key) < keys ? static_cast<std::size_t>(key) : keys;
+    return clamp_key(static_cast<std::ptrdiff_t>(query) + offset + right + 1, keys);
   }
 };
 template <std::size_t Left, std::size_t Right>

@@ -120,6 +120,10 @@ struct FeedForwardLinears {
 // of the bound mask, and a rotary table may be null.
 namespace detail {
 
+// A copy of the model: clang++ 14 and 19 read the arrays of a template argument wrongly, unless in constant evaluation.
+template <Model M>
+inline constexpr Model value_of = M;
+
 // The rotary embedding of a layer: a null table means that the layer does not rotate.
 template <class Rotary>
 struct OptionalRotary : Rotary {
@@ -138,8 +142,8 @@ struct RotaryOfKinds : Rotary {
 // The position encoding of a layer, and of the options of a stack.
 template <Model M, class Position>
 struct PositionOfKinds {
-  static constexpr Model model = M;
-  static_assert(model.has_all_kinds(), "ladon: Model::kind_of_layer has a number to which Model::kinds has no kind");
+  static_assert(value_of<M>.has_all_kinds(),
+                "ladon: Model::kind_of_layer has a number to which Model::kinds has no kind");
   static constexpr bool varies = M.kinds.count > 0 && Position::rotates;
   using OfLayer = std::conditional_t<varies, OptionalRotary<Position>, Position>;
   using OfStack = std::conditional_t<varies, RotaryOfKinds<Position, M.kinds.count>, Position>;
@@ -159,20 +163,14 @@ struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
   constexpr mask::KeyRanges key_ranges(Range queries) const noexcept {
     const auto begin = static_cast<std::ptrdiff_t>(queries.begin) + offset;
     const auto last = static_cast<std::ptrdiff_t>(queries.end - 1) + offset;
-    return {{clamp_key(begin - window), clamp_key(last + window + 1)},
-            Range{clamp_key(last - window), keys} & Range{0, clamp_key(begin + window + 1)}};
+    return {{mask::clamp_key(begin - window, keys), mask::clamp_key(last + window + 1, keys)},
+            Range{mask::clamp_key(last - window, keys), keys} & Range{0, mask::clamp_key(begin + window + 1, keys)}};
   }
   template <class Pack>
   LADON_INLINE constexpr typename Pack::Mask may_see(const Pack& query, std::size_t key) const noexcept {
     const Pack distance = query - Pack::broadcast(static_cast<float>(static_cast<std::ptrdiff_t>(key) - offset));
     const Pack most = Pack::broadcast(static_cast<float>(window));
     return (distance <= most) & (Pack::broadcast(0.0f) - most <= distance);
-  }
-
- private:
-  constexpr std::size_t clamp_key(std::ptrdiff_t key) const noexcept {
-    if (key <= 0) return 0;
-    return static_cast<std::size_t>(key) < keys ? static_cast<std::size_t>(key) : keys;
   }
 };
 
@@ -192,10 +190,6 @@ struct OptionsOfKind : Options {
     }
   }
 };
-
-// A copy of the model: clang++ 14 and 19 read the arrays of a template argument wrongly, unless in constant evaluation.
-template <Model M>
-inline constexpr Model value_of = M;
 
 // Returns the options of layer number `layer` of a stack: `options` itself if all layers are equal.
 template <Model M, class Position, class Options>
