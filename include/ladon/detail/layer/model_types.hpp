@@ -142,8 +142,8 @@ struct RotaryOfKinds : Rotary {
 // The position encoding of a layer, and of the options of a stack.
 template <Model M, class Position>
 struct PositionOfKinds {
-  static_assert(value_of<M>.has_all_kinds(),
-                "ladon: Model::kind_of_layer has a number to which Model::kinds has no kind");
+  static constexpr bool has_all_kinds = value_of<M>.has_all_kinds();
+  static_assert(has_all_kinds, "ladon: Model::kind_of_layer has a number to which Model::kinds has no kind");
   static constexpr bool varies = M.kinds.count > 0 && Position::rotates;
   using OfLayer = std::conditional_t<varies, OptionalRotary<Position>, Position>;
   using OfStack = std::conditional_t<varies, RotaryOfKinds<Position, M.kinds.count>, Position>;
