@@ -35,6 +35,7 @@ namespace position {
 struct Unrotated {
   struct Data {};
   static constexpr bool rotates = false;
+  static constexpr std::size_t width = 0;
 };
 
 // Rotary position embedding of the first `Width` features of each head. Each token is rotated by the angles of one

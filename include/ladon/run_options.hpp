@@ -20,6 +20,7 @@ namespace LADON_NAMESPACE {
 // By default, all tokens of the shape are active. Precondition: no length exceeds the length in the shape (checks.hpp).
 template <Shape S, class Mask, class Score, class Position = position::Unrotated>
 struct RunOptions {
+  static_assert(Position::width <= S.head_width, "ladon: rotary embedding turns more features than a head has");
   using MaskType = Mask;
   struct Nothing {};
   std::size_t tokens = all;   // how many queries and how many keys are active

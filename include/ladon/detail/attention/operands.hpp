@@ -214,7 +214,6 @@ LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept
 template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
 constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
                             float* panel) noexcept {
-  static_assert(Position::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
   if constexpr (Position::optional) {
     if (data.table == nullptr) return;
   }
