@@ -110,8 +110,7 @@ struct BoundAdditive {
     constexpr std::size_t lanes = Pack::lanes;
     const std::size_t count = active < lanes ? active : lanes;
     Pack square[lanes];
-    LADON_UNROLL
-    for (std::size_t r = 0; r < lanes; ++r) {
+    LADON_UNROLLED_FOR(r, lanes) {
       if (rows == nullptr || r >= used) {
         square[r] = Pack::broadcast(0.0f);
       } else {
@@ -119,8 +118,7 @@ struct BoundAdditive {
       }
     }
     Pack::transpose(square);
-    LADON_UNROLL
-    for (std::size_t c = 0; c < lanes; ++c) {
+    LADON_UNROLLED_FOR(c, lanes) {
       if (c < count) to_exponent(square[c]).store(out + c * Width);
     }
   }

@@ -173,8 +173,7 @@ LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noex
   for (std::size_t p = 0; p < panels; ++p) {
     const float* const panel = data + p * Features * Width;
     for (std::size_t i = 0; i < Features; i += 2, to += Width) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
+      LADON_UNROLLED_FOR(v, Packs) {
         const Pack first = Pack::load(panel + i * Width + v * Pack::lanes);
         const Pack second =
             i + 1 < Features ? Pack::load(panel + (i + 1) * Width + v * Pack::lanes) : Pack::broadcast(0.0f);

@@ -25,10 +25,8 @@ struct TileMaximum {
   Pack largest[Chains][Packs];
 
   LADON_INLINE constexpr explicit TileMaximum(const Pack* running) noexcept {
-    LADON_UNROLL
-    for (std::size_t c = 0; c < Chains; ++c) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) largest[c][v] = running[v];
+    LADON_UNROLLED_FOR(c, Chains) {
+      LADON_UNROLLED_FOR(v, Packs) largest[c][v] = running[v];
     }
   }
   LADON_INLINE constexpr void take(std::size_t row, std::size_t v, const Pack& score) noexcept {
@@ -36,8 +34,7 @@ struct TileMaximum {
     running = maximum(running, score);
   }
   LADON_INLINE constexpr void store(Pack* running) noexcept {
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLLED_FOR(v, Packs) {
       LADON_UNROLL
       for (std::size_t c = 1; c < Chains; ++c) largest[0][v] = maximum(largest[0][v], largest[c][v]);
       running[v] = largest[0][v];
@@ -50,8 +47,7 @@ struct TileMaximum {
 template <class Function, class Pack, std::size_t Packs, std::size_t QueryWidth>
 LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   for (std::size_t r = 0; r < rows; ++r) {
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLLED_FOR(v, Packs) {
       float* const score = scores + r * QueryWidth + v * Pack::lanes;
       Function::exponent(Pack::load(score)).store(score);
     }

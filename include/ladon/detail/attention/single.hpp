@@ -54,33 +54,27 @@ LADON_INLINE constexpr void key_products(const typename Form::Element* keys, std
   using Pack = typename Form::Pack;
   constexpr std::size_t packs = Streams * Packs, count = Heads * packs;
   Pack sum[Sums][count];
-  LADON_UNROLL
-  for (std::size_t i = 0; i < Sums * count; ++i) sum[i / count][i % count] = Pack::broadcast(0.0f);
+  LADON_UNROLLED_FOR(i, Sums * count) sum[i / count][i % count] = Pack::broadcast(0.0f);
   const auto add = [&](std::size_t feature, std::size_t s) {
     Pack x[Heads];
-    LADON_UNROLL
-    for (std::size_t h = 0; h < Heads; ++h) {
+    LADON_UNROLLED_FOR(h, Heads) {
       x[h] = Pack::broadcast(query[h * Form::head_width + feature]);
       if constexpr (Heads > 1) x[h] = vec::keep_in_register(x[h]);
     }
-    LADON_UNROLL
-    for (std::size_t i = 0; i < packs; ++i) {
+    LADON_UNROLLED_FOR(i, packs) {
       const Pack loaded =
           vec::load_as_float<Pack>(keys + i / Packs * distance + feature * Form::width + i % Packs * Pack::lanes);
       const Pack key = Heads == 1 ? loaded : vec::keep_in_register(loaded);
-      LADON_UNROLL
-      for (std::size_t h = 0; h < Heads; ++h) sum[s][h * packs + i] = fma(x[h], key, sum[s][h * packs + i]);
+      LADON_UNROLLED_FOR(h, Heads) sum[s][h * packs + i] = fma(x[h], key, sum[s][h * packs + i]);
     }
   };
   std::size_t feature = 0;
   for (; feature + Sums <= Form::head_width; feature += Sums) {
-    LADON_UNROLL
-    for (std::size_t s = 0; s < Sums; ++s) add(feature + s, s);
+    LADON_UNROLLED_FOR(s, Sums) add(feature + s, s);
   }
   for (; feature < Form::head_width; ++feature) add(feature, 0);
   static_assert(Sums == 1 || Sums == 4);
-  LADON_UNROLL
-  for (std::size_t i = 0; i < count; ++i) {
+  LADON_UNROLLED_FOR(i, count) {
     product[i] = Sums == 1 ? sum[0][i] : (sum[0][i] + sum[1 % Sums][i]) + (sum[2 % Sums][i] + sum[3 % Sums][i]);
   }
 }
@@ -110,8 +104,7 @@ LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges
   for (std::size_t key = keys.end; key < base + width; ++key) {
     scores[key - base] = -std::numeric_limits<float>::infinity();
   }
-  LADON_UNROLL
-  for (std::size_t v = 0; v < Form::packs; ++v) largest = maximum(largest, Pack::load(scores + v * Pack::lanes));
+  LADON_UNROLLED_FOR(v, Form::packs) largest = maximum(largest, Pack::load(scores + v * Pack::lanes));
   return largest;
 }
 
@@ -143,8 +136,7 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<typename For
       Pack product[Heads * N * packs];
       const auto* const first = elements(queries.keys) + (start + panel * width) * Form::head_width + v * lanes;
       key_products<Form, Heads, N, packs, Sums>(first, distance * panel_size, queries.query, product);
-      LADON_UNROLL
-      for (std::size_t i = 0; i < Heads * N * packs; ++i) {
+      LADON_UNROLLED_FOR(i, Heads * N * packs) {
         const std::size_t key = (panel + i % (N * packs) / packs * distance) * width + (v + i % packs) * lanes;
         Form::Function::exponent(times_scale(product[i], queries.keys, start + key))
             .store(queries.scores + i / (N * packs) * stride + key);
@@ -183,8 +175,7 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
   constexpr std::size_t panel_packs = Form::packs, packs = Streams * panel_packs;
   for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Heads][packs];
-    LADON_UNROLL
-    for (std::size_t i = 0; i < Heads * packs; ++i) {
+    LADON_UNROLLED_FOR(i, Heads * packs) {
       const std::size_t key = (i % packs / panel_packs * distance + panel) * width + i % panel_packs * lanes;
       const Pack w = Pack::load(p + i / packs * stride + key);
       weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
@@ -193,15 +184,12 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
     for (std::size_t row = 0; row < rows; ++row) {
       const auto* const first = elements(values) + (panel * rows + row) * width;
       Pack row_sum[Heads];
-      LADON_UNROLL
-      for (std::size_t h = 0; h < Heads; ++h) row_sum[h] = sum[row * Heads + h];
-      LADON_UNROLL
-      for (std::size_t i = 0; i < packs; ++i) {
+      LADON_UNROLLED_FOR(h, Heads) row_sum[h] = sum[row * Heads + h];
+      LADON_UNROLLED_FOR(i, packs) {
         const Pack loaded =
             vec::load_as_float<Pack>(first + i / panel_packs * distance * rows * width + i % panel_packs * lanes);
         const Pack value = Heads == 1 ? loaded : vec::keep_in_register(loaded);
-        LADON_UNROLL
-        for (std::size_t h = 0; h < Heads; ++h) {
+        LADON_UNROLLED_FOR(h, Heads) {
           const Pack& w = weight[h][i];
           if constexpr (Selected) {
             const std::size_t key = (i / panel_packs * distance + panel) * width + i % panel_packs * lanes;
@@ -212,8 +200,7 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
           }
         }
       }
-      LADON_UNROLL
-      for (std::size_t h = 0; h < Heads; ++h) sum[row * Heads + h] = row_sum[h];
+      LADON_UNROLLED_FOR(h, Heads) sum[row * Heads + h] = row_sum[h];
     }
   }
 }
@@ -232,28 +219,23 @@ LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values,
     const auto* const panel =
         elements(values) + first_row * width + base / width * width * Form::value_width + base % width;
     Pack weight[Heads], scaled[Heads];
-    LADON_UNROLL
-    for (std::size_t h = 0; h < Heads; ++h) {
+    LADON_UNROLLED_FOR(h, Heads) {
       weight[h] = Pack::load(p + h * Form::stride + base - start);
       scaled[h] = times_scale(weight[h], values, base);
     }
     if (!Selected && visible.contains({base, base + lanes})) {
-      LADON_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLLED_FOR(r, Rows) {
         const Pack loaded = vec::load_as_float<Pack>(panel + r * width);
         const Pack value = Heads == 1 ? loaded : vec::keep_in_register(loaded);
-        LADON_UNROLL
-        for (std::size_t h = 0; h < Heads; ++h) sum[h * Rows + r] = fma(value, scaled[h], sum[h * Rows + r]);
+        LADON_UNROLLED_FOR(h, Heads) sum[h * Rows + r] = fma(value, scaled[h], sum[h * Rows + r]);
       }
     } else {
       const Pack key = Pack::lane_index() + Pack::broadcast(static_cast<float>(base));
       const auto in_range = (key < Pack::broadcast(static_cast<float>(visible.end))) &
                             (Pack::broadcast(static_cast<float>(visible.begin)) <= key);
-      LADON_UNROLL
-      for (std::size_t h = 0; h < Heads; ++h) {
+      LADON_UNROLLED_FOR(h, Heads) {
         const auto counts = in_range & (Pack::broadcast(0.0f) <= weight[h]);
-        LADON_UNROLL
-        for (std::size_t r = 0; r < Rows; ++r) {
+        LADON_UNROLLED_FOR(r, Rows) {
           Pack& row_sum = sum[h * Rows + r];
           row_sum = blend(counts, fma(vec::load_as_float<Pack>(panel + r * width), scaled[h], row_sum), row_sum);
         }
@@ -303,12 +285,10 @@ LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values
     } else {
       for (std::size_t base = rest.begin; base < rest.end; base += Form::block) {
         Pack block_sum[Heads * Rows];
-        LADON_UNROLL
-        for (std::size_t i = 0; i < Heads * Rows; ++i) block_sum[i] = Pack::broadcast(0.0f);
+        LADON_UNROLLED_FOR(i, Heads * Rows) block_sum[i] = Pack::broadcast(0.0f);
         add_weighted_keys<Form, Heads, Rows, Selected>(values, row, p, start, Range{base, base + Form::block} & rest,
                                                        visible, block_sum);
-        LADON_UNROLL
-        for (std::size_t i = 0; i < Heads * Rows; ++i) sum[i] = sum[i] + block_sum[i];
+        LADON_UNROLLED_FOR(i, Heads * Rows) sum[i] = sum[i] + block_sum[i];
       }
     }
   };
@@ -317,19 +297,15 @@ LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values
   };
   for_row_tiles<value_width, lanes>([&]<std::size_t Rows>(std::size_t row) {
     Pack sum[Heads][lanes];
-    LADON_UNROLL
-    for (std::size_t i = 0; i < Heads * lanes; ++i) sum[i / lanes][i % lanes] = Pack::broadcast(0.0f);
+    LADON_UNROLLED_FOR(i, Heads * lanes) sum[i / lanes][i % lanes] = Pack::broadcast(0.0f);
     for_row_tiles<Rows, fitting_registers(lanes, Heads, 1)>(
         [&]<std::size_t FewRows>(std::size_t first) LADON_INLINE_LAMBDA {
           Pack few_sums[Heads * FewRows];
-          LADON_UNROLL
-          for (std::size_t i = 0; i < Heads * FewRows; ++i) few_sums[i] = begin(row + first + i % FewRows, i / FewRows);
+          LADON_UNROLLED_FOR(i, Heads * FewRows) few_sums[i] = begin(row + first + i % FewRows, i / FewRows);
           add_rest.template operator()<FewRows>(row + first, few_sums);
-          LADON_UNROLL
-          for (std::size_t i = 0; i < Heads * FewRows; ++i) sum[i / FewRows][first + i % FewRows] = few_sums[i];
+          LADON_UNROLLED_FOR(i, Heads * FewRows) sum[i / FewRows][first + i % FewRows] = few_sums[i];
         });
-    LADON_UNROLL
-    for (std::size_t h = 0; h < Heads; ++h) {
+    LADON_UNROLLED_FOR(h, Heads) {
       const Pack total = Pack::add_rows(sum[h]) * Pack::broadcast(factor[h]);
       if constexpr (Rows == lanes) {
         total.store(out + h * value_width + row);

@@ -37,8 +37,7 @@ struct RunningSoftmax {
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLLED_FOR(v, Packs) {
       shift_[v] = blend(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
       if constexpr (Only) {
         sum[v] = Pack::broadcast(0.0f);
@@ -130,8 +129,7 @@ struct RunningSoftmax {
     constexpr std::size_t step = Pairs ? 2 : 1, at_once = Chains > step * Packs ? Chains / (step * Packs) : 1;
     const std::size_t steps = (keys + step - 1) / step;
     Pack largest[Packs], total[Packs];
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLLED_FOR(v, Packs) {
       largest[v] = shift_[v];
       total[v] = Pack::broadcast(0.0f);
     }
@@ -145,8 +143,7 @@ struct RunningSoftmax {
       if constexpr (Pairs) {
         weights_together<Width, 1, true>(scores + step * i * Width, scores + i * Width, largest, total);
       } else {
-        LADON_UNROLL
-        for (std::size_t v = 0; v < Packs; ++v) {
+        LADON_UNROLLED_FOR(v, Packs) {
           exponential(scores + i * Width + v * Pack::lanes, largest[v], total[v]);
         }
       }

@@ -120,8 +120,7 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
   }
   work.end();
   Pack after[packs];
-  LADON_UNROLL
-  for (std::size_t v = 0; v < packs; ++v) after[v] = opaque(&rescale.after[0])[v];
+  LADON_UNROLLED_FOR(v, packs) after[v] = opaque(&rescale.after[0])[v];
   const auto out = [&](std::size_t r, std::size_t v) { return sums + r * query_width + v * Pack::lanes; };
   if (rescale.first) {
     tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { (sum * after[v]).store(out(r, v)); });

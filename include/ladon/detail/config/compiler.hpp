@@ -69,6 +69,10 @@
 #else
 #define LADON_UNROLL
 #endif
+// The head of an unrolled loop: LADON_UNROLLED_FOR(i, 4) f(i);
+#define LADON_UNROLLED_FOR(i, count) \
+  LADON_UNROLL                       \
+  for (std::size_t i = 0; i < (count); ++i)
 
 // A target may define these macros:
 //   LADON_SMALL                 code for size
@@ -152,8 +156,7 @@ LADON_INLINE constexpr void prefetch_page_starts_of_streams(const Element* data,
     const char* const first = reinterpret_cast<const char*>(data + s * distance) + ahead;
     const std::size_t next_page = (0 - reinterpret_cast<std::uintptr_t>(first)) % prefetched_page_bytes;
     for (std::size_t page = next_page; page < bytes; page += prefetched_page_bytes) {
-      LADON_UNROLL
-      for (std::size_t i = 0; i < prefetched_page_lines; ++i) prefetch_to_second_cache(first + page + i * 64);
+      LADON_UNROLLED_FOR(i, prefetched_page_lines) prefetch_to_second_cache(first + page + i * 64);
     }
   }
 }

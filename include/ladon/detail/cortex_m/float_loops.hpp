@@ -238,8 +238,7 @@ template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride
 LADON_INLINE void accumulate(vec::ArrayPack<1> (&sum)[4][4], std::size_t fours, const float* a,
                              const float* panel) noexcept {
   float start[16];
-  LADON_UNROLL
-  for (std::size_t i = 0; i < 16; ++i) start[i] = sum[i / 4][i % 4].lane[0];
+  LADON_UNROLLED_FOR(i, 16) start[i] = sum[i / 4][i % 4].lane[0];
   register float s0 asm("s0"), s1 asm("s1"), s2 asm("s2"), s3 asm("s3"), s4 asm("s4"), s5 asm("s5"), s6 asm("s6"),
       s7 asm("s7"), s8 asm("s8"), s9 asm("s9"), s10 asm("s10"), s11 asm("s11"), s12 asm("s12"), s13 asm("s13"),
       s14 asm("s14"), s15 asm("s15");
@@ -261,8 +260,7 @@ LADON_INLINE void accumulate(vec::ArrayPack<1> (&sum)[4][4], std::size_t fours, 
                    [a] "+r"(a));
   }
   const float end[16] = {s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14, s15};
-  LADON_UNROLL
-  for (std::size_t i = 0; i < 16; ++i) sum[i / 4][i % 4].lane[0] = end[i];
+  LADON_UNROLLED_FOR(i, 16) sum[i / 4][i % 4].lane[0] = end[i];
 }
 
 #endif

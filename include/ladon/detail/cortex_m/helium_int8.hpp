@@ -163,13 +163,11 @@ LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* fe
   for (std::size_t i = 0; i < Inner; i += 16) {
     const mve_pred16_t left = vctp8q(Inner - i);
     const int8x16_t values = vldrbq_z_s8(x + i, left);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
+    LADON_UNROLLED_FOR(r, Rows) {
       sum[r] = vmladavaq_s8(sum[r], vldrbq_z_s8(rows + r * RowStride + i, left), values);
     }
   }
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) sums[r] = sum[r];
+  LADON_UNROLLED_FOR(r, Rows) sums[r] = sum[r];
 }
 
 // The largest number of packs that a tile computes before it converts its sums: 512 bytes of the stack for 2 rows.
@@ -221,8 +219,7 @@ LADON_INLINE void tile(const Weights& w, std::size_t first_row, In in, Range pan
   RowNumbers<R> row;
   const SplitEpilogue split(epilogue);
   const auto biases = w.bias.from(first_row);
-  LADON_UNROLL
-  for (std::size_t r = 0; r < R; ++r) {
+  LADON_UNROLLED_FOR(r, R) {
     row.row_sum[r] = -w.row_sum[first_row + r];
     row.scale[r] = w.scale[first_row + r] * split.factor;
     row.bias[r] = biases[r] * split.factor;
@@ -243,8 +240,7 @@ LADON_INLINE void tile(const Weights& w, std::size_t first_row, In in, Range pan
     for (std::size_t v = 0; v < P::packs; ++v, sum += 8) {
       const int32x4_t zero = load_integers(in.template zero<P::width>(p) + 4 * v);
       const Pack token_scale = Pack::load(in.template scale<P::width>(p) + 4 * v);
-      LADON_UNROLL
-      for (std::size_t r = 0; r < R; ++r) {
+      LADON_UNROLLED_FOR(r, R) {
         const int32x4_t integers = vmlaq_n_s32(load_integers(sum + 4 * r), zero, row.row_sum[r]);
         split.epilogue(p, first_row + r, v,
                        result(integers, token_scale * Pack::broadcast(row.scale[r]), Pack::broadcast(row.bias[r])));

@@ -50,18 +50,14 @@ LADON_INLINE void finish(const auto& w, std::size_t first_row, In in, std::size_
   const float* const token_scale = in.template scale<P::width>(panel);
   const auto bias = w.bias.from(first_row);
   Pack result[R][P::packs];
-  LADON_UNROLL
-  for (std::size_t r = 0; r < R; ++r) {
-    LADON_UNROLL
-    for (std::size_t t = 0; t < P::packs; ++t) {
+  LADON_UNROLLED_FOR(r, R) {
+    LADON_UNROLLED_FOR(t, P::packs) {
       const Pack scale = Pack::broadcast(token_scale[t]) * Pack::broadcast(w.scale[first_row + r]);
       result[r][t] = fma(Pack::broadcast(to_float(sums[r][t])), scale, Pack::broadcast(bias[r]));
     }
   }
-  LADON_UNROLL
-  for (std::size_t r = 0; r < R; ++r) {
-    LADON_UNROLL
-    for (std::size_t t = 0; t < P::packs; ++t) epilogue(panel, first_row + r, t, result[r][t]);
+  LADON_UNROLLED_FOR(r, R) {
+    LADON_UNROLLED_FOR(t, P::packs) epilogue(panel, first_row + r, t, result[r][t]);
   }
 }
 
@@ -88,12 +84,10 @@ LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
                                std::int32_t (&sums)[R][P::width]) noexcept {
   std::size_t i = 0;
   for (; i + 4 <= P::inner; i += 4, x += 4 * P::width) {
-    LADON_UNROLL
-    for (std::size_t r = 0; r < R; ++r) {
+    LADON_UNROLLED_FOR(r, R) {
       const std::uint32_t four = vec::load_word(rows + r * RowStride + i);
       const std::uint32_t even = even_weights(four), odd = odd_weights(four);
-      LADON_UNROLL
-      for (std::size_t t = 0; t < P::packs; ++t) {
+      LADON_UNROLLED_FOR(t, P::packs) {
         sums[r][t] = add_pair(vec::load_word(x + 2 * t), even, sums[r][t]);
         sums[r][t] = add_pair(vec::load_word(x + 2 * (P::width + t)), odd, sums[r][t]);
       }
@@ -270,13 +264,10 @@ LADON_INLINE void tile_of_4_tokens(const auto& w, std::size_t first_row, auto in
 // Adds the products of 1 or 2 features of each token to `sums`.
 template <class P, std::size_t Features, std::size_t R, std::size_t RowStride>
 LADON_INLINE void add_pair(const std::int8_t* rows, const auto* x, std::int32_t (&sums)[R][P::width]) noexcept {
-  LADON_UNROLL
-  for (std::size_t j = 0; j < Features; ++j) {
-    LADON_UNROLL
-    for (std::size_t r = 0; r < R; ++r) {
+  LADON_UNROLLED_FOR(j, Features) {
+    LADON_UNROLLED_FOR(r, R) {
       const std::int32_t weight{rows[r * RowStride + j]};
-      LADON_UNROLL
-      for (std::size_t t = 0; t < P::packs; ++t) {
+      LADON_UNROLLED_FOR(t, P::packs) {
         sums[r][t] = vec::wrapping_sum(sums[r][t], x[2 * t + j] * weight);
       }
     }
@@ -298,8 +289,7 @@ template <class P, std::size_t R>
 LADON_INLINE void tile(const auto& w, std::size_t first_row, auto in, std::size_t panels, auto epilogue) noexcept {
   for (std::size_t p = 0; p < panels; ++p) {
     std::int32_t sums[R][P::width];
-    LADON_UNROLL
-    for (std::size_t s = 0; s < R * P::packs; ++s) sums[s / P::packs][s % P::packs] = 0;
+    LADON_UNROLLED_FOR(s, R * P::packs) sums[s / P::packs][s % P::packs] = 0;
     add_products<P, R, decltype(w.weight)::row_stride>(w.weight.rows_from(first_row).data, in.data + p * in.stride,
                                                        sums);
     finish<P, R>(w, first_row, in, p, sums, epilogue);

@@ -43,30 +43,24 @@ constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out)
   const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(features)), one = Pack::broadcast(1.0f);
   const auto offset = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
   Pack mean[Packs], scale[Packs], epsilon[Packs];
-  LADON_UNROLL
-  for (std::size_t v = 0; v < Packs; ++v) epsilon[v] = Pack::broadcast(norm.epsilon);
+  LADON_UNROLLED_FOR(v, Packs) epsilon[v] = Pack::broadcast(norm.epsilon);
   for (int rescalings = most_rescalings;; --rescalings) {
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = Pack::broadcast(0.0f);
+    LADON_UNROLLED_FOR(v, Packs) mean[v] = scale[v] = Pack::broadcast(0.0f);
     if constexpr (centred) {
       for (std::size_t i = 0; i < features; ++i) {
-        LADON_UNROLL
-        for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + offset(i, v));
+        LADON_UNROLLED_FOR(v, Packs) mean[v] = mean[v] + Pack::load(in + offset(i, v));
       }
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * inverse_features;
+      LADON_UNROLLED_FOR(v, Packs) mean[v] = mean[v] * inverse_features;
     }
     for (std::size_t i = 0; i < features; ++i) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
+      LADON_UNROLLED_FOR(v, Packs) {
         Pack x = Pack::load(in + offset(i, v));
         if constexpr (centred) x = x - mean[v];
         scale[v] = fma(x, x, scale[v]);
       }
     }
     auto within = Pack::every_lane(true);
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLLED_FOR(v, Packs) {
       scale[v] = fma(scale[v], inverse_features, epsilon[v]);
       within = within & (Pack::broadcast(least_variance) <= scale[v]) & (scale[v] <= Pack::broadcast(most_variance));
     }
@@ -82,14 +76,12 @@ constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out)
   }
   // A token of zeros without an epsilon has the norm 0.
   const Pack least = Pack::broadcast((std::numeric_limits<float>::min)());
-  LADON_UNROLL
-  for (std::size_t v = 0; v < Packs; ++v) scale[v] = one / sqrt(maximum(least, scale[v]));
+  LADON_UNROLLED_FOR(v, Packs) scale[v] = one / sqrt(maximum(least, scale[v]));
   for (std::size_t i = 0; i < features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]);
     [[maybe_unused]] Pack bias = Pack::broadcast(0.0f);
     if constexpr (AnyNorm::biased) bias = Pack::broadcast(norm.bias.data[i]);
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLLED_FOR(v, Packs) {
       const Pack x = Pack::load(in + offset(i, v));
       if constexpr (centred) {
         fma((x - mean[v]) * scale[v], weight, bias).store(out + offset(i, v));

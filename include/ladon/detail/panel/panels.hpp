@@ -126,8 +126,7 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features % lanes == 0 || Features - i >= lanes ? lanes : Features - i;
       Pack square[lanes];
-      LADON_UNROLL
-      for (std::size_t r = 0; r < lanes; ++r) {
+      LADON_UNROLLED_FOR(r, lanes) {
         if (t + r >= tokens) {
           square[r] = Pack::broadcast(0.0f);
           continue;
@@ -136,8 +135,7 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
         square[r] = count == lanes ? Pack::load(from) : Pack::load_partial(from, count);
       }
       Pack::transpose(square);
-      LADON_UNROLL
-      for (std::size_t c = 0; c < lanes; ++c) {
+      LADON_UNROLLED_FOR(c, lanes) {
         if (c < count) square[c].store(panel + (i + c) * T.width());
       }
     }
@@ -152,13 +150,11 @@ constexpr void from_panels(const float* panels, std::size_t tokens, float* rows)
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features % lanes == 0 || Features - i >= lanes ? lanes : Features - i;
       Pack square[lanes];
-      LADON_UNROLL
-      for (std::size_t c = 0; c < lanes; ++c) {
+      LADON_UNROLLED_FOR(c, lanes) {
         square[c] = c < count ? Pack::load(panel + (i + c) * T.width()) : Pack::broadcast(0.0f);
       }
       Pack::transpose(square);
-      LADON_UNROLL
-      for (std::size_t r = 0; r < lanes; ++r) {
+      LADON_UNROLLED_FOR(r, lanes) {
         if (t + r >= tokens) continue;
         float* const to = rows + (t + r) * Features + i;
         if (count == lanes) {

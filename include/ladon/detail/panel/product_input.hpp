@@ -105,8 +105,7 @@ struct PackFeatures {
   LADON_INLINE constexpr void for_blocks(const Visit& visit) const noexcept {
     for (std::size_t i = 0; i < Features; i += block) {
       Pack packs[block];
-      LADON_UNROLL
-      for (std::size_t j = 0; j < block; ++j) {
+      LADON_UNROLLED_FOR(j, block) {
         packs[j] = exists(i + j) ? Pack::load(features + (i + j) * Width) : Pack::broadcast(0.0f);
         if constexpr (Shrunk) packs[j] = packs[j] * *factor;
       }
@@ -123,8 +122,7 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
   using Pack = typename From::Pack;
   FeatureRange<Pack> range[4];
   features.for_blocks([&](std::size_t, const Pack* packs) LADON_INLINE_LAMBDA {
-    LADON_UNROLL
-    for (std::size_t j = 0; j < From::block; ++j) {
+    LADON_UNROLLED_FOR(j, From::block) {
       range[j % 4].extend(packs[j]);
       // The first feature of a rotated block is the sum of the original ones, which is finite only if all of them are.
       if (!From::rotated || j == 0) range[j % 4].check_finite(packs[j]);
@@ -167,8 +165,7 @@ LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* par
   features.for_blocks([&](std::size_t i, const Pack* packs) LADON_INLINE_LAMBDA {
     LADON_UNROLL
     for (std::size_t first = 0; first < From::block; first += Dot::tuple_size) {
-      LADON_UNROLL
-      for (std::size_t j = 0; j < Dot::tuple_size; ++j) tuple[j] = integer(packs[first + j]);
+      LADON_UNROLLED_FOR(j, Dot::tuple_size) tuple[j] = integer(packs[first + j]);
       if (From::exists(i + first)) Dot::store_tuple(tuple, zero, to + (i + first) * From::width);
     }
   });
@@ -301,8 +298,7 @@ struct alignas(64) LinearInput<precision::BFloat16, Vectors, Tokens, MostFeature
     for (std::size_t p = first; p < first + count; ++p) {
       const float* const panel = panels + p * Features * T.width();
       for (std::size_t i = 0; i < Features; i += 2) {
-        LADON_UNROLL
-        for (std::size_t v = 0; v < Packs; ++v) {
+        LADON_UNROLLED_FOR(v, Packs) {
           const float* const from = panel + i * width + v * P.lanes;
           const bool has_second = Features % 2 == 0 || i + 1 < Features;
           const Pack pair[2] = {Pack::load(from), has_second ? Pack::load(from + width) : Pack::broadcast(0.0f)};

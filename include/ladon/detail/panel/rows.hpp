@@ -133,8 +133,7 @@ template <class Number>
 LADON_INLINE constexpr void rotate_block(Number* block) noexcept {
   LADON_UNROLL
   for (std::size_t half = 1; half < rotated_block; half *= 2) {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < rotated_block / 2; ++i) {
+    LADON_UNROLLED_FOR(i, rotated_block / 2) {
       const std::size_t first = i / half * 2 * half + i % half;
       const Number a = block[first], b = block[first + half];
       block[first] = a + b;

@@ -80,8 +80,7 @@ inline constexpr bool only_stores<Epilogue<Width, Unchanged, Combine::replace>> 
 template <class Pack, std::size_t Packs, std::size_t Width, class Transform>
 LADON_NOINLINE constexpr void transform_rows(Transform transform, float* rows, std::size_t count) noexcept {
   for (std::size_t r = 0; r < count; ++r) {
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLLED_FOR(v, Packs) {
       float* const at = rows + r * Width + v * Pack::lanes;
       transform(Pack::load(at)).store(at);
     }

@@ -126,13 +126,10 @@ LADON_INLINE constexpr void finish_tile(const Weights& w, std::size_t first, In 
   const float* const scale = opaque(w.scale + first);
   const float* const scale_of_tokens = opaque(in.template scale<P::width>(panel));
   Pack token_scale[P::packs];
-  LADON_UNROLL
-  for (std::size_t v = 0; v < P::packs; ++v) token_scale[v] = Pack::load(scale_of_tokens + v * Pack::lanes);
-  LADON_UNROLL
-  for (std::size_t r = 0; r < R; ++r) {
+  LADON_UNROLLED_FOR(v, P::packs) token_scale[v] = Pack::load(scale_of_tokens + v * Pack::lanes);
+  LADON_UNROLLED_FOR(r, R) {
     const Pack row_scale = Pack::broadcast(scale[r]), row_bias = Pack::broadcast(bias[r]);
-    LADON_UNROLL
-    for (std::size_t v = 0; v < P::packs; ++v) {
+    LADON_UNROLLED_FOR(v, P::packs) {
       epilogue(panel, first + r, v, fma(sum[r][v].to_float(), token_scale[v] * row_scale, row_bias));
     }
   }

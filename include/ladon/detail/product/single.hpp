@@ -86,14 +86,11 @@ LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance
   constexpr bool integers = std::is_integral_v<std::remove_cvref_t<decltype(*in)>>;
   constexpr std::size_t step = Dot::features, rest = Inner % step, sums = integers ? 1 : Steps;
   typename Dot::Sums sum[Rows][sums];
-  LADON_UNROLL
-  for (std::size_t i = 0; i < Rows * sums; ++i) sum[i / sums][i % sums] = Dot::zero();
+  LADON_UNROLLED_FOR(i, Rows * sums) sum[i / sums][i % sums] = Dot::zero();
   const auto add = [&]<std::size_t Count>(std::size_t k, std::size_t features) LADON_INLINE_LAMBDA {
     decltype(Dot::load(in, step)) x[Count];
-    LADON_UNROLL
-    for (std::size_t s = 0; s < Count; ++s) x[s] = Dot::load(in + k + s * step, features);
-    LADON_UNROLL
-    for (std::size_t i = 0; i < Rows * Count; ++i) {
+    LADON_UNROLLED_FOR(s, Count) x[s] = Dot::load(in + k + s * step, features);
+    LADON_UNROLLED_FOR(i, Rows * Count) {
       const std::size_t r = i / Count, s = i % Count;
       Dot::add(sum[r][s % sums], x[s], first + r * distance + k + s * step, features);
     }
@@ -102,8 +99,7 @@ LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance
   for (std::size_t k = 0; k < whole; k += Steps * step) add.template operator()<Steps>(k, step);
   if constexpr (whole + rest < Inner) add.template operator()<1>(whole, step);
   if constexpr (rest > 0 && !integers) add.template operator()<1>(Inner - rest, rest);
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) {
+  LADON_UNROLLED_FOR(r, Rows) {
     if constexpr (sums == 1) {
       store(r, sum[r][0]);
     } else {
@@ -138,8 +134,7 @@ LADON_INLINE constexpr void consecutive_rows(auto w, const auto* in, std::size_t
       dot_products<RowDot<Pack, Feature>, Packs * Lanes, 1, Inner>(
           rows.data, Matrix::row_stride, in,
           [&](std::size_t r, const Pack& sum) LADON_INLINE_LAMBDA { products[r / Lanes][r % Lanes] = sum; });
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) store(row + v * Lanes, Pack::add_rows(products[v]));
+      LADON_UNROLLED_FOR(v, Packs) store(row + v * Lanes, Pack::add_rows(products[v]));
     } else {
       static_assert(Matrix::row_stride == 1);
       MicroKernel<EachPack<ColumnDot<Pack>, Lanes>, 1, Packs> tile(
@@ -176,12 +171,10 @@ LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto sto
   // Adds the products of `Rows` rows of M, from row `k` on, `run` rows apart.
   const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
     Pack x[Rows];
-    LADON_UNROLL
-    for (std::size_t i = 0; i < Rows; ++i) x[i] = Pack::broadcast(in[i * run + k]);
+    LADON_UNROLLED_FOR(i, Rows) x[i] = Pack::broadcast(in[i * run + k]);
     for (std::size_t c = 0; c < Packs; ++c) {
       Pack sum = sums[c];
-      LADON_UNROLL
-      for (std::size_t i = 0; i < Rows; ++i) {
+      LADON_UNROLLED_FOR(i, Rows) {
         sum = fma(Pack::load(w.columns_from(i * run + k).data + c * lanes), x[i], sum);
       }
       sums[c] = sum;
@@ -213,8 +206,7 @@ LADON_INLINE constexpr void streamed_rows(auto w, const auto* in, auto store) no
         dot_products<Dot, streams, 2, Inner>(
             from, run * stride, in, [&](std::size_t s, const Pack& sum) LADON_INLINE_LAMBDA { products[s][r] = sum; });
       }
-      LADON_UNROLL
-      for (std::size_t s = 0; s < streams; ++s) store(row + s * run, Pack::add_rows(products[s]));
+      LADON_UNROLLED_FOR(s, streams) store(row + s * run, Pack::add_rows(products[s]));
     }
   } else {
     for_row_tiles<Rows / lanes, target::Current::streamed_columns / lanes>([&]<std::size_t Packs>(std::size_t pack) {

@@ -82,16 +82,13 @@ struct PrefetchAhead {
     LADON_INLINE void prefetch(std::size_t i) noexcept {
       constexpr std::size_t steps = line / Step, each = (Rows + steps - 1) / steps, stride = Matrix::row_stride;
       if constexpr (!Matrix::rows_contiguous) {
-        LADON_UNROLL
-        for (std::size_t j = 0; j < Step; ++j) prefetch_to_second_cache(next.columns_from(i + j).data);
+        LADON_UNROLLED_FOR(j, Step) prefetch_to_second_cache(next.columns_from(i + j).data);
       } else if constexpr (!own) {
-        LADON_UNROLL
-        for (std::size_t r = 0; r < each; ++r) prefetch_to_second_cache(next.rows_from(r).data);
+        LADON_UNROLLED_FOR(r, each) prefetch_to_second_cache(next.rows_from(r).data);
         next = next.rows_from(each);
       } else {
         if (i < (Rows + each - 1) / each * Step) {
-          LADON_UNROLL
-          for (std::size_t r = 0; r < each; ++r) {
+          LADON_UNROLLED_FOR(r, each) {
             if constexpr (Kind == Prefetch::own_rows) prefetch_to_second_cache(distant + r * stride);
             prefetch_to_nearest_cache(nearest + r * stride);
           }
@@ -123,10 +120,8 @@ LADON_INLINE constexpr void for_each_sum(F f) noexcept {
   [&]<std::size_t... J>(std::index_sequence<J...>)
       LADON_INLINE_LAMBDA { (f(J / Packs, J % Packs), ...); }(std::make_index_sequence<Rows * Packs>());
 #else
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) {
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) f(r, v);
+  LADON_UNROLLED_FOR(r, Rows) {
+    LADON_UNROLLED_FOR(v, Packs) f(r, v);
   }
 #endif
 }
@@ -239,8 +234,7 @@ struct MicroKernel {
     for (std::size_t r = 0; r < Rows; r += D::rows) {
       const auto weights = D::weights(w.rows_from(r));
       if constexpr (D::rows == 2) {
-        LADON_UNROLL
-        for (std::size_t i = 0; i < 2 * Packs; ++i) {
+        LADON_UNROLLED_FOR(i, 2 * Packs) {
           D::add(sum[r][i % Packs], sum[r + 1][i % Packs], x[i % Packs], weights, i / Packs);
         }
       } else {
@@ -281,8 +275,7 @@ struct MicroKernel {
   template <class D>
   LADON_INLINE constexpr void exchange_halves() noexcept {
     if constexpr (D::rows == 2) {
-      LADON_UNROLL
-      for (std::size_t i = 0; i < Rows / 2 * Packs; ++i) {
+      LADON_UNROLLED_FOR(i, Rows / 2 * Packs) {
         D::exchange_halves(sum[i / Packs * 2][i % Packs], sum[i / Packs * 2 + 1][i % Packs]);
       }
     }

@@ -59,8 +59,7 @@ struct ByLane {
   };
   template <std::size_t Width, std::size_t First, class Element, std::size_t Packs>
   static LADON_INLINE void load(const Element* panel, Features (&x)[Packs]) noexcept {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < steps * Packs; ++i) {
+    LADON_UNROLLED_FOR(i, steps * Packs) {
       x[i % Packs].step[i / Packs] = Dot::load(panel + Dot::tuple_size * (i / Packs * Width + i % Packs * Lanes));
     }
   }
@@ -92,8 +91,7 @@ struct ByMatrix {
   };
   template <std::size_t Width, std::size_t First, class Element, std::size_t Packs>
   static LADON_INLINE void load(const Element* panel, Features (&x)[Packs]) noexcept {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < 2 * Packs; ++i) {
+    LADON_UNROLLED_FOR(i, 2 * Packs) {
       const Element* const from = panel + Dot::tuple_size * (i / Packs * 2 * Width + i % Packs * Lanes);
       auto& tokens = x[i % Packs].tokens[i / Packs];
       Dot::load_matrices(from, from + Dot::tuple_size * Width, tokens[0], tokens[1]);

@@ -227,8 +227,7 @@ struct ArrayPack {
     template <class F>
     static LADON_INLINE constexpr Mask apply(F f) noexcept {
       Mask result;
-      LADON_UNROLL
-      for (std::size_t i = 0; i < N; ++i) result.lane[i] = f(i);
+      LADON_UNROLLED_FOR(i, N) result.lane[i] = f(i);
       return result;
     }
   };
@@ -237,8 +236,7 @@ struct ArrayPack {
   template <class F>
   static LADON_INLINE constexpr ArrayPack apply(F f) noexcept {
     ArrayPack result;
-    LADON_UNROLL
-    for (std::size_t i = 0; i < N; ++i) result.lane[i] = f(i);
+    LADON_UNROLLED_FOR(i, N) result.lane[i] = f(i);
     return result;
   }
 
@@ -265,13 +263,11 @@ struct ArrayPack {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return i < n ? from[i] : 0.0f; });
   }
   LADON_INLINE constexpr void store(float* to) const noexcept {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < N; ++i) to[i] = lane[i];
+    LADON_UNROLLED_FOR(i, N) to[i] = lane[i];
   }
   // Memory behind to[n - 1] is neither read nor written. Precondition: n <= lanes.
   LADON_INLINE constexpr void store_partial(float* to, std::size_t n) const noexcept {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < N; ++i) {
+    LADON_UNROLLED_FOR(i, N) {
       if (i < n) to[i] = lane[i];
     }
   }

@@ -101,8 +101,7 @@ template <std::size_t TupleSize, class Weight>
 LADON_INLINE constexpr std::int32_t tuple_of(const Weight* weight, std::size_t count = TupleSize) noexcept {
   constexpr std::size_t bits = 32 / TupleSize;
   std::uint32_t result = 0;
-  LADON_UNROLL
-  for (std::size_t j = 0; j < TupleSize; ++j) {
+  LADON_UNROLLED_FOR(j, TupleSize) {
     const std::uint32_t each = j < count ? weight_bits(weight[j]) : 0;
     result |= (each & (~0u >> (32 - bits))) << (bits * j);
   }
@@ -154,23 +153,18 @@ struct TupleDot {
   static LADON_INLINE constexpr void add(Sums& sum, Features panel, std::int32_t weights) noexcept {
     constexpr std::size_t bits = 32 / tuple_size;
     std::int32_t weight[tuple_size];
-    LADON_UNROLL
-    for (std::size_t j = 0; j < tuple_size; ++j) {
+    LADON_UNROLLED_FOR(j, tuple_size) {
       weight[j] = static_cast<std::make_signed_t<Element>>(weights >> (bits * j));
     }
-    LADON_UNROLL
-    for (std::size_t i = 0; i < Pack::lanes; ++i) {
+    LADON_UNROLLED_FOR(i, Pack::lanes) {
       std::int32_t products = 0;
-      LADON_UNROLL
-      for (std::size_t j = 0; j < tuple_size; ++j) products += feature_value(panel[tuple_size * i + j]) * weight[j];
+      LADON_UNROLLED_FOR(j, tuple_size) products += feature_value(panel[tuple_size * i + j]) * weight[j];
       sum.lane[i] += products;
     }
   }
   // Adds x[i] * weight[i] for all i < tuple_size * lanes, each to any lane.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < tuple_size * Pack::lanes; ++i)
-      sum.lane[i / tuple_size] += feature_value(x[i]) * weight[i];
+    LADON_UNROLLED_FOR(i, tuple_size * Pack::lanes) sum.lane[i / tuple_size] += feature_value(x[i]) * weight[i];
   }
   // Rounds the features to q, and writes q or q + zero to `panel` [lanes][tuple_size]. Precondition: q fits into 16
   // bits, and q + zero into Element.

@@ -30,8 +30,7 @@ inline constexpr float rounding_magic = round_to_low_bits + 127;
 
 template <std::size_t N, class F>
 LADON_INLINE constexpr void for_each_index(F f) noexcept {
-  LADON_UNROLL
-  for (std::size_t i = 0; i < N; ++i) f(i);
+  LADON_UNROLLED_FOR(i, N) f(i);
 }
 
 // Hides the values, so that each use loads a constant from memory.

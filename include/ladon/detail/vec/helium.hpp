@@ -144,11 +144,9 @@ struct HeliumPack {
   // vld4 loads the floats i, i + 4, i + 8 and i + 12 into row i.
   static LADON_INLINE void transpose(HeliumPack (&row)[4]) noexcept {
     float square[16];
-    LADON_UNROLL
-    for (std::size_t i = 0; i < 4; ++i) row[i].store(square + 4 * i);
+    LADON_UNROLLED_FOR(i, 4) row[i].store(square + 4 * i);
     const float32x4x4_t columns = vld4q_f32(square);
-    LADON_UNROLL
-    for (std::size_t i = 0; i < 4; ++i) row[i].vector = columns.val[i];
+    LADON_UNROLLED_FOR(i, 4) row[i].vector = columns.val[i];
   }
   static LADON_INLINE HeliumPack add_rows(HeliumPack (&row)[4]) noexcept {
     transpose(row);

@@ -78,8 +78,7 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
-  LADON_UNROLL
-  for (std::size_t i = 0; i < n / Width / 2; ++i) {
+  LADON_UNROLLED_FOR(i, n / Width / 2) {
     const Pack a = row[2 * i], b = row[2 * i + 1];
     row[i] = [&]<std::size_t... J>(std::index_sequence<J...>) {
       return shuffle<(J % (2 * Width) < Width ? J : n + J - Width)...>(a, b) +
@@ -104,15 +103,13 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
     row[i + 3] = pick_of_fours<2, 3, 6, 7>(c, d);
   }
   if constexpr (n == 8) {
-    LADON_UNROLL
-    for (std::size_t c = 0; c < 4; ++c) {
+    LADON_UNROLLED_FOR(c, 4) {
       const Pack a = row[c], b = row[c + 4];
       row[c] = combine_quads<0, 0>(a, b);
       row[c + 4] = combine_quads<1, 1>(a, b);
     }
   } else if constexpr (n == 16) {
-    LADON_UNROLL
-    for (std::size_t c = 0; c < 4; ++c) {
+    LADON_UNROLLED_FOR(c, 4) {
       const Pack a = combine_quads<0, 2>(row[c], row[c + 4]), b = combine_quads<0, 2>(row[c + 8], row[c + 12]);
       const Pack d = combine_quads<1, 3>(row[c], row[c + 4]), e = combine_quads<1, 3>(row[c + 8], row[c + 12]);
       row[c] = combine_quads<0, 2>(a, b);
