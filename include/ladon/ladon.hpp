@@ -14,6 +14,7 @@
 #include <ladon/multi_head_attention.hpp>
 #include <ladon/position.hpp>
 #include <ladon/quantise.hpp>
+#include <ladon/rotary_scaling.hpp>
 #include <ladon/run_options.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>

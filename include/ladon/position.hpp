@@ -27,6 +27,13 @@ struct RotaryTable {
   static_assert(Positions > 0, "ladon: a rotary table needs at least one position");
   float cosine[Width / 2][Positions];
   float sine[Width / 2][Positions];
+
+  // Stores the rotation by `angle`, times `factor`.
+  constexpr void set(std::size_t pair, std::size_t position, double angle, double factor = 1) noexcept {
+    const auto rotation = detail::vec::cosine_and_sine(angle < 0 ? -angle : angle);
+    cosine[pair][position] = static_cast<float>(factor * rotation.cosine);
+    sine[pair][position] = static_cast<float>(angle < 0 ? -factor * rotation.sine : factor * rotation.sine);
+  }
 };
 
 namespace position {

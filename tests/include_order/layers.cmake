@@ -11,7 +11,7 @@ set(layers
   "checks.hpp views.hpp detail/panel/rows.hpp \
 detail/product/epilogue.hpp"
   "detail/cortex_m/"
-  "shape.hpp threads.hpp score.hpp position.hpp weights.hpp"
+  "shape.hpp threads.hpp score.hpp position.hpp rotary_scaling.hpp weights.hpp"
   "detail/panel/"
   "mask/ mask.hpp run_options.hpp model.hpp"
   "detail/product/"

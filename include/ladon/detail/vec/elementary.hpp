@@ -258,6 +258,17 @@ constexpr double log_double(double x) noexcept {
   return 2 * sum + unfused(n * 0.693147180559945309417);
 }
 
+// Returns base^exponent. Preconditions: those of log_double and exp_double.
+constexpr double power_double(double base, double exponent) noexcept {
+  return exp_double(unfused(exponent * log_double(base)));
+}
+
+// Returns the largest integer that is at most x. Precondition: |x| < 2^63.
+constexpr double floor_double(double x) noexcept {
+  const auto integer = static_cast<double>(static_cast<std::int64_t>(x));
+  return integer > x ? integer - 1 : integer;
+}
+
 struct CosineAndSine {
   double cosine, sine;
 };
