@@ -13,6 +13,13 @@ macro(ladon_kernel_stored_weights)
     ladon_kernel_refuse("WEIGHTS needs a compiler with inline assembly; allowed: clang-cl instead of MSVC"
       MSVC AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     ladon_kernel_weights_tool(tool tool_target)
+    set(shards ${checkpoint})
+    if(IS_DIRECTORY ${checkpoint})
+      file(GLOB shards CONFIGURE_DEPENDS ${checkpoint}/*.safetensors ${checkpoint}/*.index.json)
+    elseif(checkpoint MATCHES "[.]index[.]json$")
+      cmake_path(GET checkpoint PARENT_PATH shards_folder)
+      file(GLOB shards CONFIGURE_DEPENDS ${checkpoint} ${shards_folder}/*.safetensors)
+    endif()
     set(tensors ${folder}/${NAME}_tensors.inc)
     set(prefix_option "")
     if(PREFIX_given)
@@ -23,7 +30,7 @@ macro(ladon_kernel_stored_weights)
     add_custom_command(OUTPUT ${data_file} ${offsets_file}
       COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${tensors} --data ${data_file}
         --offsets ${offsets_file} --namespace ${NAME}_offsets
-      DEPENDS ${checkpoint} ${tensors} ${tool} ${tool_target} VERBATIM
+      DEPENDS ${shards} ${tensors} ${tool} ${tool_target} VERBATIM
       COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")
     ladon_kernel_assembler_string(data_string "${data_file}")
     ladon_kernel_put(stored_weights.cpp ${folder}/${NAME}_stored.cpp)

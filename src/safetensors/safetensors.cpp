@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -10,98 +11,21 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 #include <span>
 #include <utility>
 
 #include "edit_distance.hpp"
 #include "floats.hpp"
 #include "other_files.hpp"
+#include "shard.hpp"
+#include "strict_json.hpp"
 
 namespace ladon::files {
-namespace {
 
 using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little,
               "the values of a file are little-endian, and the library uses the values in place");
-
-constexpr std::size_t length_bytes = 8;
-// The longest header that is accepted. The reference implementation of the format has the same limit. With the limit, a
-// damaged length cannot make the reader allocate gigabytes.
-constexpr std::uint64_t largest_header = 100'000'000;
-// A header {"name": {"shape": [..]}} has three levels. A fourth level is accepted, so that the error about a wrong
-// shape can name the tensor. More levels are rejected, because a hostile header could nest millions of levels.
-constexpr std::size_t deepest_header = 4;
-
-// Returns a value from a file as JSON text for messages. The text is ASCII with escapes, so that a file cannot send
-// control sequences to a terminal. A long text is truncated.
-std::string shown_json(const json& value) {
-  constexpr std::size_t longest = 200;
-  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  if (text.size() > longest) text = text.substr(0, longest) + "...";
-  return text;
-}
-
-// Rejects duplicate keys and deep nesting. The format does not allow duplicate keys, but json::parse accepts them and
-// keeps the last value. This is a handler of json::sax_parse and no callback of json::parse, because with a callback,
-// the time of json::parse is quadratic in the number of tensors.
-class StrictKeys : public nlohmann::json_sax<json> {
- public:
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(json::number_integer_t) override { return true; }
-  bool number_unsigned(json::number_unsigned_t) override { return true; }
-  bool number_float(json::number_float_t, const json::string_t&) override { return true; }
-  bool string(json::string_t&) override { return true; }
-  bool binary(json::binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return begin(); }
-  bool start_array(std::size_t) override { return begin(); }
-  bool end_object() override { return end(); }
-  bool end_array() override { return end(); }
-  bool key(json::string_t& name) override {
-    if (!keys_.back().insert(name).second) throw Error("the key " + shown_json(name) + " appears twice");
-    return true;
-  }
-  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
-
- private:
-  bool begin() {
-    keys_.emplace_back();
-    if (keys_.size() > deepest_header) throw Error("the header is nested too deeply");
-    return true;
-  }
-  bool end() {
-    keys_.pop_back();
-    return true;
-  }
-
-  std::vector<std::set<std::string>> keys_;  // of each open object; empty for an array
-};
-
-json parse_strictly(std::span<const std::byte> text) {
-  const auto* begin = reinterpret_cast<const char*>(text.data());
-  StrictKeys strict;
-  json::sax_parse(begin, begin + text.size(), &strict);
-  return json::parse(begin, begin + text.size());  // throws the errors of parse_error
-}
-
-// Appends the unsigned integers of a JSON list to `sizes`. Returns false if `values` is anything else than a list of
-// unsigned integers.
-bool read_sizes(const json& values, std::vector<std::uint64_t>& sizes) {
-  if (!values.is_array()) return false;
-  for (const json& value : values) {
-    if (!value.is_number_unsigned()) return false;
-    sizes.push_back(value.get<std::uint64_t>());
-  }
-  return true;
-}
-
-json member(const json& object, const char* key) {
-  return object.is_object() && object.contains(key) ? object.at(key) : json();
-}
-
-}  // namespace
 
 std::string in_quotes(std::string_view text) { return shown_json(json(text)); }
 
@@ -142,110 +66,48 @@ std::string safetensors_header(std::span<const NamedTensor> tensors, const std::
 
 namespace ladon::safetensors {
 
-using files::in_quotes, files::json, files::length_bytes, files::largest_header, files::member, files::parse_strictly,
-    files::read_sizes, files::shown, files::shown_json;
+using files::in_quotes, files::shown, files::shown_json;
 
-class File::Mapping : public files::MappedFile {
+class File::Contents {
  public:
-  using MappedFile::MappedFile;
+  std::vector<files::Shard> shards;
   mutable std::mutex mutex;
   mutable std::map<std::string, std::string> kept;
 };
 
 File::File(const std::filesystem::path& file, Access access)
-    : name_(file.string()), mapping_(std::make_unique<const Mapping>(file, access)) {
-  read_header_length();
-  read_header();
-  check_offsets();
+    : name_(file.string()), contents_(std::make_unique<Contents>()) {
+  const auto [shards, places] = files::shards_of(file);
+  for (const auto& shard : shards) contents_->shards.emplace_back(shard, access, contents_->shards.size(), tensors_);
+  for (const auto& [name, place] : places) {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end() || found->second.shard != place)
+      fail(name, "expected this tensor in the shard " + in_quotes(shards[place].filename().string()) +
+                     ", as the index says, found " + (found == tensors_.end() ? "none" : "it in another shard"));
+  }
 }
 
 File::~File() = default;
 File::File(File&&) noexcept = default;
 File& File::operator=(File&&) noexcept = default;
 
-void File::read_header_length() {
-  const auto bytes = mapping_->bytes();
-  if (bytes.size() < length_bytes)
-    fail("expected the header's length in 8 bytes, found a file of " + std::to_string(bytes.size()));
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), length_bytes);
-  if (const auto kind = weights::kind_of_content(bytes); length > largest_header && !kind.empty())
-    fail("expected a safetensors file, found " + kind);
-  const std::uint64_t largest = std::min(largest_header, std::uint64_t{bytes.size() - length_bytes});
-  if (length > largest)
-    fail("expected a header of at most " + std::to_string(largest) + " bytes, found a length of " +
-         std::to_string(length) + " (is the file truncated, or not a safetensors file?)");
-  data_begin_ = length_bytes + static_cast<std::size_t>(length);
-}
-
-void File::read_header() {
-  json header;
-  try {
-    header = parse_strictly(mapping_->bytes().subspan(length_bytes, data_begin_ - length_bytes));
-  } catch (const std::exception& error) {
-    fail("expected a header in JSON, found: " + in_quotes(error.what()));
-  }
-  if (!header.is_object()) fail("expected a JSON object as header, found " + shown_json(header));
-  for (const auto& [name, value] : header.items()) {
-    if (name == "__metadata__") {
-      metadata_ = value.dump();
-      continue;
-    }
-    const json dtype = member(value, "dtype");
-    if (!dtype.is_string()) fail(name, "expected a \"dtype\", found " + shown_json(value));
-    std::vector<std::uint64_t> shape;
-    if (!read_sizes(member(value, "shape"), shape))
-      fail(name, "expected a \"shape\" of sizes, found " + shown_json(value));
-    std::vector<std::uint64_t> offsets;
-    if (!read_sizes(member(value, "data_offsets"), offsets) || offsets.size() != 2)
-      fail(name, "expected two \"data_offsets\", found " + shown_json(value));
-    tensors_.emplace(name, Tensor{dtype.get<std::string>(), std::move(shape), offsets[0], offsets[1]});
-  }
-}
-
-// Checks the tensors in the order of their data, so that the error about a truncated file names the first truncated
-// tensor.
-void File::check_offsets() const {
-  std::vector<std::pair<std::string_view, const Tensor*>> by_offset;
-  by_offset.reserve(tensors_.size());
-  for (const auto& [name, tensor] : tensors_) by_offset.emplace_back(name, &tensor);
-  std::ranges::sort(by_offset, {}, [](const auto& named) { return std::pair(named.second->begin, named.second->end); });
-
-  const std::uint64_t size = mapping_->bytes().size() - data_begin_;
-  std::uint64_t expected_begin = 0;
-  for (const auto& [name, tensor] : by_offset) {
-    const std::string found = shown({tensor->begin, tensor->end});
-    if (tensor->begin != expected_begin)
-      fail(name, "expected data that begins at byte " + std::to_string(expected_begin) +
-                     ", where the tensor before it ends, found data_offsets " + found);
-    if (tensor->end < tensor->begin)
-      fail(name, "expected data that ends behind its beginning, found data_offsets " + found);
-    if (tensor->end > size)
-      fail(name, "expected data at data_offsets " + found + ", found a file that ends at byte " + std::to_string(size) +
-                     " of the data (truncated?)");
-    expected_begin = tensor->end;
-  }
-  if (expected_begin != size)
-    fail("expected " + std::to_string(expected_begin) + " bytes of data, found " + std::to_string(size));
-}
-
 std::string File::metadata() const {
-  if (metadata_.empty()) return "";
-  const json values = json::parse(metadata_);
-  if (!values.is_object() || !std::ranges::all_of(values, [](const json& value) { return value.is_string(); }))
+  const std::string& text = contents_->shards.front().metadata();
+  if (text.empty()) return "";
+  const auto values = nlohmann::json::parse(text);
+  if (!values.is_object() || !std::ranges::all_of(values, [](const auto& value) { return value.is_string(); }))
     fail("expected a \"__metadata__\" of texts, found " + shown_json(values));
-  return metadata_;
+  return text;
 }
 
 std::span<const std::byte> File::bytes(const Tensor& tensor) const {
-  return mapping_->bytes().subspan(data_begin_ + static_cast<std::size_t>(tensor.begin),
-                                   static_cast<std::size_t>(tensor.end - tensor.begin));
+  return contents_->shards[tensor.shard].bytes(tensor);
 }
 
 const std::byte* File::kept(const std::string& key, const std::function<std::string()>& make) const {
-  const std::scoped_lock lock(mapping_->mutex);
-  auto found = mapping_->kept.find(key);
-  if (found == mapping_->kept.end()) found = mapping_->kept.emplace(key, make()).first;
+  const std::scoped_lock lock(contents_->mutex);
+  auto found = contents_->kept.find(key);
+  if (found == contents_->kept.end()) found = contents_->kept.emplace(key, make()).first;
   return reinterpret_cast<const std::byte*>(found->second.data());
 }
 
@@ -270,7 +132,8 @@ const std::byte* File::values(std::string_view name, std::string_view dtype, std
   const auto found_bytes = this->bytes(tensor);
   if (found_bytes.size() != bytes)
     fail(name, "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(found_bytes.size()));
-  if (!is_widened && (data_begin_ + tensor.begin) % element_bytes == 0) return found_bytes.data();
+  if (!is_widened && reinterpret_cast<std::uintptr_t>(found_bytes.data()) % element_bytes == 0)
+    return found_bytes.data();
   return kept(std::string(dtype).append(" ").append(name), [&] {
     std::string copy;
     if (is_widened)

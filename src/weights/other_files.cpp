@@ -19,7 +19,7 @@ constexpr Sign contents[] = {
     {"\x80\2", "a pickle, as torch.save writes; write the tensors with save_file of safetensors.torch"},
     {"GGUF", "a GGUF file; take the model's safetensors file"},
     {"<", "HTML or XML, which a server may send in place of a file"},
-    {"{", "JSON; if the file is an index such as model.safetensors.index.json, take a shard that it names"},
+    {"{", "JSON; the name of an index of shards ends in .index.json"},
 };
 
 // Parts of the names of LoRA adapters: of the library peft, and of kohya's scripts.
@@ -76,8 +76,7 @@ std::string shard_of(const files::Safetensors& file) {
   const std::string number = name.substr(of - digits, digits), count = name.substr(of + 4, digits);
   if (!is_number(number) || !is_number(count)) return "";
   return "the file is shard " + number + " of " + count +
-         ", and the index (such as model.safetensors.index.json) names the shard of each tensor; to write one file, "
-         "use save_pretrained(FOLDER, max_shard_size=\"1TB\") in Python";
+         "; open the folder of the shards, or their index (such as model.safetensors.index.json), in place of a shard";
 }
 
 }  // namespace

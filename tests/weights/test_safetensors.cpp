@@ -112,7 +112,7 @@ TEST_CASE("a moved file keeps its tensors") {
 TEST_CASE("a missing file, a folder and an empty file are named in the error") {
   const TemporaryFolder folder;
   check_says(complaint(folder.path() / "absent.safetensors"), {"absent.safetensors", "no such file"});
-  check_says(complaint(folder.path()), {folder.path().string(), "not a regular file"});
+  check_says(complaint(folder.path()), {folder.path().string(), "in this folder, found none"});
   check_says(complaint(std::string()), {"m.safetensors", "8 bytes", "a file of 0"});
   check_says(complaint(std::string("1234567")), {"8 bytes", "a file of 7"});
 }

@@ -36,8 +36,9 @@ std::vector<const std::byte*> find(const File& file, const std::string& members,
 struct Tensor {
   std::string dtype;                 // F32, F16, BF16, I64, ..
   std::vector<std::uint64_t> shape;  // empty for a scalar
-  std::uint64_t begin;               // bytes, from the beginning of the data
+  std::uint64_t begin;               // bytes, from the beginning of the data of its shard
   std::uint64_t end;
+  std::size_t shard = 0;  // number of the shard; 0 if the checkpoint is one file
 };
 
 // The dtype that File::tensor<T> accepts. <ladon/safetensors.hpp> adds BF16 for ladon::BFloat16.
@@ -50,7 +51,7 @@ inline constexpr std::string_view dtype_of<std::int8_t> = "I8";
 template <>
 inline constexpr std::string_view dtype_of<std::uint8_t> = "U8";
 
-// Gives access to the tensors of a safetensors file. The file consists of:
+// Gives access to the tensors of a safetensors file, or of all shards of a checkpoint. A file consists of:
 //
 //   8 bytes  length of the header, little-endian
 //   header   JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
@@ -61,7 +62,9 @@ inline constexpr std::string_view dtype_of<std::uint8_t> = "U8";
 // into the file are valid during the lifetime of the File. A File can be moved, and the pointers stay valid.
 class File {
  public:
-  // Checks the header. Also checks that the data of all tensors fill the file, without gap or overlap.
+  // Checks the header. Also checks that the data of all tensors fill the file, without gap or overlap. `file` may also
+  // be the index of a sharded checkpoint (its name ends in .index.json), or a folder: then its model.safetensors, its
+  // model.safetensors.index.json, or its only safetensors file is read.
   explicit File(const std::filesystem::path& file, Access access = Access::map);
   ~File();
   File(File&&) noexcept;
@@ -97,24 +100,19 @@ class File {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
  private:
-  class Mapping;
+  class Contents;
   friend std::vector<const std::byte*> detail::find(const File&, const std::string&, const std::string&, bool);
 
   // Returns the address of the bytes that `make` returned for this key. Calls `make` only once for each key. Several
   // threads may call this function at the same time.
   const std::byte* kept(const std::string& key, const std::function<std::string()>& make) const;
 
-  void read_header_length();
-  void read_header();
-  void check_offsets() const;
   [[nodiscard]] std::string similar_names(std::string_view name) const;
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail(std::string_view tensor, const std::string& what) const;
 
   std::string name_;
-  std::unique_ptr<const Mapping> mapping_;
-  std::size_t data_begin_ = 0;  // bytes, from the beginning of the file
-  std::string metadata_;        // as JSON
+  std::unique_ptr<Contents> contents_;
   std::map<std::string, Tensor, std::less<>> tensors_;
 };
 
