@@ -67,6 +67,11 @@ TEST_CASE("cache: masks of keys and of bits") {
   check_cuts(cached_subject<S{.queries = 3, .keys = 34, .model = 6}, Bits>());
 }
 
+TEST_CASE("cache: numbers for each distance") {
+  check_cuts(cached_subject<S{.queries = lanes + 3, .keys = 41, .model = 12, .heads = 6, .kv_heads = 3},
+                            decltype(Causal{} & ladon::mask::Relative{})>());
+}
+
 TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, and many times around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
   // With Window<6>, a query sees at most seven keys. A call of two tokens needs room for eight, so the ring buffer of

@@ -1,13 +1,17 @@
 // Tests masks that add numbers to the scores. Additive adds a number for each pair of query and key. Alibi adds the
 // product of a slope and a distance: the slope of the head, and the position of the key minus the position of the
-// query.
+// query. Relative adds a number for each head and distance.
+#include <array>
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"
 
 namespace ladon_test {
 
-using ladon::mask::Additive, ladon::mask::AdditivePerHead, ladon::mask::Alibi, ladon::mask::Causal;
+using ladon::mask::Additive, ladon::mask::AdditivePerHead, ladon::mask::Alibi, ladon::mask::Causal,
+    ladon::mask::Relative;
 
 TEST_CASE("additive") { sweep_given<Additive, S{.queries = lanes + 1, .keys = 33, .model = 6, .heads = 2}>(); }
 
@@ -15,7 +19,64 @@ TEST_CASE("alibi and causal") {
   sweep_given<decltype(Alibi{} & Causal{}), S{.queries = 33, .keys = lanes + 1, .model = 12, .heads = 4}>();
 }
 
+TEST_CASE("relative and causal") {
+  sweep_given<decltype(Causal{} & Relative{}), S{.queries = 33, .keys = lanes + 1, .model = 12, .heads = 4}>();
+}
+
+// The buckets of transformers 5.24, in float32: T5Attention._relative_position_bucket.
+TEST_CASE("relative positions have the buckets of T5") {
+  using ladon::relative_bucket;
+  for (const bool causal : {false, true}) {
+    for (const int buckets : {32, 8}) {
+      const int half = causal ? buckets : buckets / 2, exact = half / 2;
+      for (int distance = -300; distance <= 300; ++distance) {
+        const int far = causal ? std::max(-distance, 0) : std::abs(distance);
+        int expected = !causal && distance > 0 ? half : 0;
+        if (far < exact) {
+          expected += far;
+        } else {
+          const float share = std::log(static_cast<float>(far) / static_cast<float>(exact)) /
+                              static_cast<float>(std::log(128.0 / exact)) * static_cast<float>(half - exact);
+          expected += std::min(exact + static_cast<int>(share), half - 1);
+        }
+        CHECK(relative_bucket(distance, {.count = static_cast<std::size_t>(buckets), .causal = causal}) ==
+              static_cast<std::size_t>(expected));
+      }
+    }
+  }
+  CHECK(relative_bucket(-64, {}) == 14);
+  CHECK(relative_bucket(32, {}) == 28);
+  CHECK(relative_bucket(5, {.causal = true}) == 0);
+}
+
+TEST_CASE("a relative table has the weights of the buckets, times log2(e)") {
+  static constexpr auto weights = [] {
+    std::array<float, 64> numbers{};
+    for (std::size_t i = 0; i < 64; ++i) numbers[i] = static_cast<float>(i) / 8;
+    return numbers;
+  }();
+  static constexpr auto table = [] {
+    ladon::RelativeTable<2, 40> filled;
+    ladon::fill_relative_table(filled, weights.data(), {.max_distance = 20});
+    return filled;
+  }();
+  for (std::size_t head = 0; head < 2; ++head) {
+    for (std::ptrdiff_t distance = -39; distance < 40; ++distance) {
+      const std::size_t bucket = ladon::relative_bucket(distance, {.max_distance = 20});
+      const float value = table.values[head * table.row_size + static_cast<std::size_t>(39 - distance)];
+      CHECK(value == weights[bucket * 2 + head] * static_cast<float>(ladon::score::log2_e));
+    }
+  }
+}
+
 #if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("relative, more shapes and joined with other masks") {
+  sweep_given<Relative, S{.queries = 1, .keys = 100, .model = 4}, S{.queries = lanes + 3, .keys = 5, .model = 3},
+              S{.queries = 5, .keys = 600, .model = 4}>();
+  sweep_given<decltype((Additive{} & ladon::mask::Padding{}) & Relative{}),
+              S{.queries = 37, .keys = 40, .model = 6, .heads = 3}>();
+}
+
 TEST_CASE("additive, more shapes") {
   sweep_given<Additive, S{.queries = 1, .keys = 100, .model = 4}, S{.queries = lanes - 1, .keys = lanes, .model = 3},
               S{.queries = 5, .keys = 600, .model = 4}>();

@@ -5,4 +5,5 @@
 #include <ladon/mask/additive.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/mask/position.hpp>
+#include <ladon/mask/relative.hpp>
 #include <ladon/mask/table.hpp>

@@ -49,6 +49,7 @@ struct MaskKind {
   bool additive = false;                         // a number for each query and key, which is added to the score
   bool additive_per_head = false;                // a number for each head, query and key
   bool alibi = false;                            // the score falls with the distance
+  bool relative = false;                         // a number for each head and distance, which is added to the score
 };
 
 // The score (score.hpp). If `scale` is 0, the scale is 1 / sqrt of the size that `by` names.

@@ -183,7 +183,7 @@ ExpectedStep expected_step(const CachedSubject& cached, const CachedProblem& tex
   Variation asked = piece.variation;
   asked.lengths.queries = piece.tokens;
   asked.lengths.keys = piece.past + piece.tokens;
-  asked.lengths.offset = static_cast<std::ptrdiff_t>(piece.past);
+  asked.lengths.offset = asked.past = static_cast<std::ptrdiff_t>(piece.past);
   oracle::Heads heads = heads_of(subject, asked);
   heads.score.rotary.first_query += piece.past;
   const oracle::Matrix all(piece.past + piece.tokens, shape.model, text.x.data());

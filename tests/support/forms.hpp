@@ -27,6 +27,7 @@ struct MaskForm {
   bool additive = false;
   bool additive_per_head = false;
   bool alibi = false;
+  bool relative = false;
 
   constexpr bool takes_offset() const { return (causal || window || alibi) && !fixed_offset; }
   constexpr bool per_pair() const { return bits || boolean || boolean_per_head; }
@@ -44,9 +45,17 @@ struct MaskForm {
     both.additive = a.additive || b.additive;
     both.additive_per_head = a.additive_per_head || b.additive_per_head;
     both.alibi = a.alibi || b.alibi;
+    both.relative = a.relative || b.relative;
     return both;
   }
 };
+
+// The number that mask::Relative adds in the tests, by head and distance.
+constexpr float relative_number(std::size_t head, std::ptrdiff_t distance) {
+  const auto mixed =
+      static_cast<std::uint32_t>(distance + 100000) * 2654435761u + static_cast<std::uint32_t>(head) * 40503u;
+  return static_cast<float>(mixed >> 16) / 16384.0f - 2;
+}
 
 struct ScoreForm {
   double scale = 0;  // 0 means 1 / sqrt(head width)

@@ -78,6 +78,26 @@ struct MaskOf<ladon::mask::Alibi> : MaskParts<MaskForm{.alibi = true}> {
     if (call.offset != bottom_right) data.offset = call.offset;
   }
 };
+template <>
+struct MaskOf<ladon::mask::Relative> : MaskParts<MaskForm{.relative = true}> {
+  template <class Data>
+  static void fill(Data& data, const Call&) {
+    using Table = std::remove_cvref_t<decltype(*data.table)>;
+    static const Table table = table_of(static_cast<const Table*>(nullptr));
+    data.table = &table;
+  }
+  template <std::size_t Heads, std::size_t Tokens>
+  static ladon::RelativeTable<Heads, Tokens> table_of(const ladon::RelativeTable<Heads, Tokens>*) {
+    ladon::RelativeTable<Heads, Tokens> table;
+    constexpr std::ptrdiff_t last = Tokens - 1;
+    for (std::size_t h = 0; h < Heads; ++h) {
+      for (std::ptrdiff_t distance = -last; distance <= last; ++distance) {
+        table.set(h, distance, relative_number(h, distance));
+      }
+    }
+    return table;
+  }
+};
 template <class A, class B>
 struct MaskOf<ladon::mask::Both<A, B>> : MaskParts<(MaskOf<A>::form & MaskOf<B>::form)> {
   static void fill(auto& data, const Call& call) {

@@ -153,11 +153,22 @@ oracle::Bias alibi(const ladon::Shape& shape, const std::vector<float>& slopes, 
   };
 }
 
+std::ptrdiff_t bottom_right_of(const ladon::Shape& shape) {
+  return static_cast<std::ptrdiff_t>(shape.keys) - static_cast<std::ptrdiff_t>(shape.queries);
+}
+
+oracle::Bias relative(std::ptrdiff_t offset) {
+  return [=](std::size_t head, std::size_t query, std::size_t key) {
+    const auto distance = static_cast<std::ptrdiff_t>(key) - static_cast<std::ptrdiff_t>(query) - offset;
+    return Real(static_cast<double>(relative_number(head, distance)));
+  };
+}
+
 std::ptrdiff_t offset_of(const Subject& subject, const Variation& variation) {
   const std::ptrdiff_t given = subject.mask.fixed_offset ? subject.mask.offset : variation.lengths.offset;
   constexpr std::ptrdiff_t far = 1 << 24;
   if (given != bottom_right) return std::clamp(given, -far, far);
-  return static_cast<std::ptrdiff_t>(subject.shape.keys) - static_cast<std::ptrdiff_t>(subject.shape.queries);
+  return bottom_right_of(subject.shape);
 }
 
 }  // namespace
@@ -252,6 +263,8 @@ oracle::Heads heads_of(const Subject& subject, const Variation& variation) {
     });
   }
   if (mask.alibi) heads.score.biases.push_back(alibi(shape, variation.slopes, offset_of(subject, variation)));
+  if (mask.relative)
+    heads.score.biases.push_back(relative(variation.past == bottom_right ? bottom_right_of(shape) : variation.past));
   return heads;
 }
 
@@ -306,13 +319,19 @@ std::string to_string(const Subject& subject, const Variation& variation) {
                      " heads " + number(s.heads) + "/" + number(s.kv_heads) + " widths " + number(s.head_width) + "/" +
                      number(s.value_width) + "; active queries " + number(variation.queries(s)) + " keys " +
                      number(variation.keys(s));
-  const std::pair<bool, const char*> parts[] = {
-      {mask.causal, " causal"},        {mask.window, " window"},
-      {mask.padding, " padding"},      {mask.bits, " bits"},
-      {mask.boolean, " boolean"},      {mask.boolean_per_head, " boolean per head"},
-      {mask.additive, " additive"},    {mask.additive_per_head, " additive per head"},
-      {mask.alibi, " alibi"},          {subject.score.softcap != 0, " softcap"},
-      {subject.score.sinks, " sinks"}, {subject.score.rotary.width != 0, " rotary"}};
+  const std::pair<bool, const char*> parts[] = {{mask.causal, " causal"},
+                                                {mask.window, " window"},
+                                                {mask.padding, " padding"},
+                                                {mask.bits, " bits"},
+                                                {mask.boolean, " boolean"},
+                                                {mask.boolean_per_head, " boolean per head"},
+                                                {mask.additive, " additive"},
+                                                {mask.additive_per_head, " additive per head"},
+                                                {mask.alibi, " alibi"},
+                                                {mask.relative, " relative"},
+                                                {subject.score.softcap != 0, " softcap"},
+                                                {subject.score.sinks, " sinks"},
+                                                {subject.score.rotary.width != 0, " rotary"}};
   for (const auto& [has, name] : parts) text += has ? name : "";
   if (mask.takes_offset()) text += " offset " + number(variation.lengths.offset);
   if (mask.takes_columns()) text += " columns " + number(variation.columns(s));

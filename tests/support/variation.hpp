@@ -19,6 +19,7 @@ struct Variation {
   std::vector<float> slopes{};          // [heads]; empty: null
   std::vector<float> sinks{};           // [heads]
   bool poison_hidden_queries = false;
+  std::ptrdiff_t past = bottom_right;  // the position of query 0 for masks without an offset; default: keys - queries
 
   std::size_t queries(const ladon::Shape& shape) const;  // number of active queries according to `lengths`
   std::size_t keys(const ladon::Shape& shape) const;

@@ -45,7 +45,8 @@ struct MaskOfKind {
   using Bits = typename JoinIf<BytesPerHead, K.bits, mask::Bits>::Type;
   using Added = typename JoinIf<Bits, K.additive, mask::Additive>::Type;
   using AddedPerHead = typename JoinIf<Added, K.additive_per_head, mask::AdditivePerHead>::Type;
-  using Type = typename JoinIf<AddedPerHead, K.alibi, mask::Alibi>::Type;
+  using Falling = typename JoinIf<AddedPerHead, K.alibi, mask::Alibi>::Type;
+  using Type = typename JoinIf<Falling, K.relative, mask::Relative>::Type;
 };
 
 constexpr MaskKind causal(MaskKind kind) noexcept {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mask that adds a number for each head and each distance of key and query to the scores: the relative position bias
+// of T5 (arXiv 1910.10683) and MPNet. All layers of a stack share one table.
+//     static ladon::RelativeTable<8, 512> table;                   // 8 heads, 512 tokens
+//     ladon::fill_relative_table(table, bias, {.causal = true});   // bias [32][8]
+//     Decoder::run(x, memory, weights, y, workspace, {.self = {.mask = {.second = {.table = &table}}}});
+#pragma once
+
+#include <ladon/detail/config/quiet_begin.hpp>
+
+#include <cstddef>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/config/compiler.hpp>
+#include <ladon/detail/vec/array.hpp>
+#include <ladon/detail/vec/elementary.hpp>
+#include <ladon/mask/policy.hpp>
+#include <ladon/score.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/views.hpp>
+
+namespace LADON_NAMESPACE {
+
+// The numbers for the distances 1 - Tokens to Tokens - 1, [heads][row_size]. A row begins with the largest distance, so
+// neighbouring queries have neighbouring numbers, and ends with zeros for lanes without a query. The numbers are
+// multiplied by log2(e), because scores are exponents of two.
+template <std::size_t Heads, std::size_t Tokens>
+struct RelativeTable {
+  static constexpr std::size_t largest_panel = 64, row_size = 2 * Tokens - 2 + largest_panel;
+  float values[Heads * row_size]{};
+
+  // `distance` is the position of the key minus the position of the query. `value` is in natural units
+  // (run_options.hpp). The table limits it, so that its sum with a score is finite.
+  constexpr void set(std::size_t head, std::ptrdiff_t distance, float value) noexcept {
+    constexpr float most = 0x1p95f;
+    const auto place = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(Tokens) - 1 - distance);
+    values[head * row_size + place] =
+        detail::vec::min_scalar(most, detail::vec::max_scalar(-most, value * static_cast<float>(score::log2_e)));
+  }
+};
+
+// How distances become buckets. T5's decoders are causal; its encoders and MPNet are not.
+struct RelativeBuckets {
+  std::size_t count = 32;  // relative_attention_num_buckets in config.json
+  bool causal = false;     // keys after the query have the bucket of distance 0
+  std::size_t max_distance = 128;
+};
+
+// Returns the bucket of a distance, as transformers computes it in float32. If not causal, a half of the buckets
+// belongs to each direction. In a direction, the first half of the buckets has one distance each, and the others grow
+// with the logarithm of the distance. Preconditions: a direction has at least two buckets, and max_distance is larger
+// than half of their number.
+constexpr std::size_t relative_bucket(std::ptrdiff_t distance, RelativeBuckets buckets) noexcept {
+  const std::size_t count = buckets.causal ? buckets.count : buckets.count / 2, exact = count / 2;
+  const std::size_t first = distance > 0 && !buckets.causal ? count : 0;
+  if (distance > 0) distance = buckets.causal ? 0 : -distance;
+  const auto far = static_cast<std::size_t>(-distance);
+  if (far < exact) return first + far;
+  const auto log_ratio = [&](std::size_t to) {
+    return static_cast<float>(detail::vec::log_double(static_cast<double>(to) / static_cast<double>(exact)));
+  };
+  const float share = log_ratio(far) / log_ratio(buckets.max_distance);
+  const std::size_t bucket = exact + static_cast<std::size_t>(share * static_cast<float>(count - exact));
+  return first + (bucket < count ? bucket : count - 1);
+}
+
+// Fills `table` from `weights` [buckets.count][Heads], the embedding of the relative positions.
+template <std::size_t Heads, std::size_t Tokens>
+constexpr void fill_relative_table(RelativeTable<Heads, Tokens>& table, const float* weights,
+                                   RelativeBuckets buckets = {}) noexcept {
+  constexpr auto last = static_cast<std::ptrdiff_t>(Tokens) - 1;
+  for (std::ptrdiff_t distance = -last; distance <= last; ++distance) {
+    const float* const row = weights + relative_bucket(distance, buckets) * Heads;
+    for (std::size_t head = 0; head < Heads; ++head) table.set(head, distance, row[head]);
+  }
+}
+
+namespace mask {
+
+template <class Pack>
+struct RelativeLanes {
+  const float* values;  // of key 0 and the first query
+  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t, std::size_t) const noexcept {
+    return Pack::every_lane(true);
+  }
+  LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
+    return score + Pack::load(values + v * Pack::lanes - key);
+  }
+};
+
+template <class Table>
+struct BoundRelative {
+  static constexpr bool hides_keys = false;
+  static constexpr bool adds_to_scores = true;
+  template <std::size_t KeyWidth, std::size_t Width>
+  using Scratch = NoScratch;
+  const float* values;  // of head 0, key 0 and query 0
+  std::size_t keys;     // how many keys are active
+
+  constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, keys}}; }
+  constexpr bool may_see_any(Range, Range) const noexcept { return true; }
+  template <class Pack, std::size_t Width>
+  LADON_INLINE constexpr RelativeLanes<Pack> lanes(const ScoreBlock& block, NoScratch&) const noexcept {
+    static_assert(Width <= Table::largest_panel, "ladon: mask::Relative takes panels of at most 64 tokens");
+    return {values + block.head * Table::row_size + block.queries.begin};
+  }
+};
+
+// Adds the number of the head and the distance to each score. The distance is the position of the key minus the
+// position of the query, which the offset of another mask does not change. Hides no key.
+struct Relative {
+  template <Shape S>
+  using Table = RelativeTable<S.heads, (S.keys > S.queries ? S.keys : S.queries)>;
+  template <Shape S>
+  struct Data {
+    const Table<S>* table = nullptr;  // required
+    LADON_CALLER_MEMBER
+  };
+
+  template <Shape S>
+  static constexpr BoundRelative<Table<S>> bind_to(const Placement& placement, const Data<S>& data) noexcept {
+    LADON_EXPECTS(data.table != nullptr, "ladon: mask::Relative needs a table: options.mask.table",
+                  detail::caller_of(data));
+    constexpr std::ptrdiff_t longer = S.keys > S.queries ? S.keys : S.queries;
+    return {data.table->values + (longer - 1 + placement.offset), placement.lengths.keys};
+  }
+};
+
+}  // namespace mask
+
+}  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>
