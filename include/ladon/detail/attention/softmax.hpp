@@ -161,11 +161,11 @@ struct RunningSoftmax {
                                                       Pack (&total)[Packs]) noexcept {
     constexpr std::size_t step = Pairs ? 2 : 1;
     Pack p[step * Count * Packs];
-    vec::for_each_index<step * Count * Packs>([&](std::size_t i) {
+    LADON_UNROLLED_FOR(i, step * Count * Packs) {
       p[i] = Pack::load(scores + i / Packs * Width + i % Packs * Pack::lanes) - largest[i % Packs];
-    });
+    }
     exp2_of_nonpositive(p);
-    vec::for_each_index<Count * Packs>([&](std::size_t i) {
+    LADON_UNROLLED_FOR(i, Count * Packs) {
       const std::size_t v = i % Packs, first = step * (i - v) + v;
       float* const to = weights + i / Packs * Width + v * Pack::lanes;
       if constexpr (Pairs) {
@@ -174,7 +174,7 @@ struct RunningSoftmax {
         total[v] = total[v] + p[i];
         p[i].store(to);
       }
-    });
+    }
   }
   static LADON_INLINE constexpr void store_pair(const Pack& a, const Pack& b, float* to, Pack& total) noexcept {
     const Pack pair = vec::BFloat16Pairs<Pack>::to_pairs(a, b);

@@ -96,13 +96,13 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
     for (Pack& pack : x) pack = gelu_from_table(F == Activation::gelu ? gelu_table : gelu_tanh_table, pack);
   } else if constexpr (F == Activation::gelu && N > 1) {
     Pack erfs[N];
-    vec::for_each_index<N>([&](std::size_t i) { x[i] = bounded_for_gelu(x[i]); });
-    vec::for_each_index<N>([&](std::size_t i) { erfs[i] = x[i] * Pack::broadcast(0.70710678f); });
+    LADON_UNROLLED_FOR(i, N) x[i] = bounded_for_gelu(x[i]);
+    LADON_UNROLLED_FOR(i, N) erfs[i] = x[i] * Pack::broadcast(0.70710678f);
     vec::erf(erfs);
-    vec::for_each_index<N>([&](std::size_t i) {
+    LADON_UNROLLED_FOR(i, N) {
       const Pack half = Pack::broadcast(0.5f) * x[i];
       x[i] = fma(half, erfs[i], half);
-    });
+    }
   } else {
     for (Pack& pack : x) pack = activate<F>(pack);
   }

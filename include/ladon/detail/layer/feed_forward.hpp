@@ -127,9 +127,9 @@ struct FeedForward {
   template <bool Rounded, class Pack, std::size_t N>
   static LADON_INLINE constexpr void activate_packs(float* at) noexcept {
     Pack x[N];
-    vec::for_each_index<N>([&](std::size_t i) { x[i] = Pack::load(at + i * Pack::lanes); });
+    LADON_UNROLLED_FOR(i, N) x[i] = Pack::load(at + i * Pack::lanes);
     activate_hidden<config.activation, Rounded>(x);
-    vec::for_each_index<N>([&](std::size_t i) { x[i].store(at + i * Pack::lanes); });
+    LADON_UNROLLED_FOR(i, N) x[i].store(at + i * Pack::lanes);
   }
 
   // Multiplies Count columns of W2 by `hidden`.

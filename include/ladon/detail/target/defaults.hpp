@@ -52,8 +52,6 @@ struct Defaults {
 
   // Attention.
   static constexpr bool loads_constants = false;
-  // exp2 as p (f s) + s, where f s may be subnormal: false if subnormals are flushed.
-  static constexpr bool scales_fraction = false;
   static constexpr std::size_t softmax_chains = 1;
   static constexpr bool exponentials_beside_values = false;
   static constexpr std::size_t exponential_packs_ahead = 8;

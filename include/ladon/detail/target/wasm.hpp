@@ -45,7 +45,6 @@ struct Wasm : Defaults {
   static constexpr std::size_t read_ahead_floats = 384;
 #endif
   static constexpr std::size_t softmax_chains = 4;
-  static constexpr bool scales_fraction = !LADON_DETERMINISTIC;
   static constexpr std::size_t gelu_packs_together = 8;
 #endif
   static constexpr std::size_t most_aliasing_rows = 8;  // as for x86

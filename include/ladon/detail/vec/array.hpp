@@ -214,6 +214,7 @@ template <std::size_t N>
 struct ArrayPack {
   static_assert(N > 0, "ladon: a pack has at least one lane");
   static constexpr std::size_t lanes = N;
+  using Arg = const ArrayPack&;
   float lane[N];
 
   struct Mask {
@@ -238,6 +239,11 @@ struct ArrayPack {
     ArrayPack result;
     LADON_UNROLLED_FOR(i, N) result.lane[i] = f(i);
     return result;
+  }
+  // Returns the pack whose lane i is F(lane i of each operand).
+  template <auto F, class... Packs>
+  static LADON_INLINE constexpr ArrayPack each(const Packs&... x) noexcept {
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return F(x.lane[i]...); });
   }
 
   // HeliumPack returns a HeliumBroadcast.
@@ -273,55 +279,36 @@ struct ArrayPack {
   }
 
   // Correctly rounded, but Helium and 32-bit NEON flush subnormals, and 32-bit NEON estimates quotients and roots.
-  friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return add_scalar(a.lane[i], b.lane[i]); });
-  }
-  friend LADON_INLINE constexpr ArrayPack in_order(const ArrayPack& sum) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return vec::in_order<float>(sum.lane[i]); });
-  }
-  friend LADON_INLINE constexpr ArrayPack operator-(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return subtract_scalar(a.lane[i], b.lane[i]); });
-  }
-  friend LADON_INLINE constexpr ArrayPack operator*(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return multiply_scalar(a.lane[i], b.lane[i]); });
-  }
-  friend LADON_INLINE constexpr ArrayPack operator/(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return divide_scalar(a.lane[i], b.lane[i]); });
-  }
+  friend LADON_INLINE constexpr ArrayPack operator+(Arg a, Arg b) noexcept { return each<add_scalar>(a, b); }
+  friend LADON_INLINE constexpr ArrayPack in_order(Arg sum) noexcept { return each<vec::in_order<float>>(sum); }
+  friend LADON_INLINE constexpr ArrayPack operator-(Arg a, Arg b) noexcept { return each<subtract_scalar>(a, b); }
+  friend LADON_INLINE constexpr ArrayPack operator*(Arg a, Arg b) noexcept { return each<multiply_scalar>(a, b); }
+  friend LADON_INLINE constexpr ArrayPack operator/(Arg a, Arg b) noexcept { return each<divide_scalar>(a, b); }
   // Rounded once if fma_is_fused is true, otherwise twice.
-  friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
-  }
+  friend LADON_INLINE constexpr ArrayPack fma(Arg a, Arg b, Arg c) noexcept { return each<fma_scalar>(a, b, c); }
   // Returns 0 where `zero` is true. HeliumPack lacks this function.
-  friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, const ArrayPack& a, const ArrayPack& b,
-                                                      const ArrayPack& c) noexcept {
+  friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, Arg a, Arg b, Arg c) noexcept {
     return blend(zero, broadcast(0), fma(a, b, c));
   }
-  friend LADON_INLINE constexpr ArrayPack sqrt(const ArrayPack& a) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return sqrt_scalar(a.lane[i]); });
-  }
+  friend LADON_INLINE constexpr ArrayPack sqrt(Arg a) noexcept { return each<sqrt_scalar>(a); }
   // If `b` is NaN, max and min return NaN. If only `a` is NaN, they return `b`, and NaN on NEON.
-  friend LADON_INLINE constexpr ArrayPack maximum(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return max_scalar(a.lane[i], b.lane[i]); });
-  }
-  friend LADON_INLINE constexpr ArrayPack minimum(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return min_scalar(a.lane[i], b.lane[i]); });
-  }
+  friend LADON_INLINE constexpr ArrayPack maximum(Arg a, Arg b) noexcept { return each<max_scalar>(a, b); }
+  friend LADON_INLINE constexpr ArrayPack minimum(Arg a, Arg b) noexcept { return each<min_scalar>(a, b); }
   // Comparisons are false if an operand is NaN.
-  friend LADON_INLINE constexpr Mask operator<(const ArrayPack& a, const ArrayPack& b) noexcept {
+  friend LADON_INLINE constexpr Mask operator<(Arg a, Arg b) noexcept {
     return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] < b.lane[i]; });
   }
-  friend LADON_INLINE constexpr Mask operator<=(const ArrayPack& a, const ArrayPack& b) noexcept {
+  friend LADON_INLINE constexpr Mask operator<=(Arg a, Arg b) noexcept {
     return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] <= b.lane[i]; });
   }
-  friend LADON_INLINE constexpr Mask operator==(const ArrayPack& a, const ArrayPack& b) noexcept {
+  friend LADON_INLINE constexpr Mask operator==(Arg a, Arg b) noexcept {
     return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] == b.lane[i]; });
   }
-  friend LADON_INLINE constexpr ArrayPack blend(const Mask& where, const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return select_scalar(where.lane[i], a.lane[i], b.lane[i]); });
+  friend LADON_INLINE constexpr ArrayPack blend(const Mask& where, Arg a, Arg b) noexcept {
+    return each<select_scalar>(where, a, b);
   }
   // The magnitude of `a` with the sign of `b`.
-  friend LADON_INLINE constexpr ArrayPack copy_sign(const ArrayPack& a, const ArrayPack& b) noexcept {
+  friend LADON_INLINE constexpr ArrayPack copy_sign(Arg a, Arg b) noexcept {
     constexpr std::uint32_t sign = 0x80000000u;
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
       return ladon::bit_cast<float>((ladon::bit_cast<std::uint32_t>(a.lane[i]) & ~sign) |
@@ -329,13 +316,13 @@ struct ArrayPack {
     });
   }
   // Shifts each lane to the left by 23 bits. A low byte of n + 127 gives exactly 2^n.
-  friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(const ArrayPack& a) noexcept {
+  friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(Arg a) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
       return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23);
     });
   }
   // Returns 2^(k/8), correctly rounded, for the integer k in the low 12 bits. Precondition: the result is normal.
-  friend LADON_INLINE constexpr ArrayPack low_bits_to_power(const ArrayPack& a) noexcept
+  friend LADON_INLINE constexpr ArrayPack low_bits_to_power(Arg a) noexcept
     requires(uses_exp2_table)
   {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
@@ -344,7 +331,7 @@ struct ArrayPack {
     });
   }
   // Returns table[i] for the index i in the low four bits. `table` is aligned to 64 bytes.
-  friend LADON_INLINE constexpr ArrayPack entry_at_low_bits(const float (&table)[16], const ArrayPack& a) noexcept
+  friend LADON_INLINE constexpr ArrayPack entry_at_low_bits(const float (&table)[16], Arg a) noexcept
     requires(uses_exp2_table)
   {
     return apply([&](std::size_t i)
@@ -368,12 +355,12 @@ struct ArrayPack {
   }
 
   // The largest lane. Unspecified if a lane is NaN.
-  friend constexpr float reduce_max(const ArrayPack& a) noexcept {
+  friend constexpr float reduce_max(Arg a) noexcept {
     float largest = a.lane[0];
     for (std::size_t i = 1; i < N; ++i) largest = largest > a.lane[i] ? largest : a.lane[i];
     return largest;
   }
-  friend constexpr float reduce_add(const ArrayPack& a) noexcept {
+  friend constexpr float reduce_add(Arg a) noexcept {
     float sum = a.lane[0];
     for (std::size_t i = 1; i < N; ++i) sum = add_scalar(sum, a.lane[i]);
     return sum;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp2, exp, erf and tanh of packs, without branches and libm, and functions of doubles for tables. 2^z is 2^n * 2^f
+// 2^x, e^x, erf and tanh of packs, without branches and libm, and functions of doubles for tables. 2^z is 2^n * 2^f
 // with n = round(z) and f = z - n. e^z is 2^n * e^f with n = round(z / ln 2). Polynomials compute 2^f and e^f.
 //
 // The largest errors in units in the last place, over all floats (tests/test_elementary.cpp). A subnormal result is
 // rounded once. NaN gives NaN.
 //   function                          allowed   with fma   without fma
-//   exp2, exp2_of_nonpositive         2         0.96       1.23
+//   exp2_of_nonpositive               2         0.96       1.23
 //   exp2_of_nonpositive with table    2         1.08       -
 //   exp                               2         0.90       1.17
 //   erf                               4         2.74       2.88
@@ -27,11 +27,6 @@ inline constexpr float round_to_low_bits = 0x1.8p23f;
 
 // 1.5 * 2^23 + 127 rounds to an integer n, and leaves n + 127, the exponent of 2^n, in the low byte.
 inline constexpr float rounding_magic = round_to_low_bits + 127;
-
-template <std::size_t N, class F>
-LADON_INLINE constexpr void for_each_index(F f) noexcept {
-  LADON_UNROLLED_FOR(i, N) f(i);
-}
 
 // Hides the values, so that each use loads a constant from memory.
 template <std::size_t N>
@@ -62,30 +57,12 @@ template <class Pack, std::size_t N, std::size_t Terms>
 LADON_INLINE constexpr void polynomials(const float (&coefficients)[Terms], const Pack (&x)[N],
                                         Pack (&sum)[N]) noexcept {
   auto&& c = load_constants(coefficients);
-  for_each_index<N>([&](std::size_t i) { sum[i] = Pack::broadcast(c[Terms - 1]); });
+  LADON_UNROLLED_FOR(i, N) sum[i] = Pack::broadcast(c[Terms - 1]);
   LADON_UNROLL_COEFFICIENTS
   for (std::size_t t = Terms - 1; t > 0; --t) {
     const Pack term = Pack::broadcast(c[t - 1]);
-    for_each_index<N>([&](std::size_t i) { sum[i] = fma(sum[i], x[i], term); });
+    LADON_UNROLLED_FOR(i, N) sum[i] = fma(sum[i], x[i], term);
   }
-}
-
-// For n in [-252, 254]. Two exact powers, because 2^n may be no float.
-template <class Pack>
-LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
-  const Pack magic = Pack::broadcast(rounding_magic);
-  const Pack first = in_order(fma(n, Pack::broadcast(0.5f), magic));
-  const Pack second = (n - (first - magic)) + magic;
-  return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
-}
-
-// Returns 2^x, +inf or 0. The limits -151 and 129 already give 0 and +inf.
-template <class Pack>
-LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
-  const Pack z = minimum(Pack::broadcast(129.0f), maximum(Pack::broadcast(-151.0f), x));
-  const Pack n = in_order(in_order(z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic));
-  const Pack f = z - n;
-  return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
 
 inline constexpr float exp2_constants[] = {rounding_magic, -127, 1};
@@ -106,36 +83,30 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(eighths_magic), smallest = Pack::broadcast(-126);
   Pack t[N], f[N], p[N];
   if (std::is_constant_evaluated()) {  // constant expressions must not compute inf - inf
-    for_each_index<N>([&](std::size_t i) { x[i] = maximum(Pack::broadcast(-127), x[i]); });
+    LADON_UNROLLED_FOR(i, N) x[i] = maximum(Pack::broadcast(-127), x[i]);
   }
-  for_each_index<N>([&](std::size_t i) { t[i] = in_order(x[i] + magic); });
-  for_each_index<N>([&](std::size_t i) { f[i] = in_order(t[i] - magic); });
-  for_each_index<N>([&](std::size_t i) { f[i] = x[i] - f[i]; });
-  for_each_index<N>([&](std::size_t i) { t[i] = low_bits_to_power(t[i]); });
+  LADON_UNROLLED_FOR(i, N) t[i] = in_order(x[i] + magic);
+  LADON_UNROLLED_FOR(i, N) f[i] = in_order(t[i] - magic);
+  LADON_UNROLLED_FOR(i, N) f[i] = x[i] - f[i];
+  LADON_UNROLLED_FOR(i, N) t[i] = low_bits_to_power(t[i]);
   polynomials(exp2_sixteenth, f, p);
-  for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
+  LADON_UNROLLED_FOR(i, N) x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]);
 }
-// Without the table: exactly 0 for x <= -126.5, and the bits of exp2(x) for x >= -101.
+// Without the table: exactly 0 for x <= -126.5.
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const float* const c = load_constants(exp2_constants);
   const Pack magic = Pack::broadcast(c[0]), smallest = Pack::broadcast(c[1]);
   Pack t[N], p[N];
-  for_each_index<N>([&](std::size_t i) { x[i] = maximum(smallest, x[i]); });
-  for_each_index<N>(
-      [&](std::size_t i) { t[i] = in_order(x[i] + magic); });  // n = -127: the low byte is 0, so 2^n becomes 0
-  for_each_index<N>([&](std::size_t i) { p[i] = in_order(t[i] - magic); });
-  for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
+  LADON_UNROLLED_FOR(i, N) x[i] = maximum(smallest, x[i]);
+  LADON_UNROLLED_FOR(i, N) t[i] = in_order(x[i] + magic);  // n = -127: the low byte is 0, so 2^n becomes 0
+  LADON_UNROLLED_FOR(i, N) p[i] = in_order(t[i] - magic);
+  LADON_UNROLLED_FOR(i, N) x[i] = x[i] - p[i];
   polynomials(exp2_fraction, x, p);
-  if constexpr (target::Current::scales_fraction) {
-    for_each_index<N>([&](std::size_t i) { t[i] = low_bits_to_exponent(t[i]); });
-    for_each_index<N>([&](std::size_t i) { x[i] = fma(p[i], x[i] * t[i], t[i]); });
-  } else {
-    const Pack one = Pack::broadcast(c[2]);
-    for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], one); });
-    for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
-  }
+  const Pack one = Pack::broadcast(c[2]);
+  LADON_UNROLLED_FOR(i, N) p[i] = fma(p[i], x[i], one);
+  LADON_UNROLLED_FOR(i, N) x[i] = p[i] * low_bits_to_exponent(t[i]);
 }
 // In an array of one pack, a pack would stay in memory: 6% more instructions (Cortex-M55).
 template <class Pack>
@@ -149,13 +120,7 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
     const Pack z = maximum(Pack::broadcast(-127.0f), x);
     const Pack t = in_order(z + magic);
     const Pack f = z - in_order(t - magic);
-    const Pack p = polynomial(exp2_fraction, f);
-    if constexpr (target::Current::scales_fraction) {
-      const Pack power = low_bits_to_exponent(t);
-      return fma(p, f * power, power);
-    } else {
-      return fma(p, f, Pack::broadcast(1)) * low_bits_to_exponent(t);
-    }
+    return fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)) * low_bits_to_exponent(t);
   }
 }
 
@@ -172,12 +137,14 @@ inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.1668102
 // Returns e^x, +inf or 0. The limits -105 and 89 already give 0 and +inf.
 template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
-  const Pack one = Pack::broadcast(1);
+  const Pack one = Pack::broadcast(1), magic = Pack::broadcast(rounding_magic);
   const Pack z = minimum(Pack::broadcast(89.0f), maximum(Pack::broadcast(-105.0f), x));
-  const Pack rounded = in_order(fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic)));
-  const Pack n = in_order(rounded - Pack::broadcast(rounding_magic));
+  const Pack n = in_order(in_order(fma(z, Pack::broadcast(log2_e), magic)) - magic);
   const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
-  return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
+  const Pack p = fma(fma(polynomial(exp_tail, f), f, one), f, one);
+  // Two exact powers, because 2^n may be no float.
+  const Pack first = in_order(fma(n, Pack::broadcast(0.5f), magic)), second = (n - (first - magic)) + magic;
+  return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
 }
 
 // log2(erfc(a)) / a for a in [0, 4]. The relative error of erf is 0.089 * 2^-24, and 0.59 * 2^-24 with degree 7.
@@ -202,18 +169,18 @@ template <class Pack, std::size_t N>
 LADON_INLINE constexpr void erf(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic), one = Pack::broadcast(1);
   Pack a[N], t[N], p[N];
-  for_each_index<N>([&](std::size_t i) { a[i] = minimum(Pack::broadcast(4.0f), copy_sign(x[i], Pack::broadcast(0))); });
+  LADON_UNROLLED_FOR(i, N) a[i] = minimum(Pack::broadcast(4.0f), copy_sign(x[i], Pack::broadcast(0)));
   polynomials(log2_erfc, a, p);
-  for_each_index<N>([&](std::size_t i) {
+  LADON_UNROLLED_FOR(i, N) {
     const Pack z = p[i] * a[i];
     t[i] = in_order(z + magic);
     a[i] = z - in_order(t[i] - magic);  // f of the function above
-  });
+  }
   polynomials(exp2_fraction, a, p);
-  for_each_index<N>([&](std::size_t i) {
+  LADON_UNROLLED_FOR(i, N) {
     const Pack s = low_bits_to_exponent(t[i]);
     x[i] = copy_sign(fma(s, p[i] * a[i], s - one), x[i]);
-  });
+  }
 }
 
 // The magnitude is d / (d + 2) with d = e^(2 |x|) - 1 = s m + (s - 1), s = 2^n and m = e^f - 1, where no digits cancel.

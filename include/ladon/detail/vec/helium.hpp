@@ -23,6 +23,7 @@ struct HeliumBroadcast {
 
 struct HeliumPack {
   static constexpr std::size_t lanes = 4;
+  using Arg = const HeliumPack&;
   float32x4_t vector;
   // Memory is accessed through InMemory: g++ 12 treats accesses of intrinsics as integers, and may swap them with
   // accesses of floats. load_partial and store_partial call keep_order instead.
@@ -59,17 +60,11 @@ struct HeliumPack {
     keep_order();
   }
 
-  friend LADON_INLINE HeliumPack operator+(const HeliumPack& a, const HeliumPack& b) noexcept {
-    return {vaddq_f32(a.vector, b.vector)};
-  }
-  friend LADON_INLINE HeliumPack operator-(const HeliumPack& a, const HeliumPack& b) noexcept {
-    return {vsubq_f32(a.vector, b.vector)};
-  }
-  friend LADON_INLINE HeliumPack operator*(const HeliumPack& a, const HeliumPack& b) noexcept {
-    return {vmulq_f32(a.vector, b.vector)};
-  }
+  friend LADON_INLINE HeliumPack operator+(Arg a, Arg b) noexcept { return {vaddq_f32(a.vector, b.vector)}; }
+  friend LADON_INLINE HeliumPack operator-(Arg a, Arg b) noexcept { return {vsubq_f32(a.vector, b.vector)}; }
+  friend LADON_INLINE HeliumPack operator*(Arg a, Arg b) noexcept { return {vmulq_f32(a.vector, b.vector)}; }
   // The FPU divides lane by lane. The lanes of q0 and q1 are s0 to s7: 4 instructions. From C++, g++ 12 needs 25.
-  friend LADON_INLINE HeliumPack operator/(const HeliumPack& a, const HeliumPack& b) noexcept {
+  friend LADON_INLINE HeliumPack operator/(Arg a, Arg b) noexcept {
     register float32x4_t quotient asm("q0") = a.vector;
     register float32x4_t divisor asm("q1") = b.vector;
     asm("vdiv.f32 s0, s0, s4\n\tvdiv.f32 s1, s1, s5\n\tvdiv.f32 s2, s2, s6\n\tvdiv.f32 s3, s3, s7"
@@ -77,67 +72,59 @@ struct HeliumPack {
         : "w"(divisor));
     return {quotient};
   }
-  friend LADON_INLINE HeliumPack sqrt(const HeliumPack& a) noexcept {
+  friend LADON_INLINE HeliumPack sqrt(Arg a) noexcept {
     register float32x4_t root asm("q0") = a.vector;
     asm("vsqrt.f32 s0, s0\n\tvsqrt.f32 s1, s1\n\tvsqrt.f32 s2, s2\n\tvsqrt.f32 s3, s3" : "+w"(root));
     return {root};
   }
-  friend LADON_INLINE HeliumPack fma(const HeliumPack& a, const HeliumPack& b, const HeliumPack& c) noexcept {
-    return {vfmaq_f32(c.vector, a.vector, b.vector)};
-  }
+  friend LADON_INLINE HeliumPack fma(Arg a, Arg b, Arg c) noexcept { return {vfmaq_f32(c.vector, a.vector, b.vector)}; }
   friend LADON_INLINE HeliumPack in_order(HeliumPack sum) noexcept {
     asm("" : "+w"(sum.vector));
     return sum;
   }
-  friend LADON_INLINE HeliumPack operator+(const HeliumPack& a, const HeliumBroadcast& b) noexcept {
+  friend LADON_INLINE HeliumPack operator+(Arg a, HeliumBroadcast b) noexcept {
     return {vaddq_n_f32(a.vector, b.value)};
   }
-  friend LADON_INLINE HeliumPack operator-(const HeliumPack& a, const HeliumBroadcast& b) noexcept {
+  friend LADON_INLINE HeliumPack operator-(Arg a, HeliumBroadcast b) noexcept {
     return {vsubq_n_f32(a.vector, b.value)};
   }
-  friend LADON_INLINE HeliumPack operator*(const HeliumPack& a, const HeliumBroadcast& b) noexcept {
+  friend LADON_INLINE HeliumPack operator*(Arg a, HeliumBroadcast b) noexcept {
     return {vmulq_n_f32(a.vector, b.value)};
   }
-  friend LADON_INLINE HeliumPack fma(const HeliumBroadcast& a, const HeliumPack& b, const HeliumPack& c) noexcept {
+  friend LADON_INLINE HeliumPack fma(HeliumBroadcast a, Arg b, Arg c) noexcept {
     return {vfmaq_n_f32(c.vector, b.vector, a.value)};
   }
-  friend LADON_INLINE HeliumPack fma(const HeliumPack& a, const HeliumPack& b, const HeliumBroadcast& c) noexcept {
+  friend LADON_INLINE HeliumPack fma(Arg a, Arg b, HeliumBroadcast c) noexcept {
     return {vfmasq_n_f32(a.vector, b.vector, c.value)};
   }
-  friend LADON_INLINE HeliumPack fma(const HeliumBroadcast& a, const HeliumPack& b, const HeliumBroadcast& c) noexcept {
+  friend LADON_INLINE HeliumPack fma(HeliumBroadcast a, Arg b, HeliumBroadcast c) noexcept {
     return fma(HeliumPack(a), b, c);
   }
 
   // vmaxnm and vminnm would lose a NaN in `b`. From C++, g++ 12 would copy the comparison to a general register.
-  friend LADON_INLINE HeliumPack maximum(const HeliumPack& a, const HeliumPack& b) noexcept {
+  friend LADON_INLINE HeliumPack maximum(Arg a, Arg b) noexcept {
     HeliumPack larger;
     asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q1, %q2" : "=w"(larger.vector) : "w"(a.vector), "w"(b.vector) : "p0");
     return larger;
   }
-  friend LADON_INLINE HeliumPack minimum(const HeliumPack& a, const HeliumPack& b) noexcept {
+  friend LADON_INLINE HeliumPack minimum(Arg a, Arg b) noexcept {
     HeliumPack smaller;
     asm("vcmp.f32 gt, %q2, %q1\n\tvpsel %q0, %q1, %q2" : "=w"(smaller.vector) : "w"(a.vector), "w"(b.vector) : "p0");
     return smaller;
   }
   // As b > a, because Helium's condition "less" is true for NaN.
-  friend LADON_INLINE Mask operator<(const HeliumPack& a, const HeliumPack& b) noexcept {
-    return {vcmpgtq_f32(b.vector, a.vector)};
-  }
-  friend LADON_INLINE Mask operator<=(const HeliumPack& a, const HeliumPack& b) noexcept {
-    return {vcmpgeq_f32(b.vector, a.vector)};
-  }
-  friend LADON_INLINE Mask operator==(const HeliumPack& a, const HeliumPack& b) noexcept {
-    return {vcmpeqq_f32(a.vector, b.vector)};
-  }
-  friend LADON_INLINE HeliumPack blend(const Mask& where, const HeliumPack& a, const HeliumPack& b) noexcept {
+  friend LADON_INLINE Mask operator<(Arg a, Arg b) noexcept { return {vcmpgtq_f32(b.vector, a.vector)}; }
+  friend LADON_INLINE Mask operator<=(Arg a, Arg b) noexcept { return {vcmpgeq_f32(b.vector, a.vector)}; }
+  friend LADON_INLINE Mask operator==(Arg a, Arg b) noexcept { return {vcmpeqq_f32(a.vector, b.vector)}; }
+  friend LADON_INLINE HeliumPack blend(const Mask& where, Arg a, Arg b) noexcept {
     return {vpselq_f32(a.vector, b.vector, where.bits)};
   }
 
-  friend LADON_INLINE HeliumPack copy_sign(const HeliumPack& a, const HeliumPack& b) noexcept {
+  friend LADON_INLINE HeliumPack copy_sign(Arg a, Arg b) noexcept {
     const uint32x4_t sign = vshrq_n_u32(vreinterpretq_u32_f32(b.vector), 31);
     return {vreinterpretq_f32_u32(vsliq_n_u32(vreinterpretq_u32_f32(a.vector), sign, 31))};
   }
-  friend LADON_INLINE HeliumPack low_bits_to_exponent(const HeliumPack& a) noexcept {
+  friend LADON_INLINE HeliumPack low_bits_to_exponent(Arg a) noexcept {
     return {vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a.vector), 23))};
   }
 
@@ -153,10 +140,10 @@ struct HeliumPack {
     return (row[0] + row[1]) + (row[2] + row[3]);
   }
 
-  friend LADON_INLINE float reduce_max(const HeliumPack& a) noexcept {
+  friend LADON_INLINE float reduce_max(Arg a) noexcept {
     return max_scalar(max_scalar(a.vector[0], a.vector[1]), max_scalar(a.vector[2], a.vector[3]));
   }
-  friend LADON_INLINE float reduce_add(const HeliumPack& a) noexcept {
+  friend LADON_INLINE float reduce_add(Arg a) noexcept {
     return (a.vector[0] + a.vector[1]) + (a.vector[2] + a.vector[3]);
   }
 

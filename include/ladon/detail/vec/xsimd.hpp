@@ -162,6 +162,7 @@ struct XsimdPack {
   using Batch = xsimd::make_sized_batch_t<float, N>;
   using Mask = typename Batch::batch_bool_type;
   static constexpr std::size_t lanes = N;
+  using Arg = const XsimdPack&;
   Batch batch;
 
   XsimdPack() = default;
@@ -223,30 +224,24 @@ struct XsimdPack {
     std::memcpy(to, lane, n * sizeof(float));
   }
 
-  friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept {
-    LADON_ARITHMETIC(+, vaddq_f32);
-  }
-  friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept {
-    LADON_ARITHMETIC(-, vsubq_f32);
-  }
-  friend LADON_INLINE XsimdPack in_order(const XsimdPack& a) noexcept {
+  friend LADON_INLINE XsimdPack operator+(Arg a, Arg b) noexcept { LADON_ARITHMETIC(+, vaddq_f32); }
+  friend LADON_INLINE XsimdPack operator-(Arg a, Arg b) noexcept { LADON_ARITHMETIC(-, vsubq_f32); }
+  friend LADON_INLINE XsimdPack in_order(Arg a) noexcept {
     return vec::in_order(static_cast<typename Batch::register_type>(a.batch));
   }
-  static LADON_INLINE XsimdPack multiply(const XsimdPack& a, const XsimdPack& b) noexcept {
-    LADON_ARITHMETIC(*, vmulq_f32);
-  }
-  friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept {
+  static LADON_INLINE XsimdPack multiply(Arg a, Arg b) noexcept { LADON_ARITHMETIC(*, vmulq_f32); }
+  friend LADON_INLINE XsimdPack operator*(Arg a, Arg b) noexcept {
     const XsimdPack product = multiply(a, b);
     if constexpr (LADON_DETERMINISTIC) return unfused(static_cast<typename Batch::register_type>(product.batch));
     return product;
   }
   // xsimd 8.1 only estimates quotients on 64-bit Arm.
-  friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE XsimdPack operator/(Arg a, Arg b) noexcept {
     LADON_NEON_OR(Batch(vdivq_f32(a.batch, b.batch)), a.batch / b.batch);
   }
 
   // xsimd::fma computes a product and a sum for sixteen lanes (8.1) and for four lanes (AVX2).
-  friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
+  friend LADON_INLINE XsimdPack fma(Arg a, Arg b, Arg c) noexcept {
 #if LADON_DETERMINISTIC
     return a * b + c;
 #else
@@ -263,8 +258,7 @@ struct XsimdPack {
 #endif
   }
   // One instruction. With g++'s two, exponentials beside a tile take 2.9 instead of 2.4 cycles a pack (Zen 5).
-  friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
-                                            const XsimdPack& c) noexcept {
+  friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, Arg a, Arg b, Arg c) noexcept {
 #if defined(__AVX512F__) && LADON_FMA && !LADON_DETERMINISTIC
     if constexpr (N == 16) {
       const auto elsewhere = static_cast<__mmask16>(~static_cast<__mmask16>(zero));
@@ -274,13 +268,13 @@ struct XsimdPack {
     return blend(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
   // xsimd only estimates square roots on 64-bit Arm.
-  friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
+  friend LADON_INLINE XsimdPack sqrt(Arg a) noexcept {
     LADON_NEON_OR(Batch(vsqrtq_f32(a.batch)), xsimd::sqrt(a.batch));
   }
 
   // The intrinsics keep the order of operands (array.hpp), which differs between versions of xsimd. On WebAssembly, V8
   // compiles pmax and pmin with swapped operands to one instruction each, and _mm_max_ps to four.
-  friend LADON_INLINE XsimdPack maximum(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE XsimdPack maximum(Arg a, Arg b) noexcept {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmax(b.batch, a.batch));
 #elif LADON_SSE2
@@ -288,7 +282,7 @@ struct XsimdPack {
 #endif
     LADON_NEON_OR(Batch(vmaxq_f32(a.batch, b.batch)), (xsimd::max)(a.batch, b.batch));
   }
-  friend LADON_INLINE XsimdPack minimum(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE XsimdPack minimum(Arg a, Arg b) noexcept {
 #if defined(__wasm_simd128__)
     if constexpr (N == 4) return Batch(wasm_f32x4_pmin(b.batch, a.batch));
 #elif LADON_SSE2
@@ -296,56 +290,41 @@ struct XsimdPack {
 #endif
     LADON_NEON_OR(Batch(vminq_f32(a.batch, b.batch)), (xsimd::min)(a.batch, b.batch));
   }
-  friend LADON_INLINE Mask operator<(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE Mask operator<(Arg a, Arg b) noexcept {
     LADON_NEON_OR(Mask(vcltq_f32(a.batch, b.batch)), a.batch < b.batch);
   }
-  friend LADON_INLINE Mask operator<=(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE Mask operator<=(Arg a, Arg b) noexcept {
     LADON_NEON_OR(Mask(vcleq_f32(a.batch, b.batch)), a.batch <= b.batch);
   }
-  friend LADON_INLINE Mask operator==(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE Mask operator==(Arg a, Arg b) noexcept {
     LADON_NEON_OR(Mask(vceqq_f32(a.batch, b.batch)), a.batch == b.batch);
   }
-  friend LADON_INLINE XsimdPack blend(const Mask& where, const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE XsimdPack blend(const Mask& where, Arg a, Arg b) noexcept {
     LADON_NEON_OR(Batch(vbslq_f32(where, a.batch, b.batch)), (xsimd::select)(where, a.batch, b.batch));
   }
 
-  friend LADON_INLINE XsimdPack copy_sign(const XsimdPack& a, const XsimdPack& b) noexcept {
+  friend LADON_INLINE XsimdPack copy_sign(Arg a, Arg b) noexcept {
     LADON_NEON_OR(Batch(vbslq_f32(vdupq_n_u32(0x80000000u), b.batch, a.batch)),
                   xsimd::bitwise_or((xsimd::abs)(a.batch), xsimd::bitwise_and(b.batch, Batch(-0.0f))));
   }
-  friend LADON_INLINE XsimdPack low_bits_to_exponent(const XsimdPack& a) noexcept {
+  friend LADON_INLINE XsimdPack low_bits_to_exponent(Arg a) noexcept {
     LADON_NEON_OR(Batch(vreinterpretq_f32_s32(vshlq_n_s32(vreinterpretq_s32_f32(a.batch), 23))),
                   cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23));
   }
 #if defined(__AVX512F__)
-  friend LADON_INLINE XsimdPack entry_at_low_bits(const float (&table)[16], const XsimdPack& a) noexcept {
-    if constexpr (N == 16) return Batch(_mm512_permutexvar_ps(_mm512_castps_si512(a.batch), _mm512_load_ps(table)));
-    if constexpr (N == 8) {
-      const __m512i indices = _mm512_castsi256_si512(_mm256_castps_si256(a.batch));
-      return Batch(_mm512_castps512_ps256(_mm512_permutexvar_ps(indices, _mm512_load_ps(table))));
-    }
-    if constexpr (N == 4) {
-      const __m512i indices = _mm512_castsi128_si512(_mm_castps_si128(a.batch));
-      return Batch(_mm512_castps512_ps128(_mm512_permutexvar_ps(indices, _mm512_load_ps(table))));
-    }
+  // Returns table[i] for the index i in the low four bits of each lane.
+  static LADON_INLINE Batch lookup(__m512 table, Arg a) noexcept {
+    const auto entries = [&](__m512 x) { return _mm512_permutexvar_ps(_mm512_castps_si512(x), table); };
+    if constexpr (N == 16) return Batch(entries(a.batch));
+    if constexpr (N == 8) return Batch(_mm512_castps512_ps256(entries(_mm512_castps256_ps512(a.batch))));
+    if constexpr (N == 4) return Batch(_mm512_castps512_ps128(entries(_mm512_castps128_ps512(a.batch))));
   }
-  friend LADON_INLINE XsimdPack low_bits_to_power(const XsimdPack& a) noexcept {
-    if constexpr (N == 16) {
-      const __m512i bits = _mm512_castps_si512(a.batch), table = _mm512_load_si512(exp2_eighths);
-      const __m512i power = _mm512_add_epi32(_mm512_permutexvar_epi32(bits, table), _mm512_slli_epi32(bits, 20));
-      return Batch(_mm512_castsi512_ps(power));
-    }
-    const __m256i table = _mm256_load_si256(reinterpret_cast<const __m256i*>(exp2_eighths));
-    if constexpr (N == 8) {
-      const __m256i bits = _mm256_castps_si256(a.batch);
-      const __m256i power = _mm256_add_epi32(_mm256_permutevar8x32_epi32(table, bits), _mm256_slli_epi32(bits, 20));
-      return Batch(_mm256_castsi256_ps(power));
-    }
-    if constexpr (N == 4) {
-      const __m128i bits = _mm_castps_si128(a.batch);
-      const __m256i picked = _mm256_permutevar8x32_epi32(table, _mm256_castsi128_si256(bits));
-      return Batch(_mm_castsi128_ps(_mm_add_epi32(_mm256_castsi256_si128(picked), _mm_slli_epi32(bits, 20))));
-    }
+  friend LADON_INLINE XsimdPack entry_at_low_bits(const float (&table)[16], Arg a) noexcept {
+    return lookup(_mm512_load_ps(table), a);
+  }
+  friend LADON_INLINE XsimdPack low_bits_to_power(Arg a) noexcept {
+    const auto root = cast_bits<std::int32_t>(lookup(_mm512_castsi512_ps(_mm512_load_si512(exp2_eighths)), a));
+    return cast_bits<float>(root + (cast_bits<std::int32_t>(a.batch) << 20));
   }
 #endif
 
@@ -370,14 +349,14 @@ struct XsimdPack {
 #endif
   }
 
-  friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
+  friend LADON_INLINE float reduce_max(Arg a) noexcept {
     XsimdPack largest = maximum(a, rotate_lanes_down<1>(a));
     largest = maximum(largest, rotate_lanes_down<2>(largest));
     if constexpr (N > 4) largest = maximum(largest, rotate_lanes_down<4>(largest));
     if constexpr (N > 8) largest = maximum(largest, rotate_lanes_down<8>(largest));
     return largest.batch.get(0);
   }
-  friend LADON_INLINE float reduce_add(const XsimdPack& a) noexcept {
+  friend LADON_INLINE float reduce_add(Arg a) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9
     return xsimd::reduce_add(a.batch);
 #else
