@@ -21,8 +21,8 @@
 #                      also <name>_project_memory
 #   CACHE_PRECISION float32|bfloat16|int8     the type of the keys and values in the cache; needs CACHE
 #   MASK <kind>...     none causal window padding boolean boolean_per_head bits additive additive_per_head alibi
-#                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key. The
-#                      order of the masks has no effect
+#                      relative (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the
+#                      key. The order of the masks has no effect. relative: <name>_relative_fill fills its table
 #   WINDOW <left> <right>    number of visible keys on each side, or for one side the word `all`
 #   OFFSET <n>|run_time      query i has the position i + offset among the keys. By default, the last query has the
 #                      position of the last key. OFFSET applies to masks only: ROTARY always uses the default

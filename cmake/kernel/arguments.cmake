@@ -53,7 +53,7 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(EPSILON "<positive>" FEED_FORWARD)
   # The mask, the score and the position encoding.
   set(masks padding|boolean|boolean_per_head|bits|additive|additive_per_head)
-  ladon_kernel_arguments(MASK "none|causal|window|${masks}|alibi..." "")
+  ladon_kernel_arguments(MASK "none|causal|window|${masks}|alibi|relative..." "")
   ladon_kernel_arguments(MEMORY_MASK "none|${masks}..." MEMORY)
   ladon_kernel_arguments(WINDOW "all|0|<n> all|0|<n>" "MASK window" "mask.left = %1, model.mask.right = %2")
   ladon_kernel_arguments(OFFSET "<integer>|run_time" "MASK causal|window|alibi")

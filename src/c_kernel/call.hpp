@@ -13,6 +13,7 @@
 #include "check.hpp"
 #include "options.hpp"
 #include "quantise_weights.hpp"
+#include "rotary_scaling.hpp"
 #include "tensors.hpp"
 #include "weights.hpp"
 
@@ -187,6 +188,29 @@ struct Entry {
   static const O& given(const O* options) {
     static constexpr O none{};
     return options == nullptr ? none : *options;
+  }
+
+  template <class Table>
+  static ladon_status rotary_scale(Table* table, const ladon_rotary_scaling* from) {
+    using Own = typename Settings::Position::Table;
+    if (table == nullptr) return LADON_NULL_OUTPUT;
+    if (from == nullptr) return LADON_NULL_INPUT;
+    const ladon::RotaryScaling scaling = with_defaults(*from);
+    if (!is_sound(scaling, Settings::Position::width / 2)) return LADON_BAD_NUMBER;
+    ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), scaling);
+    return LADON_OK;
+  }
+
+  static ladon_status relative_fill(float* table, const float* bias, std::size_t buckets, int causal,
+                                    std::size_t max_distance) {
+    using Table = typename ladon::mask::Relative::template Data<Kernel::shape>::Table;
+    if (table == nullptr) return LADON_NULL_OUTPUT;
+    if (bias == nullptr) return LADON_NULL_INPUT;
+    const std::size_t exact = buckets / (causal != 0 ? 2 : 4);
+    if (exact == 0 || max_distance <= exact) return LADON_BAD_NUMBER;
+    ladon::fill_relative_table(*reinterpret_cast<Table*>(table), bias,
+                               {.count = buckets, .causal = causal != 0, .max_distance = max_distance});
+    return LADON_OK;
   }
 
   template <class Table>

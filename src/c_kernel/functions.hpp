@@ -39,8 +39,14 @@ inline constexpr Parameter k{"const float *", "k"};
 inline constexpr Parameter v{"const float *", "v"};
 inline constexpr Parameter out{"float *", "out"};
 inline constexpr Parameter table{"@name@_rotary_table *", "table"};
+inline constexpr Parameter relative{"float *", "table"};
+inline constexpr Parameter bias{"const float *", "bias"};
+inline constexpr Parameter buckets{"size_t ", "buckets"};
+inline constexpr Parameter causal{"int ", "causal"};
+inline constexpr Parameter max_distance{"size_t ", "max_distance"};
 inline constexpr Parameter base{"double ", "base"};
 inline constexpr Parameter scaling{"double ", "scaling"};
+inline constexpr Parameter rotary_scaling{"const ladon_rotary_scaling *", "scaling"};
 inline constexpr Parameter from{"const @name@_float_weights *", "from"};
 inline constexpr Parameter to{"@name@_weights *", "to"};
 inline constexpr Parameter memory{"void *", "memory"};
@@ -58,7 +64,7 @@ struct Function {
     return *this;
   }
 };
-using Functions = List<Function, 8>;
+using Functions = List<Function, 12>;
 
 // Adds NAME_run, NAME_run_with and NAME_run_phase, the functions of a kernel without a cache. A WebAssembly module has
 // no run_phase, because modules cannot share memory between threads. A module exports NAME_run_with under the name
@@ -210,6 +216,24 @@ inline constexpr void add_rotary_fill(Functions& functions) {
                     "Fills the table with the cosines and sines of position / scaling * base^(-2 pair / width). "
                     "The usual base is\n * 10000, and the usual scaling is 1."};
   functions.add(fill << table << base << scaling);
+  Function scale{
+      .name = "rotary_scale",
+      .exported = "",
+      .result = "ladon_status",
+      .comment = "Like @name@_rotary_fill, with frequencies that are scaled as a model's config.json states."};
+  functions.add(scale << table << rotary_scaling);
+}
+
+inline constexpr void add_relative_fill(Functions& functions) {
+  using namespace parameter;
+  Function fill{.name = "relative_fill",
+                .exported = "",
+                .result = "ladon_status",
+                .comment =
+                    "Fills the table of the option `relative` from bias [buckets][@heads@], the embedding of relative "
+                    "positions of T5 and\n * MPNet. `causal`: not 0 for T5's decoders, whose buckets belong to earlier "
+                    "keys alone. The usual max_distance is 128."};
+  functions.add(fill << relative << bias << buckets << causal << max_distance);
 }
 
 // Adds NAME_quantise. Modules do not have this function: modules quantise weights row by row while a checkpoint arrives
@@ -240,6 +264,7 @@ constexpr Functions functions_of() {
   }
   if (Settings::cache) add_cache(functions);
   if (Settings::Position::rotates) add_rotary_fill(functions);
+  if (Settings::model.mask.relative) add_relative_fill(functions);
   if (Settings::int8) add_quantise(functions);
   return functions;
 }

@@ -170,9 +170,27 @@ struct alibi : WithOffset {
   }
 };
 
+struct relative : WithoutOptions {
+  static constexpr std::string_view name = "relative";
+  static constexpr bool is_in(const ladon::MaskKind& kind) { return kind.relative; }
+  template <ladon::Shape S>
+  static constexpr void describe(Options& options) {
+    options.add({.name = "relative",
+                 .type = float32_type,
+                 .extents = {S.heads, ladon::mask::Relative::Data<S>::Table::row_size},
+                 .axes = {"heads", "distances"},
+                 .after = ": the table that NAME_relative_fill fills; required",
+                 .required = true});
+  }
+  template <class Reader, class From, class Data>
+  static void convert(const Reader& reader, const From& from, Data& to) {
+    reader.relative_table(from.relative, to.table);
+  }
+};
+
 // All entries, in the order in which ladon::MaskOf joins masks.
 using Entries =
-    std::tuple<causal, window, padding, boolean, boolean_per_head, bits, additive, additive_per_head, alibi>;
+    std::tuple<causal, window, padding, boolean, boolean_per_head, bits, additive, additive_per_head, alibi, relative>;
 
 }  // namespace mask
 // NOLINTEND(readability-identifier-naming)

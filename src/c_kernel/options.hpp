@@ -69,6 +69,14 @@ struct OptionsReader {
     to = reinterpret_cast<const Table*>(from);
   }
 
+  // The reinterpret_cast is valid, because the table has only floats, and a kernel only reads the table.
+  template <class Table>
+  void relative_table(const float* from, const Table*& to) const {
+    check.expect(from != nullptr, LADON_NULL_OPTION);
+    check.reads(from, sizeof(Table) / sizeof(float));
+    to = reinterpret_cast<const Table*>(from);
+  }
+
   // Checks the `count` positions from `first` on: each position plus from.rotary_offset must have an entry in the
   // rotary table.
   template <class From>

@@ -3,7 +3,11 @@
 #include <ladon/ladon.hpp>
 
 #include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "c_layer_kinds.h"
@@ -44,6 +48,14 @@ c_layer_kinds_weights as_c(const Stack::Weights& from) {
   return to;
 }
 
+ladon_rotary_scaling scaling_of(int kind,
+                                std::initializer_list<std::pair<double ladon_rotary_scaling::*, double>> numbers = {}) {
+  ladon_rotary_scaling scaling{};
+  scaling.kind = kind;
+  for (const auto& [member, number] : numbers) scaling.*member = number;
+  return scaling;
+}
+
 }  // namespace
 
 TEST_CASE("a kernel whose layers have kinds gives the bits of the C++ type") {
@@ -66,6 +78,55 @@ TEST_CASE("a kernel whose layers have kinds gives the bits of the C++ type") {
   CHECK(same_bits(y, expected));
   options.rotary[0] = nullptr;
   CHECK(c_layer_kinds_run_with(x.data(), &weights, y.data(), workspace.get(), &options) == LADON_NULL_OPTION);
+}
+
+TEST_CASE("a rotary table with scaled frequencies has the bits of the C++ table, and wrong numbers are refused") {
+  c_layer_kinds_rotary_table table;
+  using C = ladon_rotary_scaling;
+  C from{};
+  const auto scale = [&] { return c_layer_kinds_rotary_scale(&table, &from); };
+  const auto same = [&](const ladon::RotaryScaling& scaling) {
+    const auto expected = ladon::rotary_table<12, 4>(scaling);
+    return scale() == LADON_OK && std::memcmp(&table, &expected, sizeof(table)) == 0;
+  };
+  CHECK(same({}));
+  from = scaling_of(LADON_ROTARY_LINEAR, {{&C::base, 50}, {&C::factor, 3}});
+  CHECK(same({.kind = ladon::RotaryKind::linear, .base = 50, .factor = 3}));
+  from = scaling_of(LADON_ROTARY_LLAMA3, {{&C::base, 50}, {&C::factor, 8}, {&C::original_positions, 16}});
+  CHECK(same({.kind = ladon::RotaryKind::llama3, .base = 50, .factor = 8, .original_positions = 16}));
+  from = scaling_of(LADON_ROTARY_YARN, {{&C::factor, 4}, {&C::original_positions, 64}});
+  from.not_truncated = 1;
+  from.negated = 1;
+  CHECK(same(
+      {.kind = ladon::RotaryKind::yarn, .factor = 4, .original_positions = 64, .truncate = false, .negated = true}));
+  const double factors[] = {1, 2.5};
+  from = scaling_of(LADON_ROTARY_LONGROPE, {{&C::factor, 4}, {&C::original_positions, 64}});
+  from.factors = factors;
+  CHECK(same({.kind = ladon::RotaryKind::longrope, .factor = 4, .original_positions = 64, .factors = factors}));
+  from = scaling_of(LADON_ROTARY_PROPORTIONAL, {{&C::proportion, 0.5}});
+  CHECK(same({.kind = ladon::RotaryKind::proportional, .proportion = 0.5}));
+  from = scaling_of(LADON_ROTARY_DYNAMIC, {{&C::factor, 4}, {&C::original_positions, 6}});
+  CHECK(same({.kind = ladon::RotaryKind::dynamic, .factor = 4, .original_positions = 6}));
+
+  CHECK(c_layer_kinds_rotary_scale(nullptr, &from) == LADON_NULL_OUTPUT);
+  CHECK(c_layer_kinds_rotary_scale(&table, nullptr) == LADON_NULL_INPUT);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const C& wrong :
+       {scaling_of(7), scaling_of(-1), scaling_of(0, {{&C::base, 1.5}}), scaling_of(0, {{&C::base, nan}}),
+        scaling_of(LADON_ROTARY_LINEAR, {{&C::factor, -1}}),
+        scaling_of(LADON_ROTARY_DYNAMIC, {{&C::factor, 0.5}, {&C::original_positions, 6}}),
+        scaling_of(LADON_ROTARY_LLAMA3, {{&C::factor, 8}}),
+        scaling_of(LADON_ROTARY_LLAMA3, {{&C::factor, 8}, {&C::original_positions, 16}, {&C::low_frequency_factor, 4}}),
+        scaling_of(LADON_ROTARY_YARN, {{&C::factor, 8}, {&C::original_positions, nan}}),
+        scaling_of(LADON_ROTARY_YARN, {{&C::factor, 8}, {&C::original_positions, 16}, {&C::attention_factor, nan}}),
+        scaling_of(LADON_ROTARY_LONGROPE, {{&C::factor, 8}, {&C::original_positions, 16}}),
+        scaling_of(LADON_ROTARY_PROPORTIONAL, {{&C::proportion, 2}})}) {
+    from = wrong;
+    CHECK(scale() == LADON_BAD_NUMBER);
+  }
+  from = scaling_of(LADON_ROTARY_LONGROPE, {{&C::factor, 8}, {&C::original_positions, 1}});
+  from.factors = factors;
+  CHECK(scale() == LADON_BAD_NUMBER);
 }
 
 }  // namespace ladon_test

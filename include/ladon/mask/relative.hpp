@@ -110,15 +110,15 @@ struct BoundRelative {
 // position of the query, which the offset of another mask does not change. Hides no key.
 struct Relative {
   template <Shape S>
-  using Table = RelativeTable<S.heads, (S.keys > S.queries ? S.keys : S.queries)>;
-  template <Shape S>
   struct Data {
-    const Table<S>* table = nullptr;  // required
+    using Table = RelativeTable<S.heads, (S.keys > S.queries ? S.keys : S.queries)>;
+    const Table* table = nullptr;  // required
     LADON_CALLER_MEMBER
   };
 
   template <Shape S>
-  static constexpr BoundRelative<Table<S>> bind_to(const Placement& placement, const Data<S>& data) noexcept {
+  static constexpr BoundRelative<typename Data<S>::Table> bind_to(const Placement& placement,
+                                                                  const Data<S>& data) noexcept {
     LADON_EXPECTS(data.table != nullptr, "ladon: mask::Relative needs a table: options.mask.table",
                   detail::caller_of(data));
     constexpr std::ptrdiff_t longer = S.keys > S.queries ? S.keys : S.queries;
