@@ -39,6 +39,12 @@ struct EachPack : Dot {
   }
 };
 
+// The defaults of the other dots.
+struct OneRowDot {
+  static constexpr std::size_t rows = 1;
+  static constexpr bool hides_count = false;
+};
+
 // How many steps an iteration of a tile's loop has.
 template <class Dot, std::size_t Packs>
 inline constexpr std::size_t steps_together = [] {
@@ -49,11 +55,10 @@ inline constexpr std::size_t steps_together = [] {
 // Several tuples at a time. One load reads the weights of a row, and each instruction multiplies by one lane of them
 // (SDOT, SMLAL, BFDOT).
 template <class Dot, std::size_t Lanes>
-struct ByLane {
+struct ByLane : OneRowDot {
   using Rest = EachPack<Dot, Lanes>;
   using Sums = typename Dot::Sums;
-  static constexpr std::size_t rows = 1, steps = Dot::steps, features = Dot::tuple_size * steps;
-  static constexpr bool hides_count = false;
+  static constexpr std::size_t steps = Dot::steps, features = Dot::tuple_size * steps;
   struct Features {
     typename Dot::Features step[steps];
   };
@@ -94,13 +99,14 @@ struct ByMatrix {
     LADON_UNROLLED_FOR(i, 2 * Packs) {
       const Element* const from = panel + Dot::tuple_size * (i / Packs * 2 * Width + i % Packs * Lanes);
       auto& tokens = x[i % Packs].tokens[i / Packs];
-      Dot::load_matrices(from, from + Dot::tuple_size * Width, tokens[0], tokens[1]);
+      tokens[0] = Dot::load(from), tokens[1] = Dot::load(from + Dot::tuple_size * Width);
+      Dot::interleave_words(tokens[0], tokens[1]);
     }
   }
   template <class Matrix>
   static LADON_INLINE Weights weights(Matrix w) noexcept {
-    Weights result;
-    Dot::load_rows(w.data, w.rows_from(1).data, result.tuples[0], result.tuples[1]);
+    Weights result{{Dot::load_weights(w.data), Dot::load_weights(w.rows_from(1).data)}};
+    Dot::interleave_halves(result.tuples[0], result.tuples[1]);
     return result;
   }
   // Adds the first two tuples if `half` is 0, otherwise the other two.
@@ -121,12 +127,11 @@ struct ByMatrix {
 // Lane i * Steps + j of a sum belongs to token i, and adds the steps j, j + Steps, j + 2 Steps and so on. The partial
 // sums of a token are added at the end. Panels of floats, and of pairs of bfloat16 numbers:
 template <class Wide, std::size_t Steps, std::size_t StepFeatures>
-struct FoldedFloats {
+struct FoldedFloats : OneRowDot {
   using Fold = vec::Fold<Wide, Steps>;
   using Sums = Wide;
   using Features = Wide;
-  static constexpr std::size_t rows = 1, tuple_size = StepFeatures, features = Steps * StepFeatures;
-  static constexpr bool hides_count = false;
+  static constexpr std::size_t tuple_size = StepFeatures, features = Steps * StepFeatures;
   static LADON_INLINE Sums zero() noexcept { return Wide::broadcast(0.0f); }
   template <std::size_t Width, std::size_t First, class Element, std::size_t Packs>
   static LADON_INLINE void load(const Element* panel, Features (&x)[Packs]) noexcept {
@@ -147,12 +152,11 @@ struct FoldedFloats {
 
 // Folded panels of quantised features. Integer sums are exact, so folding does not change the result.
 template <class Element, class Wide>
-struct FoldedTuples {
+struct FoldedTuples : OneRowDot {
   using Dot = vec::TupleDot<Element, Wide>;
   using Sums = typename Dot::Sums;
   using Features = Wide;
-  static constexpr std::size_t rows = 1, tuple_size = Dot::tuple_size, features = 2 * tuple_size;
-  static constexpr bool hides_count = false;
+  static constexpr std::size_t tuple_size = Dot::tuple_size, features = 2 * tuple_size;
   static LADON_INLINE Sums zero() noexcept { return Sums::zero(); }
   template <std::size_t Width, std::size_t First, std::size_t Packs>
   static LADON_INLINE void load(const Element* panel, Features (&x)[Packs]) noexcept {
@@ -175,8 +179,8 @@ struct FoldedTuples {
 // of the lanes is skipped. Six encoder layers of MiniLM with 11 tokens take 0.84 times as long as with 16 lanes (Zen
 // 4).
 template <class Element, class Wide, class Half>
-struct ThreeQuarters {
-  using Dot = vec::TupleDot<Element, Wide>;
+struct ThreeQuarters : FoldedTuples<Element, Wide> {
+  using typename FoldedTuples<Element, Wide>::Dot;
   struct Sums {
     typename Dot::Sums first;
     vec::IntegerSums<Half> rest;
@@ -185,16 +189,10 @@ struct ThreeQuarters {
     Wide first;
     Half rest;
   };
-  static constexpr std::size_t rows = 1, tuple_size = Dot::tuple_size, features = 2 * tuple_size;
-  static constexpr bool hides_count = false;
   static LADON_INLINE Sums zero() noexcept { return {Dot::Sums::zero(), vec::IntegerSums<Half>::zero()}; }
   template <std::size_t Width, std::size_t First>
   static LADON_INLINE void load(const Element* panel, Features (&x)[1]) noexcept {
     vec::Fold<Wide, 2>::load_three_quarters(panel, x[0].first, x[0].rest);
-  }
-  template <class Matrix>
-  static LADON_INLINE std::int64_t weights(Matrix w) noexcept {
-    return vec::load_two_tuples<tuple_size>(w.data);
   }
   static LADON_INLINE void add(Sums& sum, const Features& x, std::int64_t weights) noexcept {
     Dot::add_three_quarters(sum.first, sum.rest, x.first, x.rest, weights);
@@ -224,23 +222,15 @@ template <class Simd, PanelLayout T, class Element>
 inline constexpr bool folds_int8 = [] {
   if constexpr ((T.packs == 1 || T.packs == 3) && 2 * T.lanes <= Simd::lanes) {
     using Wide = typename Simd::template Pack<2 * T.lanes>;
-    using Dot = vec::TupleDot<Element, Wide>;
-    if constexpr (vec::Fold<Wide, 2>::exists)
-      return requires(typename Dot::Sums sum, Wide x) { Dot::add_folded(sum, x, 0); };
+    return vec::Fold<Wide, 2>::exists && requires { requires vec::TupleDot<Element, Wide>::folds; };
   }
   return false;
 }();
 template <class Simd, PanelLayout T, class Element>
 inline constexpr bool takes_three_quarters = [] {
   using Wide = typename Simd::template Pack<T.lanes>;
-  if constexpr (T.packs == 1 && T.lanes == 16 && T.used_lanes <= 12 && vec::Fold<Wide, 2>::exists) {
-    using Dot = vec::TupleDot<Element, Wide>;
-    using Rest = typename Simd::template Pack<T.lanes / 2>;
-    return requires(typename Dot::Sums sum, vec::IntegerSums<Rest> other_sum, Wide x, Rest others) {
-      Dot::add_three_quarters(sum, other_sum, x, others, 0);  // the address of a function does not test its constraint
-    };
-  }
-  return false;
+  return T.packs == 1 && T.lanes == 16 && T.used_lanes <= 12 && vec::Fold<Wide, 2>::exists &&
+         requires { requires vec::TupleDot<Element, Wide>::folds && vec::TupleDot<Element, Wide>::tuple_size == 4; };
 }();
 
 template <class Dot, std::size_t Lanes, std::size_t R>

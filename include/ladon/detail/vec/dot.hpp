@@ -133,12 +133,12 @@ LADON_INLINE std::int64_t load_two_tuples(const Weight* weight) noexcept {
 }
 
 // int8 weights, for plain arrays. The others give equal results, but may store a tuple in another order, and have more:
-//     add_folded(sum, x, weights)               two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1 hold token i
+//     add_folded(sum, x, weights)               two steps for lanes / 2 tokens: lanes 2 i and 2 i + 1 hold token i,
+//                                               if `folds` is true
 //     add_by_lane<Step>(sum, features, weights) a step whose weights are lane `Step` of a register of `steps` tuples
 //     add_matrix(sum, features, weights)        two steps of two tokens and two rows
 //
 // For add_matrix, exchange_halves makes the sums of two rows the sums of tokens 0 and 1, and of tokens 2 and 3.
-// load_matrices and load_rows load its operands.
 template <class Element, class Pack>
 struct TupleDot {
   static constexpr std::size_t tuple_size = tuple_features<Element>, features = tuple_size;

@@ -8,21 +8,6 @@
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// `first` becomes the lower half of each register, and `second` the upper half.
-template <class Register>
-LADON_INLINE void interleave_halves(Register& first, Register& second) noexcept {
-  const auto a = ladon::bit_cast<int64x2_t>(first), b = ladon::bit_cast<int64x2_t>(second);
-  first = ladon::bit_cast<Register>(vzip1q_s64(a, b));
-  second = ladon::bit_cast<Register>(vzip2q_s64(a, b));
-}
-// `first` becomes lanes 0 and 1 of each register, in turn, and `second` lanes 2 and 3.
-template <class Register>
-LADON_INLINE void interleave_words(Register& first, Register& second) noexcept {
-  const auto a = ladon::bit_cast<int32x4_t>(first), b = ladon::bit_cast<int32x4_t>(second);
-  first = ladon::bit_cast<Register>(vzip1q_s32(a, b));
-  second = ladon::bit_cast<Register>(vzip2q_s32(a, b));
-}
-
 template <>
 struct IntegerSums<XsimdPack<4>> {
   using Pack = XsimdPack<4>;
@@ -37,16 +22,33 @@ struct IntegerSums<XsimdPack<4>> {
   LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(vcvtq_f32_s32(sum)); }
 };
 
+template <std::size_t TupleSize, class SumsType, class Register>
+struct Arm64Dot {
+  static constexpr std::size_t tuple_size = TupleSize, features = TupleSize, steps = 4;
+  using Pack = XsimdPack<4>;
+  using Sums = SumsType;
+  using Features = Register;
+  using Weights = Register;
+
+  // `first` becomes the lower half of each register, and `second` the upper half.
+  template <class Halves>
+  static LADON_INLINE void interleave_halves(Halves& first, Halves& second) noexcept {
+    const auto a = ladon::bit_cast<int64x2_t>(first), b = ladon::bit_cast<int64x2_t>(second);
+    first = ladon::bit_cast<Halves>(vzip1q_s64(a, b));
+    second = ladon::bit_cast<Halves>(vzip2q_s64(a, b));
+  }
+  // `first` becomes lanes 0 and 1 of each register, in turn, and `second` lanes 2 and 3.
+  static LADON_INLINE void interleave_words(Register& first, Register& second) noexcept {
+    const auto a = ladon::bit_cast<int32x4_t>(first), b = ladon::bit_cast<int32x4_t>(second);
+    first = ladon::bit_cast<Register>(vzip1q_s32(a, b));
+    second = ladon::bit_cast<Register>(vzip2q_s32(a, b));
+  }
+};
+
 #if LADON_ARM_DOT
 // SDOT multiplies four signed features by four signed weights. USDOT differs only in its unsigned features.
 template <>
-struct TupleDot<std::int8_t, XsimdPack<4>> {
-  static constexpr std::size_t tuple_size = 4, features = 4, steps = 4;
-  using Pack = XsimdPack<4>;
-  using Sums = IntegerSums<Pack>;
-  using Features = int8x16_t;
-  using Weights = int8x16_t;
-
+struct TupleDot<std::int8_t, XsimdPack<4>> : Arm64Dot<4, IntegerSums<XsimdPack<4>>, int8x16_t> {
   static LADON_INLINE Features load(const std::int8_t* panel) noexcept { return vld1q_s8(panel); }
   static LADON_INLINE Weights load_weights(const std::int8_t* weight) noexcept { return vld1q_s8(weight); }
   template <std::size_t Step>
@@ -56,16 +58,6 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
 #if LADON_ARM_I8MM
   static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
     interleave_halves(first.sum, second.sum);
-  }
-  static LADON_INLINE void load_matrices(const std::int8_t* panel, const std::int8_t* next_step, Features& first,
-                                         Features& second) noexcept {
-    first = load(panel), second = load(next_step);
-    interleave_words(first, second);
-  }
-  static LADON_INLINE void load_rows(const std::int8_t* row, const std::int8_t* next_row, Weights& first,
-                                     Weights& second) noexcept {
-    first = load_weights(row), second = load_weights(next_row);
-    interleave_halves(first, second);
   }
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {
     // volatile: with the intrinsic, g++ 12 loads the weights of all rows before the first SMMLA, and spills sums.
@@ -98,13 +90,7 @@ struct TupleDot<std::int8_t, XsimdPack<4>> {
 
 // SMLAL multiplies one feature of four tokens by a weight, so a tuple is stored as [tuple_size][lanes].
 template <>
-struct TupleDot<std::int16_t, XsimdPack<4>> {
-  static constexpr std::size_t tuple_size = 2, features = 2, steps = 4;
-  using Pack = XsimdPack<4>;
-  using Sums = IntegerSums<Pack>;
-  using Features = int16x8_t;
-  using Weights = int16x8_t;
-
+struct TupleDot<std::int16_t, XsimdPack<4>> : Arm64Dot<2, IntegerSums<XsimdPack<4>>, int16x8_t> {
   static LADON_INLINE Features load(const std::int16_t* panel) noexcept { return vld1q_s16(panel); }
   static LADON_INLINE Weights load_weights(const std::int8_t* weight) noexcept { return vmovl_s8(vld1_s8(weight)); }
   template <std::size_t Step>
@@ -133,13 +119,8 @@ struct TupleDot<std::int16_t, XsimdPack<4>> {
 // One load reads the weights of four steps. Tiles with an even number of rows use BFMMLA, which rounds like two BFDOT.
 // Tiles with an odd number of rows use BFDOT.
 template <>
-struct TupleDot<BFloat16, XsimdPack<4>> {
-  static constexpr std::size_t tuple_size = 2, features = 2, steps = 4;
-  using Pack = XsimdPack<4>;
-  using Sums = Pack;
+struct TupleDot<BFloat16, XsimdPack<4>> : Arm64Dot<2, XsimdPack<4>, bfloat16x8_t> {
   using Row = bfloat16x8_t;
-  using Features = Row;
-  using Weights = Row;
 
   static LADON_INLINE Row load_row(const BFloat16* from) noexcept {
     return vreinterpretq_bf16_u16(vld1q_u16(reinterpret_cast<const std::uint16_t*>(from)));
@@ -164,16 +145,6 @@ struct TupleDot<BFloat16, XsimdPack<4>> {
   }
   static LADON_INLINE void exchange_halves(Sums& first, Sums& second) noexcept {
     interleave_halves(first.batch.data, second.batch.data);
-  }
-  static LADON_INLINE void load_matrices(const BFloat16* panel, const BFloat16* next_step, Features& first,
-                                         Features& second) noexcept {
-    first = load_row(panel), second = load_row(next_step);
-    interleave_words(first, second);
-  }
-  static LADON_INLINE void load_rows(const BFloat16* row, const BFloat16* next_row, Weights& first,
-                                     Weights& second) noexcept {
-    first = load_row(row), second = load_row(next_row);
-    interleave_halves(first, second);
   }
   // volatile, as in add_matrix.
   static LADON_INLINE void add_matrix(Sums& sum, Features x, Weights weights) noexcept {

@@ -120,17 +120,13 @@ struct IntegerSums<XsimdPack<Lanes>> {
 
   // Returns `start` plus the sums of lanes 2 i and 2 i + 1, which belong to token i.
   LADON_INLINE IntegerSums<XsimdPack<Lanes / 2>> add_steps(
-      const IntegerSums<XsimdPack<Lanes / 2>>& start) const noexcept
-    requires(Lanes > 4)
-  {
+      const IntegerSums<XsimdPack<Lanes / 2>>& start) const noexcept {
     return {X86Integers<Lanes / 2>::add(start.sum, Integers::add_neighbours(sum))};
   }
 #if defined(__AVX512BW__)
   // Returns *this plus `first`.add_steps in the lower half of the lanes, and `rest`.add_steps in the third quarter.
   LADON_INLINE IntegerSums plus_three_quarters(const IntegerSums& first,
-                                               const IntegerSums<XsimdPack<8>>& rest) const noexcept
-    requires(Lanes == 16)
-  {
+                                               const IntegerSums<XsimdPack<8>>& rest) const noexcept {
     const __m256i low = Integers::add_neighbours(first.sum);
     const __m256i high = _mm256_zextsi128_si256(X86Integers<8>::add_neighbours(rest.sum));
     return {Integers::add(sum, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1))};
@@ -204,16 +200,13 @@ struct TupleDot<Element, XsimdPack<Lanes>> {
     }
   }
 #if defined(__AVX512BW__)
-  static LADON_INLINE void add_folded(Sums& sum, const Pack& x, std::int64_t weights) noexcept
-    requires(Lanes == 16 || (Lanes == 8 && !pairs))
-  {
+  static constexpr bool folds = Lanes == 16 || (Lanes == 8 && !pairs);
+  static LADON_INLINE void add_folded(Sums& sum, const Pack& x, std::int64_t weights) noexcept {
     add(sum, Integers::bits(x.batch), Integers::broadcast(weights));
   }
   // Like add_folded, for 8 tokens in `x` and 4 tokens in `others`, with one broadcast.
   static LADON_INLINE void add_three_quarters(Sums& sum, IntegerSums<XsimdPack<8>>& other_sum, const Pack& x,
-                                              const XsimdPack<8>& others, std::int64_t weights) noexcept
-    requires(Lanes == 16 && !pairs)
-  {
+                                              const XsimdPack<8>& others, std::int64_t weights) noexcept {
     const auto broadcast = Integers::broadcast(weights);
     add(sum, Integers::bits(x.batch), broadcast);
     other_sum.sum = add_dot(other_sum.sum, X86Integers<8>::bits(others.batch), _mm512_castsi512_si256(broadcast));

@@ -66,9 +66,7 @@ struct Fold<XsimdPack<N>, Steps> {
   }
 
   // Loads the first N / 2 and the next N / 4 tokens of two rows.
-  static LADON_INLINE void load_three_quarters(const void* from, Pack& first, XsimdPack<tokens>& rest) noexcept
-    requires(N == 16 && Steps == 2)
-  {
+  static LADON_INLINE void load_three_quarters(const void* from, Pack& first, XsimdPack<tokens>& rest) noexcept {
     using Half = XsimdPack<tokens>;
     const float* const rows = static_cast<const float*>(from);
     first = interleave_halves<0, 0>(Pack::load(rows), Pack::load(rows + N));
