@@ -21,6 +21,8 @@ usage() {
                                bundlers, in Chromium, and in Node for 64-bit Arm (QEMU)
 ./dev test --release           make the files of a release twice and compare them, and test the Conan recipe. After
                                --package, this compiles nothing
+./dev families FOLDER...       compare models of transformer families with recorded hidden states (tests/families/README.md);
+                               --docs also writes docs/families.md
 ./dev fuzz [TARGET] [SECONDS]  run all fuzzers, or only TARGET, for 20 or SECONDS seconds each (clang++ and libFuzzer)
 ./dev bench [ARGS...]          share of the FMA peak; --precision int8: with int8 weights, relative to the float32 and
                                int8 peaks; --json FILE writes the figures, --rounds N (31),

@@ -26,8 +26,7 @@
 
 namespace ladon_test {
 
-// in_blocks: kv_heads blocks; values_first: two blocks, with the values before the keys (Model::projection_blocks).
-enum class WeightLayout { in_proj, separate, in_out, per_head, in_proj_in_out, in_blocks, values_first };
+enum class WeightLayout { in_proj, separate, in_out, per_head };
 
 // The parameters that can differ between calls of one subject: lengths, offsets and epsilon.
 struct Lengths {
