@@ -83,9 +83,9 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
   const std::size_t first_key = Form::first_key(range.begin);
   Tile tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
   std::size_t base = range.begin;
-  if constexpr (Tile::template has_panels_loop<key_width, query_width>) {
+  if constexpr (requires { tile.template accumulate_panels<panel_stride, key_width, query_width>(0, values, p); }) {
     if (!std::is_constant_evaluated()) {
-      base += tile.template accumulate_panels<panel_stride, key_width>(
+      base += tile.template accumulate_panels<panel_stride, key_width, query_width>(
           range.end - range.begin, values + (base - first_key) * Form::value_width, p);
     }
   }

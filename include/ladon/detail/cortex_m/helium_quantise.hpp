@@ -45,22 +45,6 @@ struct FeatureRange {
     high = vmaxq_s32(high, bits);
     low = vmaxq_u32(low, vreinterpretq_u32_s32(bits));
   }
-  // Adds `eights` blocks of eight features of four tokens. Precondition: eights > 0. A block takes 26 instructions (g++
-  // 12: 33, because it stores the range in each iteration).
-  template <std::size_t Width>
-  LADON_INLINE void add_eights(const float* features, std::size_t eights) noexcept {
-    asm("dls lr, %[eights]\n"
-        "1:\n\t"
-        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7\n\t"
-        "vldrw.u32 q0, [%[features], #\\i * %c[bytes]]\n\tvmax.s32 %q[high], %q[high], q0\n\t"
-        "vmax.u32 %q[low], %q[low], q0\n\t"
-        ".endr\n\t"
-        "add %[features], #8 * %c[bytes]\n\t"
-        "le lr, 1b"
-        : [high] "+w"(high), [low] "+w"(low), [features] "+r"(features)
-        : [eights] "r"(eights), [bytes] "i"(sizeof(float) * Width)
-        : "q0", "lr", "memory");
-  }
 };
 
 // For four tokens: 1 / scale; and z, in both halves of the word.
@@ -140,9 +124,8 @@ LADON_NOINLINE void quantise_rest(const float* panel, const Quantisation& how, s
 template <std::size_t Features, std::size_t Width, int FeatureBits>
 LADON_INLINE void quantise_pack(const float* panel, std::uint8_t* to, float* parameters) noexcept {
   FeatureRange range;
-  constexpr std::size_t eights = Features / 8;
-  if constexpr (eights > 0) range.add_eights<Width>(panel, eights);
-  for (std::size_t i = 8 * eights; i < Features; ++i) range.add(load_integers(panel + i * Width));
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < Features; ++i) range.add(load_integers(panel + i * Width));
   Quantisation how;
   quantisation_of<FeatureBits>(range, parameters, parameters + Width, how);
   constexpr std::size_t whole = Features / 16 * 16;

@@ -194,25 +194,16 @@ struct MicroKernel {
     }
   }
 
-  template <std::size_t KeyWidth, std::size_t Width>
-  static constexpr bool has_panels_loop =
 #if defined(LADON_TILE_PANELS)
-      KeyWidth == 4 && assembly::has_loop<Sums, Rows, Packs, KeyWidth, 1, Width>;
-#else
-      false;
-#endif
   // Like `accumulate`, but reads the weights from panels of KeyWidth columns, PanelStride floats apart. Returns the
   // number of computed steps, a multiple of KeyWidth.
-  template <std::size_t PanelStride, std::size_t KeyWidth>
-  LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
-                                             [[maybe_unused]] const float* panel) noexcept {
-#if defined(LADON_TILE_PANELS)
+  template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
+    requires(KeyWidth == 4 && assembly::has_loop<Sums, Rows, Packs, KeyWidth, 1, Width>)
+  LADON_INLINE std::size_t accumulate_panels(std::size_t inner, const float* a, const float* panel) noexcept {
     if (inner >= KeyWidth) assembly::accumulate<KeyWidth, 1, PanelStride>(sum, inner / KeyWidth, a, panel);
     return inner / KeyWidth * KeyWidth;
-#else
-    return 0;
-#endif
   }
+#endif
 
   // Calls finish(row, pack, sum) for each sum.
   template <class Finish>

@@ -52,60 +52,45 @@ struct WeightsInPlace {
   }
 };
 
-// bfloat16 weights as floats, on targets that do not multiply bfloat16 numbers. The results are bit-identical to those
-// of float32 weights with equal values. Rows of at most widened_features features are converted once for all panels,
-// longer rows in pieces, again for each panel. The floats take at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a
-// microcontroller.
-template <class Wide, std::size_t Rows, std::size_t Inner, class Matrix>
-struct WidenedRows {
-  static constexpr std::size_t features =
-      Inner < target::Current::widened_features ? Inner : target::Current::widened_features;
+// The weights as numbers of the type To: bfloat16 weights as floats, on targets that do not multiply bfloat16 numbers,
+// or int8 weights in 16 bits. The results are bit-identical to those of weights that have this type. Rows of at most
+// `features` features are converted once for all panels, longer rows in pieces, again for each panel. The numbers take
+// at most 132 KB (16 rows, 64-bit Arm), or 2 KB on a microcontroller.
+template <class To, class Wide, std::size_t Rows, std::size_t Inner, class Matrix>
+struct ConvertedRows {
+  static constexpr std::size_t most = target::Current::widened_features * sizeof(float) / sizeof(To);
+  static constexpr std::size_t whole_tuples = std::is_same_v<To, float> ? Inner : (Inner + 1) / 2 * 2;
+  static constexpr std::size_t features = whole_tuples < most ? whole_tuples : most;
   // Rows that are a multiple of aliasing_bytes apart would compete for one set of the L1 cache.
-  static constexpr std::size_t stride =
-      features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line_words : features;
+  static constexpr bool aliases = features * sizeof(To) % target::Current::aliasing_bytes == 0;
+  static constexpr std::size_t stride = aliases ? features + cache_line_words : features;
   Matrix from;
-  alignas(64) float weight[Rows * stride];
+  alignas(64) To weight[Rows * stride];
 
-  LADON_INLINE constexpr explicit WidenedRows(Matrix rows) noexcept : from(rows) {}
+  LADON_INLINE constexpr explicit ConvertedRows(Matrix rows) noexcept : from(rows) {}
 
   constexpr void convert(std::size_t first, std::size_t count) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
-      const BFloat16* const row = from.rows_from(r).columns_from(first).data;
-      float* const to = weight + r * stride;
-      const std::size_t rest = count % Wide::lanes, end = count - rest;
-      for (std::size_t i = 0; i < end; i += Wide::lanes) vec::load_as_float<Wide>(row + i).store(to + i);
-      if (rest > 0) vec::load_partial_as_float<Wide>(row + end, rest).store_partial(to + end, rest);
-    }
-  }
-  template <class P, class Tile>
-  LADON_INLINE constexpr void multiply(Tile& tile, const float* panel, TileReads reads) noexcept {
-    for (std::size_t k = 0; k < Inner; k += features) {
-      const std::size_t count = Inner - k < features ? Inner - k : features;
-      if (features < Inner || reads.first_panel) convert(k, count);
-      tile.template accumulate<P::width>(count, WeightMatrix<float, stride, 1>{weight}, panel + k * P::width);
-    }
-  }
-};
-
-// int8 weights in 16 bits, converted once for all panels: 2 * Rows * Inner bytes. Longer rows are not converted, to
-// limit the stack.
-inline constexpr std::size_t most_features_in_16_bits = 2 * target::Current::widened_features;
-template <std::size_t Rows, std::size_t Inner, class Matrix>
-struct WeightsIn16Bits {
-  static constexpr std::size_t features = (Inner + 1) / 2 * 2;
-  alignas(64) std::int16_t weight[Rows * features];
-
-  explicit WeightsIn16Bits(Matrix rows) noexcept {
-    for (std::size_t r = 0; r < Rows; ++r) {
-      for (std::size_t i = 0; i < Inner; ++i) {
-        weight[r * features + i] = std::int16_t{*rows.rows_from(r).columns_from(i).data};
+      const auto* const row = from.rows_from(r).columns_from(first).data;
+      To* const to = weight + r * stride;
+      if constexpr (std::is_same_v<To, float>) {
+        const std::size_t rest = count % Wide::lanes, end = count - rest;
+        for (std::size_t i = 0; i < end; i += Wide::lanes) vec::load_as_float<Wide>(row + i).store(to + i);
+        if (rest > 0) vec::load_partial_as_float<Wide>(row + end, rest).store_partial(to + end, rest);
+      } else {
+        for (std::size_t i = 0; i < count; ++i) to[i] = To{row[i]};
+        if (count % 2 != 0) to[count] = 0;
       }
-      if constexpr (features > Inner) weight[r * features + Inner] = 0;
     }
   }
   template <class P, class Tile, class Element>
-  LADON_INLINE void multiply(Tile& tile, const Element* panel, TileReads) const noexcept {
-    tile.template accumulate<P::width>(features, WeightMatrix<std::int16_t, features, 1>{weight}, panel);
+  LADON_INLINE constexpr void multiply(Tile& tile, const Element* panel, TileReads reads) noexcept {
+    for (std::size_t k = 0; k < Inner; k += features) {
+      const std::size_t count = Inner - k < features ? Inner - k : features;
+      if (features < Inner || reads.first_panel) convert(k, count);
+      const std::size_t steps = std::is_same_v<To, float> ? count : (count + 1) / 2 * 2;
+      tile.template accumulate<P::width>(steps, WeightMatrix<To, stride, 1>{weight}, panel + k * P::width);
+    }
   }
 };
 
@@ -113,11 +98,12 @@ struct WeightsIn16Bits {
 template <class P, std::size_t R, class In, class Matrix>
 LADON_INLINE constexpr auto weights_of_tile(Matrix rows) noexcept {
   using Simd = typename P::Simd;
-  if constexpr (is_quantised<In> && Simd::widens_int8 && P::inner <= most_features_in_16_bits) {
-    return WeightsIn16Bits<R, P::inner, Matrix>(rows);
+  if constexpr (is_quantised<In> && Simd::widens_int8) {
+    return ConvertedRows<std::int16_t, typename P::Pack, R, P::inner, Matrix>(rows);
   } else if constexpr (std::is_same_v<typename Matrix::Element, BFloat16> && std::is_same_v<In, PanelsView>) {
     constexpr bool folded = folded_steps<Simd, P::layout, P::inner, Matrix, In> > 1;
-    return WidenedRows<typename Simd::template Pack<folded ? Simd::lanes : P::layout.lanes>, R, P::inner, Matrix>(rows);
+    using Wide = typename Simd::template Pack<folded ? Simd::lanes : P::layout.lanes>;
+    return ConvertedRows<float, Wide, R, P::inner, Matrix>(rows);
   } else {
     return WeightsInPlace<Matrix>{rows};
   }
