@@ -39,7 +39,9 @@
 #                      or no rotary embedding. With ROTARY, options->rotary has a table for each kind
 #   KIND_OF_LAYER <n>...    the number of each layer's kind, beginning again after the last number; by default, 0 1 ...
 # The weights
-#   LAYOUT in_proj|separate_qkv|per_head|in_out
+#   LAYOUT in_proj|separate_qkv|per_head|in_out|in_proj_in_out
+#   PROJECTION_BLOCKS <n>, VALUES_BEFORE_KEYS    in_proj has n blocks of as many heads. A block has the rows of its
+#                      queries, its keys and its values; with VALUES_BEFORE_KEYS, of its queries, its values and its keys
 #   BIAS all|projections|output|none  the projections of the attention that have biases. `projections` stands for the
 #                      projections of queries, keys and values. FEED_FORWARD_BIAS is for the feed-forward network
 #   PRECISION float32|bfloat16|int8   the type of the weights of linear maps. bfloat16 and int8 need LAYOUT in_proj or

@@ -6,6 +6,7 @@
 
 #include "attention_check.hpp"
 #include "attention_subject.hpp"
+#include "cached_check.hpp"
 #include "random.hpp"
 
 namespace ladon_test {
@@ -31,9 +32,11 @@ Subject subject_of() {
 template <ladon::Shape Shape, class Mask>
 void check_layouts() {
   const Subject packed = subject_of<Shape, Mask, ladon::layout::InProj>();
-  const Subject others[] = {subject_of<Shape, Mask, ladon::layout::SeparateQKV>(),
-                            subject_of<Shape, Mask, ladon::layout::PerHead>(),
-                            subject_of<Shape, Mask, ladon::layout::InOut>()};
+  std::vector<Subject> others{
+      subject_of<Shape, Mask, ladon::layout::SeparateQKV>(), subject_of<Shape, Mask, ladon::layout::PerHead>(),
+      subject_of<Shape, Mask, ladon::layout::InOut>(), subject_of<Shape, Mask, ladon::layout::InProjInOut>(),
+      subject_of<Shape, Mask, InBlocks<Shape.complete().kv_heads>>()};
+  if constexpr (Shape.kv_heads == 2) others.push_back(subject_of<Shape, Mask, ValuesFirst>());
   for (const Variation& variation : variations(packed)) {
     INFO(to_string(packed, variation));
     const bool cross = packed.shape.queries != packed.shape.keys;
@@ -83,6 +86,20 @@ TEST_CASE("layouts agree to the last bit: no mask, whole panels") {
 TEST_CASE("layouts agree to the last bit: causal, tails, grouped heads, values of another width") {
   check_layouts<S{.queries = 29, .model = 13, .heads = 4, .kv_heads = 2, .head_width = 5, .value_width = 7},
                 ladon::mask::Causal>();
+}
+
+TEST_CASE("in_proj in blocks: int8 and bfloat16 weights, and a text that grows by single tokens") {
+  constexpr S shape{.queries = 18, .model = 48, .heads = 6, .kv_heads = 2};
+  check_self(self_subject<shape, ladon::mask::Causal, ladon::layout::Int8<ValuesFirst>>());
+#if !LADON_DETERMINISTIC
+  check_self(self_subject<shape, ladon::mask::Causal, ladon::layout::BFloat16<InBlocks<2>>>());
+#endif
+  check_cached(
+      cached_subject<shape, ladon::mask::Causal, ladon::score::Scaled, ladon::position::Unrotated, InBlocks<2>>(),
+      {{{5, 1, 1, 11}}, {std::vector<std::size_t>(9, 1)}});
+  check_cached(cached_subject<shape, ladon::mask::Causal, ladon::score::Scaled, ladon::position::Unrotated,
+                              ladon::layout::InProjInOut>(),
+               {{{5, 1, 1, 11}}});
 }
 #endif
 

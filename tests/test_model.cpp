@@ -35,6 +35,10 @@ static_assert(std::is_same_v<ladon::PositionOf<Model{.position = {ladon::Pairing
 
 static_assert(std::is_same_v<ladon::LayoutOf<Model{}>::Type, layout::InProj>);
 static_assert(std::is_same_v<ladon::LayoutOf<Model{.layout = ladon::LayoutKind::in_out}>::Type, layout::InOut>);
+static_assert(
+    std::is_same_v<ladon::LayoutOf<Model{.layout = ladon::LayoutKind::in_proj_in_out}>::Type, layout::InProjInOut>);
+static_assert(std::is_same_v<ladon::LayoutOf<Model{.projection_blocks = 2, .values_before_keys = true}>::Type,
+                             layout::Layout<layout::PackedProjections<ladon::Order::out_in, 2, true>>>);
 static_assert(std::is_same_v<ladon::LayoutOf<Model{.output_bias = ladon::Bias::without}>::Type,
                              layout::WithoutOutputBias<layout::InProj>>);
 static_assert(

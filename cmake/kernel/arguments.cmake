@@ -64,12 +64,15 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(LAYER_KINDS "unrotated|0|<n>..." LAYERS)
   ladon_kernel_arguments(KIND_OF_LAYER "0|<n>..." LAYER_KINDS)
   # The weights.
-  ladon_kernel_arguments(LAYOUT "in_proj|separate_qkv|per_head|in_out" "PROJECTIONS with" "%0 = ladon::LayoutKind::%1")
+  ladon_kernel_arguments(LAYOUT "in_proj|separate_qkv|per_head|in_out|in_proj_in_out" "PROJECTIONS with"
+    "%0 = ladon::LayoutKind::%1")
+  ladon_kernel_arguments(PROJECTION_BLOCKS "<n>" "LAYOUT in_proj|in_proj_in_out" "%0 = %1")
+  ladon_kernel_arguments(VALUES_BEFORE_KEYS "" "LAYOUT in_proj|in_proj_in_out" "%0 = true")
   ladon_kernel_arguments(BIAS "all|projections|output|none" "PROJECTIONS with")
   ladon_kernel_arguments(PRECISION "float32|bfloat16|int8" "PROJECTIONS with" "%0 = ladon::PrecisionKind::%1")
   ladon_kernel_arguments(ROTATED "" "PRECISION int8" "precision = ladon::PrecisionKind::rotated_int8")
   ladon_kernel_arguments(ACTIVATION_BITS "8|7" "PRECISION int8" "%0 = %1")
-  ladon_kernel_arguments(WEIGHTS "<text>" "PROJECTIONS with;LAYOUT in_proj|separate_qkv")
+  ladon_kernel_arguments(WEIGHTS "<text>" "PROJECTIONS with;LAYOUT in_proj|separate_qkv|in_proj_in_out")
   ladon_kernel_arguments(PREFIX "<text>" WEIGHTS)
   # The code.
   ladon_kernel_arguments("DISPATCH;CHECKED" "" "")
@@ -213,6 +216,11 @@ function(ladon_kernel_check_shape)
     NOT HEAD_WIDTH_given AND rest)
   math(EXPR rest "${arg_HEADS} % ${arg_KV_HEADS}")
   ladon_kernel_refuse("KV_HEADS is ${arg_KV_HEADS} and HEADS ${arg_HEADS}; allowed: KV_HEADS that divide HEADS" rest)
+  if(PROJECTION_BLOCKS_given)
+    math(EXPR rest "${arg_HEADS} % ${arg_PROJECTION_BLOCKS} + ${arg_KV_HEADS} % ${arg_PROJECTION_BLOCKS}")
+    ladon_kernel_refuse("PROJECTION_BLOCKS is ${arg_PROJECTION_BLOCKS}; allowed: a number that divides HEADS and KV_HEADS"
+      rest)
+  endif()
   ladon_kernel_refuse("KEYS is ${arg_KEYS} and QUERIES ${arg_QUERIES}; they may differ with CONTEXT (keys from other \
 tokens), CACHE (KEYS is its capacity) or PROJECTIONS without (the caller gives the keys)" NOT arg_KEYS EQUAL arg_QUERIES
     AND NOT arg_CONTEXT AND NOT arg_CACHE AND NOT arg_PROJECTIONS MATCHES "^without$")
@@ -222,7 +230,7 @@ most KEYS queries" arg_CACHE AND NOT arg_CONTEXT AND arg_QUERIES GREATER arg_KEY
 if keys and values come from different tokens, CONTEXT CACHE"
     NOT arg_KEY_MODEL EQUAL arg_VALUE_MODEL AND NOT arg_CACHE)
   ladon_kernel_refuse("LAYOUT is ${arg_LAYOUT}; with PRECISION ${arg_PRECISION}, whose weights are (out, in), allowed: \
-in_proj, separate_qkv" arg_LAYOUT MATCHES "^(per_head|in_out)$" AND NOT arg_PRECISION MATCHES "^float32$")
+in_proj, separate_qkv" arg_LAYOUT MATCHES "^(per_head|in_out|in_proj_in_out)$" AND NOT arg_PRECISION MATCHES "^float32$")
   if(ROTARY_given)
     list(GET arg_ROTARY 1 width)
     list(GET arg_ROTARY 2 positions)

@@ -91,7 +91,7 @@ struct ShortList {
 };
 
 // The weights of attention in memory, and the precision of all linear maps (weights.hpp).
-enum class LayoutKind { in_proj, separate_qkv, per_head, in_out };
+enum class LayoutKind { in_proj, separate_qkv, per_head, in_out, in_proj_in_out };
 enum class PrecisionKind { float32, bfloat16, int8, rotated_int8 };
 
 struct Model {
@@ -123,6 +123,10 @@ struct Model {
   ScoreKind score{};
   PositionKind position{};
   LayoutKind layout = LayoutKind::in_proj;
+  // The blocks of in_proj, each with the rows of its queries, then its keys, then its values. GPT-NeoX and BLOOM:
+  // heads; Falcon 40B: kv_heads; CodeGen: 4 blocks, with values before keys.
+  std::size_t projection_blocks = 1;
+  bool values_before_keys = false;
   Bias projection_bias = Bias::with;  // biases of the query, key and value projections
   Bias output_bias = Bias::with;      // bias of attention's output projection
   PrecisionKind precision = PrecisionKind::float32;

@@ -135,7 +135,7 @@ struct Norm {
 };
 
 // A layout declares the tensors of the four projections of attention. `Tensors` has the tensors and their order in
-// memory. Its member template Weights has the tensors for a shape S, with these members:
+// memory. Its member template Weights<S, L> has, for a layout L, the tensors for a shape S, with these members:
 //     query(head), key(head), value(head), output()    the rows of a projection (detail/panel/rows.hpp)
 //     heads_adjacent    whether the rows of head h + 1 directly follow the rows of head h in memory
 namespace layout {
@@ -148,7 +148,9 @@ struct Layout {
   static constexpr Bias projections = Projections;  // biases of the query, key and value projections
   static constexpr Bias output = Output;            // bias of the output projection
   template <Shape S>
-  using Weights = typename Tensors::template Weights<S, Projections, Output, Precision>;
+  using Weights = typename Tensors::template Weights<S, Layout>;
+  template <Shape S>
+  using OutputLinear = Linear<S.model, S.concat_width(), order, Output, Precision>;
   // The same layout with other biases, or with another precision.
   template <Bias P, Bias O>
   using Biased = Layout<Tensors, P, O, Precision>;
@@ -156,42 +158,64 @@ struct Layout {
   using With = Layout<Tensors, Projections, Output, Q>;
 };
 
-// PyTorch's MultiheadAttention: in_proj [out][in] holds the rows of queries, keys and values, in this order.
-struct PackedInProj {
-  static constexpr Order order = Order::out_in;
-  template <Shape S, Bias Projections, Bias Output, class PrecisionGiven>
+// in_proj holds the rows of queries, keys and values. It has `Blocks` blocks of as many heads, one after another. In a
+// block, the rows of its queries come first, and then those of its keys and its values, or with ValuesFirst of its
+// values and its keys.
+template <Order O, std::size_t Blocks = 1, bool ValuesFirst = false>
+struct PackedProjections {
+  static constexpr Order order = O;
+  template <Shape S, class L>
   struct Weights {
     static_assert(S.key_model == S.model && S.value_model == S.model,
                   "ladon: one in_proj takes queries, keys and values from tokens of one width; take SeparateQKV");
-    static constexpr bool heads_adjacent = true;
-    using Precision = PrecisionGiven;
-    Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections, Precision> in_proj;
-    Linear<S.model, S.concat_width(), order, Output, Precision> out_proj;
+    static_assert(Blocks > 0 && S.heads % Blocks == 0 && S.kv_heads % Blocks == 0,
+                  "ladon: projection_blocks must divide heads and kv_heads");
+    static constexpr bool heads_adjacent = Blocks == 1;
+    static constexpr bool in_parts = Blocks == 1 && !ValuesFirst && O == Order::out_in;  // one PyTorch's in_proj
+    static constexpr std::size_t rows = S.query_rows() + S.key_rows() + S.value_rows();
+    using Precision = typename L::Precision;
+    Linear<rows, S.model, order, L::projections, Precision> in_proj;
+    typename L::template OutputLinear<S> out_proj;
 
-    constexpr auto query(std::size_t head) const noexcept { return in_proj.rows_from(head * S.head_width); }
+    constexpr auto query(std::size_t head) const noexcept { return rows_of<S.heads, S.head_width, 0>(head); }
     constexpr auto key(std::size_t head) const noexcept {
-      return in_proj.rows_from(S.query_rows() + head * S.head_width);
+      return rows_of<S.kv_heads, S.head_width, S.query_rows() + (ValuesFirst ? S.value_rows() : 0)>(head);
     }
     constexpr auto value(std::size_t head) const noexcept {
-      return in_proj.rows_from(S.query_rows() + S.key_rows() + head * S.value_width);
+      return rows_of<S.kv_heads, S.value_width, S.query_rows() + (ValuesFirst ? 0 : S.key_rows())>(head);
     }
     constexpr auto output() const noexcept { return out_proj.rows_from(0); }
+
+   private:
+    // Returns the rows of a head of one projection, which has `Heads` heads of `Width` rows, and before them `Before`
+    // rows of other projections.
+    template <std::size_t Heads, std::size_t Width, std::size_t Before>
+    constexpr auto rows_of(std::size_t head) const noexcept {
+      constexpr std::size_t of_block = Heads / Blocks;
+      const std::size_t block = Blocks == 1 ? 0 : head / of_block;
+      return in_proj.rows_from(block * (rows / Blocks) + Before / Blocks + (head - block * of_block) * Width);
+    }
   };
 };
+using PackedInProj = PackedProjections<Order::out_in>;
+
+// PyTorch's MultiheadAttention.
 using InProj = Layout<PackedInProj>;
+// GPT-2's Conv1D: (in, out).
+using InProjInOut = Layout<PackedProjections<Order::in_out>>;
 
 // One tensor for each projection, with the rows of all heads.
 template <Order O>
 struct PerProjection {
   static constexpr Order order = O;
-  template <Shape S, Bias Projections, Bias Output, class PrecisionGiven>
+  template <Shape S, class L>
   struct Weights {
     static constexpr bool heads_adjacent = true;
-    using Precision = PrecisionGiven;
-    Linear<S.query_rows(), S.model, O, Projections, Precision> query_proj;
-    Linear<S.key_rows(), S.key_model, O, Projections, Precision> key_proj;
-    Linear<S.value_rows(), S.value_model, O, Projections, Precision> value_proj;
-    Linear<S.model, S.concat_width(), O, Output, Precision> out_proj;
+    using Precision = typename L::Precision;
+    Linear<S.query_rows(), S.model, O, L::projections, Precision> query_proj;
+    Linear<S.key_rows(), S.key_model, O, L::projections, Precision> key_proj;
+    Linear<S.value_rows(), S.value_model, O, L::projections, Precision> value_proj;
+    typename L::template OutputLinear<S> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj.rows_from(head * S.head_width); }
     constexpr auto key(std::size_t head) const noexcept { return key_proj.rows_from(head * S.head_width); }
@@ -210,14 +234,14 @@ using InOut = Layout<PerProjection<Order::in_out>>;
 // Textbooks: each head has separate matrices [in][out]. One matrix Wo [in][out] multiplies the concatenated heads.
 struct MatrixPerHead {
   static constexpr Order order = Order::in_out;
-  template <Shape S, Bias Projections, Bias Output, class PrecisionGiven>
+  template <Shape S, class L>
   struct Weights {
     static constexpr bool heads_adjacent = false;
-    using Precision = PrecisionGiven;
-    std::array<Linear<S.head_width, S.model, order, Projections, Precision>, S.heads> query_proj;
-    std::array<Linear<S.head_width, S.key_model, order, Projections, Precision>, S.kv_heads> key_proj;
-    std::array<Linear<S.value_width, S.value_model, order, Projections, Precision>, S.kv_heads> value_proj;
-    Linear<S.model, S.concat_width(), order, Output, Precision> out_proj;
+    using Precision = typename L::Precision;
+    std::array<Linear<S.head_width, S.model, order, L::projections, Precision>, S.heads> query_proj;
+    std::array<Linear<S.head_width, S.key_model, order, L::projections, Precision>, S.kv_heads> key_proj;
+    std::array<Linear<S.value_width, S.value_model, order, L::projections, Precision>, S.kv_heads> value_proj;
+    typename L::template OutputLinear<S> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj[head].rows_from(0); }
     constexpr auto key(std::size_t head) const noexcept { return key_proj[head].rows_from(0); }

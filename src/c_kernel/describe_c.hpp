@@ -61,11 +61,11 @@ constexpr void write_extents(Writer& out, const Extents& extents) {
   }
 }
 
-// Writes the number of rows of a tensor. The tensor in_proj has rows for queries, for keys and for values, so the
-// function writes three numbers for in_proj, with the text `plus` between the numbers.
+// Writes the number of rows of a tensor. If in_proj has the rows of queries, then of keys, then of values, the function
+// writes three numbers, with the text `plus` between the numbers.
 template <ladon::Shape S>
 constexpr void write_rows(Writer& out, const Tensor& tensor, std::string_view plus) {
-  if (tensor.part == "in_proj") {
+  if (tensor.in_parts) {
     out << S.query_rows() << plus << S.key_rows() << plus << S.value_rows();
   } else {
     out << tensor.extents[0];

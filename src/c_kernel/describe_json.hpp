@@ -126,6 +126,8 @@ constexpr void write_json(Writer& out) {
   if (Settings::rotated) out << ",\"rotated\":true";
   out << ",\"capture\":\"" << Settings::captured << "\",\"layout\":\"" << Settings::layout
       << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
+  if (Settings::model.projection_blocks > 1) out << ",\"projectionBlocks\":" << Settings::model.projection_blocks;
+  if (Settings::model.values_before_keys) out << ",\"valuesBeforeKeys\":true";
   if (Settings::cache) out << ",\"cachePrecision\":\"" << Settings::cache_precision << "\"";
   write_json_weights<typename Kernel::Weights>(out);
   write_json_options(out, options_of<Kernel, Settings>());

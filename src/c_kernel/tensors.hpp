@@ -35,6 +35,7 @@ struct Tensor {
   Extents extents{};
   bool rotated = false;             // whether the tensor has rotated int8 weights
   std::size_t quantised_bytes = 0;  // size of the tensor in bytes if NAME_quantise makes the tensor, else 0
+  bool in_parts = false;            // whether the rows are those of queries, then of keys, then of values
 };
 using Tensors = List<Tensor, 24>;
 
@@ -94,6 +95,9 @@ template <class Weights>
 constexpr Tensors attention_tensors() {
   Tensors list;
   LADON_ATTENTION_PARTS(LADON_ADD)
+  if constexpr (requires { requires Weights::in_parts; }) {
+    for (Tensor& tensor : list) tensor.in_parts = tensor.part == "in_proj";
+  }
   return list;
 }
 template <class Weights>

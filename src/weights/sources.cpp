@@ -44,8 +44,8 @@ struct Names {
   }
 };
 
-// Adds a source for the kernel's tensor in_proj: three tensors of the file that have the rows of query, key and value,
-// in this order.
+// Adds a source for the kernel's tensor in_proj in parts: three tensors of the file that have the rows of query, key
+// and value, in this order.
 void add_joined(const Member& member, std::string_view tensor, const Names& names, std::vector<Source>& found) {
   Source source;
   for (std::size_t i = 0; i < projections.size(); ++i) {
@@ -88,7 +88,7 @@ std::vector<Source> sources(const Spec& spec, const Member& member, const Conven
   for (const std::string& name : names.of(member.role)) found.push_back({{name, member.shape, 0, member.shape[0]}});
   const std::string_view role = member.role;
   const std::string_view tensor = role.substr(role.rfind('_'));  // _weight or _bias
-  if (role.starts_with(packed)) add_joined(member, tensor, names, found);
+  if (member.rows.size() == projections.size()) add_joined(member, tensor, names, found);
   for (const std::string_view projection : projections)
     if (role.starts_with(projection)) add_part(spec, member, tensor, names, found);
   return found;

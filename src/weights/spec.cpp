@@ -113,9 +113,9 @@ std::vector<std::uint64_t> parse_parts(const std::string& dim) {
 
 void check_parts(const Member& member, std::size_t dimension, std::size_t parts) {
   const bool is_packed = member.role.starts_with("in_proj");
-  if (dimension == 0 && is_packed && parts != 3)
+  if (dimension == 0 && is_packed && parts != 3 && parts != 1)
     throw Error("expected the rows of " + member.name + " as query+key+value, found " + std::to_string(parts) +
-                (parts == 1 ? " part" : " parts"));
+                " parts");
   if (parts != 1 && !(dimension == 0 && is_packed)) throw Error("only the rows of in_proj are a sum");
 }
 

@@ -25,7 +25,7 @@ struct Member {
   bool in_attention = false;
   bool in_cross_attention = false;  // then in_attention is true, too
   std::string role;                 // in_proj_weight, norm1_bias, ..
-  std::vector<std::uint64_t> rows;  // the parts of the first dimension: three for in_proj, else one
+  std::vector<std::uint64_t> rows;  // the parts of the first dimension: three for in_proj in parts, else one
   std::vector<std::uint64_t> shape;
   Element element = Element::float32;
   bool rotated = false;  // int8: the weights are rotated (ladon::layout::RotatedInt8)
@@ -43,9 +43,9 @@ struct Spec {
   [[nodiscard]] const Member* beside(const Member& member, std::string_view role) const;
 };
 
-// Reads lines of `<member> <dim> [<dim>] [bfloat16|int8|int8 rotated]`, where the first dim of in_proj is a sum of
-// three parts, such as 384+384+384. Only a weight of two dimensions may be bfloat16 or int8. Throws files::Error, whose
-// text has a line for each wrong line.
+// Reads lines of `<member> <dim> [<dim>] [bfloat16|int8|int8 rotated]`. The first dim of in_proj is a sum of three
+// parts, such as 384+384+384, or a single number if in_proj has blocks or is (in, out). Only a weight of two dimensions
+// may be bfloat16 or int8. Throws files::Error, whose text has a line for each wrong line.
 Spec read_spec(const std::filesystem::path& file);
 
 // Like read_spec, but reads the lines from a text. `name` is the name of the text in errors.

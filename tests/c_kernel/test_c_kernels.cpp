@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention_check.hpp"
+#include "c_blocks.h"
 #include "c_cross.h"
 #include "c_heads.h"
 #include "c_keywords.h"
@@ -41,6 +42,13 @@ TEST_CASE("a matrix for each head, one key head for three query heads, sinks, a 
   subject.mask = {.padding = true, .boolean = true, .additive = true, .alibi = true};
   subject.layout = WeightLayout::per_head;
   subject.score = {.scale = 0.25, .sinks = true};
+  check_self(subject);
+}
+
+TEST_CASE("in_proj in two blocks, with the values before the keys") {
+  constexpr S shape{.queries = 18, .model = 48, .heads = 6, .kv_heads = 2};
+  Subject subject = c_subject<shape, C_BLOCKS_WORKSPACE_BYTES, c_blocks_weights, c_blocks_options, c_blocks_run_with>();
+  subject.layout = WeightLayout::values_first;
   check_self(subject);
 }
 

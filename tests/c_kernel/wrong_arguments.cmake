@@ -45,7 +45,11 @@ ladon_add_wrong_arguments(offset "OFFSET is 'x'. allowed: an integer, run_time" 
 ladon_add_wrong_arguments(offset_octal "OFFSET is '010'" ${some} MASK causal OFFSET 010)
 ladon_add_wrong_arguments(offset_alone "OFFSET needs MASK causal.window.alibi" ${some} OFFSET 1)
 ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${some} MASK alibi OFFSET 1)
-ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out" ${some} LAYOUT packed)
+ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out, in_proj_in_out" ${some} LAYOUT packed)
+ladon_add_wrong_arguments(projection_blocks "PROJECTION_BLOCKS is 2. allowed: a number that divides HEADS and KV_HEADS"
+  one QUERIES 5 MODEL 12 HEADS 4 KV_HEADS 1 PROJECTION_BLOCKS 2)
+ladon_add_wrong_arguments(values_before_keys "VALUES_BEFORE_KEYS needs LAYOUT in_proj.in_proj_in_out"
+  ${some} LAYOUT separate_qkv VALUES_BEFORE_KEYS)
 ladon_add_wrong_arguments(layout_kdim "KEY_MODEL needs LAYOUT separate_qkv.per_head.in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
 ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, output, none" ${some} BIAS some)
 ladon_add_wrong_arguments(precision "PRECISION is 'int4'. allowed: float32, bfloat16, int8" ${some} PRECISION int4)

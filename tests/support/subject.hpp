@@ -26,7 +26,8 @@
 
 namespace ladon_test {
 
-enum class WeightLayout { in_proj, separate, in_out, per_head };
+// in_blocks: kv_heads blocks; values_first: two blocks, with the values before the keys (Model::projection_blocks).
+enum class WeightLayout { in_proj, separate, in_out, per_head, in_proj_in_out, in_blocks, values_first };
 
 // The parameters that can differ between calls of one subject: lengths, offsets and epsilon.
 struct Lengths {

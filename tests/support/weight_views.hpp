@@ -38,11 +38,23 @@ const Element* elements_at(const float* memory, std::size_t count) {
   return reinterpret_cast<const Element*>(reinterpret_cast<const char*>(memory) + floats * sizeof(float) - bytes);
 }
 
+using ValuesFirst = ladon::layout::Layout<ladon::layout::PackedProjections<ladon::Order::out_in, 2, true>>;
+template <std::size_t Blocks>
+using InBlocks = ladon::layout::Layout<ladon::layout::PackedProjections<ladon::Order::out_in, Blocks>>;
+template <class Layout>
+constexpr bool in_blocks = false;
+template <std::size_t Blocks, ladon::Bias P, ladon::Bias O, class Precision>
+constexpr bool
+    in_blocks<ladon::layout::Layout<ladon::layout::PackedProjections<ladon::Order::out_in, Blocks>, P, O, Precision>> =
+        Blocks > 1;
 template <class Layout>
 constexpr WeightLayout weight_layout =
     same_but_for_biases<Layout, ladon::layout::InProj>        ? WeightLayout::in_proj
     : same_but_for_biases<Layout, ladon::layout::SeparateQKV> ? WeightLayout::separate
     : same_but_for_biases<Layout, ladon::layout::InOut>       ? WeightLayout::in_out
+    : same_but_for_biases<Layout, ladon::layout::InProjInOut> ? WeightLayout::in_proj_in_out
+    : same_but_for_biases<Layout, ValuesFirst>                ? WeightLayout::values_first
+    : in_blocks<Layout>                                       ? WeightLayout::in_blocks
                                                               : WeightLayout::per_head;
 
 // Sets the pointers of `view`, a linear map in a weights struct, to the tensors at `next`. Advances `next` behind these

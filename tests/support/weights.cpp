@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
-#include <iterator>
 #include <span>
 
 namespace ladon_test {
@@ -132,24 +130,20 @@ Floats stored(const Floats& weights, bool bfloat16) {
   return in_floats(elements);
 }
 
-// Appends four tensors: the weight, scale, row_sum and bias of several linear maps, joined along the rows.
-void append_int8(std::vector<Floats>& tensors, std::initializer_list<const Linear*> linears) {
+// Appends four tensors: the weight, scale, row_sum and bias of a linear map.
+void append_int8(std::vector<Floats>& tensors, const Linear& w) {
   std::vector<std::int8_t> weight;
-  Floats scale, row_sum, bias;
-  for (const Linear* w : linears) {
-    for (const float q : w->weight) weight.push_back(static_cast<std::int8_t>(q));
-    scale.insert(scale.end(), w->scale.begin(), w->scale.end());
-    bias.insert(bias.end(), w->bias.begin(), w->bias.end());
-    for (std::size_t o = 0; o < w->out; ++o) {
-      std::int32_t sum = 0;
-      for (std::size_t i = 0; i < w->in; ++i) sum += static_cast<std::int32_t>(w->weight[o * w->in + i]);
-      row_sum.push_back(ladon::bit_cast<float>(sum));
-    }
+  Floats row_sum;
+  for (const float q : w.weight) weight.push_back(static_cast<std::int8_t>(q));
+  for (std::size_t o = 0; o < w.out; ++o) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < w.in; ++i) sum += static_cast<std::int32_t>(w.weight[o * w.in + i]);
+    row_sum.push_back(ladon::bit_cast<float>(sum));
   }
   tensors.push_back(in_floats(weight));
-  tensors.push_back(scale);
+  tensors.push_back(w.scale);
   tensors.push_back(row_sum);
-  if (!bias.empty()) tensors.push_back(bias);
+  if (!w.bias.empty()) tensors.push_back(w.bias);
 }
 
 // Returns the rows [first, first + count) of the matrix `w`, transposed to (in, out).
@@ -167,8 +161,9 @@ void append(std::vector<Floats>& tensors, const Floats& values) {
 }
 
 void append(std::vector<Floats>& tensors, const Linear& w, WeightLayout layout) {
-  if (w.activation_bits != 0) return append_int8(tensors, {&w});
-  const bool transposed = layout == WeightLayout::in_out || layout == WeightLayout::per_head;
+  if (w.activation_bits != 0) return append_int8(tensors, w);
+  const bool transposed =
+      layout == WeightLayout::in_out || layout == WeightLayout::per_head || layout == WeightLayout::in_proj_in_out;
   append(tensors, transposed ? in_out(w, 0, w.out) : stored(w.weight, w.bfloat16));
   append(tensors, w.bias);
 }
@@ -182,9 +177,31 @@ void append_heads(std::vector<Floats>& tensors, const Linear& w, std::size_t wid
   }
 }
 
-Floats joined(const Floats& a, const Floats& b, const Floats& c) {
-  Floats all;
-  for (const Floats* part : {&a, &b, &c}) std::copy(part->begin(), part->end(), std::back_inserter(all));
+// Appends `count` rows of `from`, from row `first` on, to the linear map `to`.
+void append_rows(Linear& to, const Linear& from, std::size_t first, std::size_t count) {
+  const auto append = [&](Floats& all, const Floats& part, std::size_t width) {
+    if (part.empty()) return;
+    const auto begin = part.begin() + static_cast<std::ptrdiff_t>(first * width);
+    all.insert(all.end(), begin, begin + static_cast<std::ptrdiff_t>(count * width));
+  };
+  append(to.weight, from.weight, from.in);
+  append(to.bias, from.bias, 1);
+  append(to.scale, from.scale, 1);
+  to.out += count;
+}
+
+// Returns in_proj, whose rows are in the order of the layout.
+Linear packed(const AttentionWeights& w, WeightLayout layout, const ladon::Shape& shape) {
+  const bool values_first = layout == WeightLayout::values_first;
+  const std::size_t blocks = values_first ? 2 : layout == WeightLayout::in_blocks ? shape.kv_heads : 1;
+  Linear all = w.query;
+  all.out = 0;
+  all.weight.clear(), all.bias.clear(), all.scale.clear();
+  for (std::size_t b = 0; b < blocks; ++b) {
+    for (const Linear* part : {&w.query, values_first ? &w.value : &w.key, values_first ? &w.key : &w.value}) {
+      append_rows(all, *part, b * part->out / blocks, part->out / blocks);
+    }
+  }
   return all;
 }
 
@@ -194,12 +211,10 @@ void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const lad
                     const AttentionWeights& w) {
   switch (layout) {
     case WeightLayout::in_proj:
-      if (w.query.activation_bits != 0) {
-        append_int8(tensors, {&w.query, &w.key, &w.value});
-        break;
-      }
-      tensors.push_back(stored(joined(w.query.weight, w.key.weight, w.value.weight), w.query.bfloat16));
-      append(tensors, joined(w.query.bias, w.key.bias, w.value.bias));
+    case WeightLayout::in_proj_in_out:
+    case WeightLayout::in_blocks:
+    case WeightLayout::values_first:
+      append(tensors, packed(w, layout, shape), layout);
       break;
     case WeightLayout::separate:
     case WeightLayout::in_out:

@@ -109,7 +109,11 @@ export interface Description {
    * scaling ("scaled"), after SOFTCAP ("capped") or after the masks ("masked").
    */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
-  readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
+  readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out" | "in_proj_in_out";
+  /** The number of blocks of in_proj, if above 1. Each block has the rows of its queries, then its keys and values. */
+  readonly projectionBlocks?: number;
+  /** True if the values come before the keys in each block of in_proj. */
+  readonly valuesBeforeKeys?: boolean;
   /** The size of the workspace in bytes. */
   readonly workspace: number;
   /** The size of the cache in bytes; 0 if the kernel has no cache. */

@@ -50,10 +50,10 @@ const withRowTensors =
 
 export const memberFinder = (description: Description): MemberOf => withRowTensors(matrixFinder(description));
 
-const matrixFinder = ({ kind, layout }: Description): MemberOf => {
-  // Checkpoints have matrices (out, in). Kernels with the layouts per_head and in_out read (in, out), so such a kernel
-  // must not accept the names of checkpoints, but only its own names.
-  const isOwnOnly = layout === "per_head" || layout === "in_out";
+const matrixFinder = ({ kind, layout, projectionBlocks, valuesBeforeKeys }: Description): MemberOf => {
+  // The checkpoints whose names are known have matrices (out, in), with the rows of queries, keys and values in this
+  // order. Other kernels must not accept these names, but only their own names.
+  const isOwnOnly = !["in_proj", "separate_qkv"].includes(layout) || Boolean(projectionBlocks ?? valuesBeforeKeys);
   if (kind === "attention") {
     const names = namesOf((to, { ofAttention }) => addRows(to, ofAttention, isOwnOnly));
     return (name) => names.get(name);

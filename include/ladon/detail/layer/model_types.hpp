@@ -86,10 +86,15 @@ struct PositionOf {
 };
 template <Model M>
 struct LayoutOf {
-  static constexpr Order order = M.layout == LayoutKind::in_out ? Order::in_out : Order::out_in;
+  static constexpr bool packed = M.layout == LayoutKind::in_proj || M.layout == LayoutKind::in_proj_in_out;
+  static_assert(packed || (M.projection_blocks == 1 && !M.values_before_keys),
+                "ladon: projection_blocks and values_before_keys describe an in_proj, which this layout lacks");
+  static constexpr bool turned = M.layout == LayoutKind::in_out || M.layout == LayoutKind::in_proj_in_out;
+  static constexpr Order order = turned ? Order::in_out : Order::out_in;
   using Separate =
       std::conditional_t<M.layout == LayoutKind::per_head, layout::MatrixPerHead, layout::PerProjection<order>>;
-  using Tensors = std::conditional_t<M.layout == LayoutKind::in_proj, layout::PackedInProj, Separate>;
+  using Packed = layout::PackedProjections<order, M.projection_blocks, M.values_before_keys>;
+  using Tensors = std::conditional_t<packed, Packed, Separate>;
   using Int8 = precision::Int8<M.activation_bits, M.precision == PrecisionKind::rotated_int8>;
   using Rounded = std::conditional_t<M.precision == PrecisionKind::bfloat16, precision::BFloat16, Int8>;
   using Precision = std::conditional_t<M.precision == PrecisionKind::float32, precision::Float32, Rounded>;

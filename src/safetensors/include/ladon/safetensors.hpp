@@ -50,7 +50,7 @@ struct Extents<TensorView<Element, Sizes...>> {
 };
 
 // Calls visit(name, view, rows) for each tensor of a linear map or a norm. `rows` is the text of the tensor's first
-// extent: a number, or for in_proj a sum such as "384+384+384".
+// extent: a number, or for in_proj in parts a sum such as "384+384+384".
 template <class Part, class Visit>
 void for_each_tensor(const std::string& name, Part& part, const std::string& rows, const Visit& visit) {
   static_assert(!requires { part.scale; }, "ladon: load reads float32 and bfloat16 weights, not layout::Int8");
@@ -65,10 +65,12 @@ void for_each_tensor(const std::string& name, Part& part, const Visit& visit) {
 
 template <Shape S, class Weights, class Visit>
 void for_each_tensor_of_attention(const std::string& beginning, Weights& weights, const Visit& visit) {
-  if constexpr (requires { weights.in_proj; }) {
+  if constexpr (requires { requires Weights::in_parts; }) {
     const std::string rows =
         std::to_string(S.query_rows()) + "+" + std::to_string(S.key_rows()) + "+" + std::to_string(S.value_rows());
     for_each_tensor(beginning + "in_proj", weights.in_proj, rows, visit);
+  } else if constexpr (requires { weights.in_proj; }) {
+    for_each_tensor(beginning + "in_proj", weights.in_proj, visit);
   } else {
     for_each_tensor(beginning + "query_proj", weights.query_proj, visit);
     for_each_tensor(beginning + "key_proj", weights.key_proj, visit);
