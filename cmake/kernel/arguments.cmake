@@ -72,7 +72,7 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(PRECISION "float32|bfloat16|int8" "PROJECTIONS with" "%0 = ladon::PrecisionKind::%1")
   ladon_kernel_arguments(ROTATED "" "PRECISION int8" "precision = ladon::PrecisionKind::rotated_int8")
   ladon_kernel_arguments(ACTIVATION_BITS "8|7" "PRECISION int8" "%0 = %1")
-  ladon_kernel_arguments(WEIGHTS "<text>" "PROJECTIONS with;LAYOUT in_proj|separate_qkv|in_proj_in_out")
+  ladon_kernel_arguments(WEIGHTS "<text>" "PROJECTIONS with;LAYOUT in_proj|separate_qkv|in_out|in_proj_in_out")
   ladon_kernel_arguments(PREFIX "<text>" WEIGHTS)
   # The code.
   ladon_kernel_arguments("DISPATCH;CHECKED" "" "")

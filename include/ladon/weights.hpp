@@ -170,7 +170,8 @@ struct PackedProjections {
                   "ladon: one in_proj takes queries, keys and values from tokens of one width; take SeparateQKV");
     static_assert(Blocks > 0 && S.heads % Blocks == 0 && S.kv_heads % Blocks == 0,
                   "ladon: projection_blocks must divide heads and kv_heads");
-    static constexpr bool heads_adjacent = Blocks == 1;
+    static constexpr bool heads_adjacent = Blocks == 1, values_first = ValuesFirst;
+    static constexpr std::size_t blocks = Blocks;
     static constexpr bool in_parts = Blocks == 1 && !ValuesFirst && O == Order::out_in;  // one PyTorch's in_proj
     static constexpr std::size_t rows = S.query_rows() + S.key_rows() + S.value_rows();
     using Precision = typename L::Precision;

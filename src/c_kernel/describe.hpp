@@ -37,7 +37,8 @@ struct Description {
     write_functions<Kernel, Settings>(out << "LADON_BLOCK functions\n");
     if constexpr (has_module<Settings>) write_json<Kernel, Settings>(out << "LADON_BLOCK json\n");
     if constexpr (Settings::stored) {
-      write_stored<Weights>(StoredLines<Kernel::shape>{out << "LADON_BLOCK tensors\n"});
+      out << "LADON_BLOCK tensors\nkv_heads " << Kernel::shape.kv_heads << "\n";
+      write_stored<Weights>(StoredLines<Kernel::shape, Settings>{out});
       write_stored<Weights>(StoredInitialiser{out << "LADON_BLOCK initialiser\n"});
     }
     out << "LADON_END\n";

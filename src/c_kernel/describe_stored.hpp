@@ -27,12 +27,14 @@ struct Place {
   }
 };
 
-// Writes a line for each tensor, for ladon-weights. An example is "layers.0.attention.in_proj_weight 384+384+384 384",
-// which has the name, the rows and the columns. A line ends with the type of the elements if they are not float32, or
-// with "int8 rotated" for rotated int8 weights. The scales and the row sums of int8 weights have no lines of their own,
-// because ladon-weights adds both to each int8 tensor.
-template <ladon::Shape S>
+// Writes a line for each tensor, for ladon-weights (src/weights/spec.hpp). An example is
+// "layers.0.attention.in_proj_weight 384+384+384 384", which has the name, the outputs and the inputs. A line ends with
+// the type of the elements if they are not float32, or with "int8 rotated" for rotated int8 weights. The scales and the
+// row sums of int8 weights have no lines of their own, because ladon-weights adds both to each int8 tensor.
+template <ladon::Shape S, class Settings>
 struct StoredLines {
+  static constexpr bool in_out = Settings::model.layout == ladon::LayoutKind::in_out ||
+                                 Settings::model.layout == ladon::LayoutKind::in_proj_in_out;
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {
     for (const Tensor& tensor : list) {
@@ -40,12 +42,24 @@ struct StoredLines {
       if (tensor.quantised_bytes > 0 && !is_int8) continue;
       place.write(out, ".");
       out << tensor.part << tensor.member << " ";
-      write_rows<S>(out, tensor, "+");
-      if (tensor.extents[1] > 0) out << " " << tensor.extents[1];
+      extents(tensor);
       if (tensor.type.name != float32_type.name) out << " " << tensor.type.name;
       if (tensor.rotated) out << " rotated";
       out << "\n";
     }
+  }
+  constexpr void extents(const Tensor& tensor) const {
+    const bool is_packed = tensor.part == "in_proj", is_matrix = tensor.extents[1] > 0;
+    const bool is_turned = in_out && is_matrix && !tensor.part.ends_with("norm");
+    if (is_packed) {
+      out << S.query_rows() << "+" << S.key_rows() << "+" << S.value_rows();
+    } else {
+      out << tensor.extents[is_turned ? 1 : 0];
+    }
+    if (is_matrix) out << " " << tensor.extents[is_turned ? 0 : 1];
+    if (is_turned) out << " in_out";
+    if (is_packed && Settings::model.projection_blocks > 1) out << " blocks " << Settings::model.projection_blocks;
+    if (is_packed && Settings::model.values_before_keys) out << " values_first";
   }
   constexpr void open_member(std::string_view) const {}
   constexpr void open() const {}

@@ -17,23 +17,13 @@
 namespace ladon::safetensors::detail {
 namespace {
 
-// Returns whether the file has the rows of `source` one after another, with the element type and the alignment that the
-// layer reads.
+// Returns whether the file has the member with the element type and the alignment that the layer reads.
 bool is_in_place(const File& file, const weights::Member& member, const weights::Source& source) {
-  const std::string_view dtype = member.element == weights::Element::bfloat16 ? "BF16" : "F32";
+  if (!weights::is_one_tensor(member, source)) return false;
+  constexpr std::string_view dtypes[] = {"F32", "BF16", "I8"};
+  const std::string_view dtype = dtypes[static_cast<int>(member.element)];
   const auto address = reinterpret_cast<std::uintptr_t>(weights::rows_of(file, source.front()).data());
-  return source.size() == 1 && file.tensors().at(source.front().tensor).dtype == dtype &&
-         address % weights::bytes_of_element(dtype) == 0;
-}
-
-// Returns a text that identifies the rows of `source` and the type to which they are converted.
-std::string key_of(const weights::Member& member, const weights::Source& source) {
-  std::string key = member.element == weights::Element::bfloat16 ? "bfloat16" : "float32";
-  for (const weights::Piece& piece : source)
-    for (const std::string& part : {std::to_string(piece.first_row), std::to_string(piece.rows),
-                                    std::to_string(piece.tensor.size()), piece.tensor})
-      key.append(" ").append(part);
-  return key;
+  return file.tensors().at(source.front().tensor).dtype == dtype && address % weights::bytes_of_element(dtype) == 0;
 }
 
 void add_left_out(const std::vector<std::string>& names, std::vector<std::string>& problems) {
@@ -59,9 +49,20 @@ std::vector<const std::byte*> find(const File& file, const std::string& members,
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
     const weights::Member& member = spec.members[i];
     const weights::Source& source = found.members[i];
-    const auto convert = [&] { return weights::bytes_of_member(file, member, source); };
-    values.push_back(is_in_place(file, member, source) ? weights::rows_of(file, source.front()).data()
-                                                       : file.kept(key_of(member, source), convert));
+    const std::string key = weights::key_of(member, source);
+    const bool in_place = is_in_place(file, member, source);
+    const auto* const address = in_place ? weights::rows_of(file, source.front()).data() : nullptr;
+    if (member.element != weights::Element::int8) {
+      const auto convert = [&] { return weights::bytes_of_member(file, member, source); };
+      values.push_back(in_place ? address : file.kept(key, convert));
+      continue;
+    }
+    const auto keep = [&](const char* what, std::string weights::Int8Member::* part) {
+      return file.kept(key + what, [&] { return weights::int8_member(file, member, source).*part; });
+    };
+    values.push_back(in_place ? address : keep(" weight", &weights::Int8Member::weight));
+    values.push_back(keep(" scale", &weights::Int8Member::scale));
+    values.push_back(keep(" row_sum", &weights::Int8Member::row_sum));
   }
   return values;
 }

@@ -16,33 +16,47 @@ namespace {
 
 using files::in_quotes, files::Safetensors, files::shown;
 
-bool has(const Safetensors& file, const Piece& piece) { return file.tensors().contains(piece.tensor); }
+bool has(const Safetensors& file, const Piece& piece) { return file.tensors().contains(piece.tensor) != piece.absent; }
 
 // Returns the names of the tensors that `source` needs and the file lacks, in quotes and separated by commas:
 // "x.weight", "y.weight".
 std::string missing(const Safetensors& file, const Source& source) {
-  std::string names;
+  std::set<std::string> names;
+  std::string text;
   for (const Piece& piece : source)
-    if (!has(file, piece)) names += (names.empty() ? "" : ", ") + in_quotes(piece.tensor);
-  return names;
+    if (!has(file, piece) && !piece.absent && names.insert(piece.tensor).second)
+      text += (text.empty() ? "" : ", ") + in_quotes(piece.tensor);
+  return text;
+}
+
+// Returns the name of a tensor that the file has although no file of the family has it, or "".
+std::string unexpected(const Safetensors& file, const std::vector<Source>& sources) {
+  for (const Source& source : sources)
+    for (const Piece& piece : source)
+      if (piece.absent && !has(file, piece)) return piece.tensor;
+  return "";
 }
 
 std::string what_is_missing(const Safetensors& file, const std::vector<Source>& sources, const Convention& convention) {
+  if (const std::string name = unexpected(file, sources); !name.empty())
+    return "expected no " + in_quotes(name) + ", which " + std::string(convention.title) + " lacks in some layers";
   if (sources.empty()) return "there is no such tensor among the names of " + std::string(convention.title);
   std::string text = "there is no ";
   for (const Source& source : sources) text += (&source == &sources.front() ? "" : ", nor ") + missing(file, source);
   return text;
 }
 
-std::string shape_complaint(const files::Tensor& tensor, const std::vector<std::uint64_t>& shape) {
+std::string shape_complaint(const files::Tensor& tensor, const Piece& piece) {
+  auto shape = piece.shape;
+  if (piece.in_out) std::ranges::reverse(shape);
   if (tensor.shape == shape) return "";
   const bool is_transposed = std::ranges::equal(tensor.shape.rbegin(), tensor.shape.rend(), shape.begin(), shape.end());
   return "expected shape " + shown(shape) + ", found " + shown(tensor.shape) + (is_transposed ? ", transposed" : "");
 }
 
 // Returns a description of the error in a tensor of floats, or "" if there is no error.
-std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64_t>& shape) {
-  if (const auto what = shape_complaint(tensor, shape); !what.empty()) return what;
+std::string complaint(const files::Tensor& tensor, const Piece& piece) {
+  if (const auto what = shape_complaint(tensor, piece); !what.empty()) return what;
   if (bytes_of_float(tensor.dtype) == 0) return "expected dtype F32, F16 or BF16, found " + in_quotes(tensor.dtype);
   return size_complaint(tensor);
 }
@@ -56,6 +70,7 @@ class SourceCheck {
 
   void operator()(const Member& member, const Source& source) const {
     for (const Piece& piece : source) {
+      if (piece.absent) continue;
       const files::Tensor& tensor = file_.tensors().at(piece.tensor);
       if (member.element == Element::int8 && tensor.dtype == "I8") {
         check_int8(member, piece, tensor);
@@ -64,14 +79,14 @@ class SourceCheck {
             "expected dtype I8, because the file has int8 weights such as " + in_quotes(int8_weight_) + ", found " +
                 in_quotes(tensor.dtype) + ": a linear map that was kept in float does not fit a kernel of int8");
       } else {
-        add(member, piece.tensor, complaint(tensor, piece.shape));
+        add(member, piece.tensor, complaint(tensor, piece));
       }
     }
   }
 
  private:
   void check_int8(const Member& member, const Piece& piece, const files::Tensor& tensor) const {
-    const std::string wrong_shape = shape_complaint(tensor, piece.shape);
+    const std::string wrong_shape = shape_complaint(tensor, piece);
     add(member, piece.tensor, wrong_shape.empty() ? size_complaint(tensor) : wrong_shape);
     add(member, piece.tensor, zero_point_complaint(file_, piece.tensor));
     const std::string scale = scale_name(piece.tensor);
@@ -94,9 +109,66 @@ class SourceCheck {
   std::vector<std::string>& problems_;
 };
 
-const Convention& best_convention(const Safetensors& file, const Spec& spec, const std::string& prefix) {
-  return *std::ranges::max_element(
-      conventions(), {}, [&](const Convention& convention) { return count_present(file, spec, convention, prefix); });
+// Returns whether the convention may describe the kernel: a kernel of encoder layers has no attention to a memory.
+bool may_describe(const Convention& convention, const Spec& spec) {
+  return convention.cross_attention.empty() || spec.is_decoder();
+}
+
+struct Best {
+  const Convention* convention = nullptr;
+  Match match;
+};
+
+// Returns the convention that matches the first layer best.
+Best best_convention(const Safetensors& file, const Spec& first_layer, const std::string& prefix) {
+  Best best{&conventions().front(), {}};
+  for (const Convention& convention : conventions()) {
+    if (!may_describe(convention, first_layer)) continue;
+    const Match found = match(file, first_layer, convention, prefix);
+    if (found > best.match) best = {&convention, found};
+  }
+  return best;
+}
+
+// Removes the names of wrappers from the beginning of a name: those of PyTorch's DataParallel and compile, of Hugging
+// Face's models with a head, and of the library peft. Returns the rest.
+std::string_view without_wrappers(std::string_view name) {
+  constexpr std::string_view wrappers[] = {"module", "_orig_mod", "base_model.model", "model"};
+  for (;;) {
+    const auto* const found = std::ranges::find_if(wrappers, [&](std::string_view wrapper) {
+      return name == wrapper || (name.starts_with(wrapper) && name.substr(wrapper.size()).starts_with('.'));
+    });
+    if (found == std::end(wrappers)) return name;
+    name.remove_prefix(std::min(name.size(), found->size() + 1));
+  }
+}
+
+// Returns all sequences of wrappers with which names of the file begin, and "".
+std::set<std::string> wrappers_in(const Safetensors& file) {
+  std::set<std::string> found{""};
+  for (const auto& [name, tensor] : file.tensors()) {
+    const std::size_t size = name.size() - without_wrappers(name).size();
+    if (size <= 100) found.insert(name.substr(0, size));
+    if (found.size() > 20) break;
+  }
+  return found;
+}
+
+// Returns the prefix under which the file has tensors of the kernel: the given one, or the given one with other names
+// of wrappers. Returns the given one if the file has no such tensors, or several sets of them.
+std::string prefix_in(const Safetensors& file, const Spec& first_layer, const std::string& given) {
+  if (best_convention(file, first_layer, given).match.present > 0) return given;
+  const std::string rest(without_wrappers(given));
+  std::string found = given;
+  std::size_t most = 0;
+  for (const std::string& wrappers : wrappers_in(file)) {
+    std::string prefix = wrappers + rest;
+    if (prefix.ends_with('.')) prefix.pop_back();
+    const std::size_t count = best_convention(file, first_layer, prefix).match.present;
+    if (count == most) found = given;
+    if (count > most) found = prefix, most = count;
+  }
+  return found;
 }
 
 // Returns what the file has below the prefix: a text for the error about a file without tensors of the kernel.
@@ -112,32 +184,52 @@ std::string what_is_below(const Safetensors& file, const std::string& prefix) {
 // Returns the error for a file in which no tensor of the kernel was found: one line that names the searched tensors,
 // instead of one line for each tensor of the kernel.
 std::string wrong_prefix(const Safetensors& file, const Spec& spec, const std::string& prefix) {
+  constexpr std::size_t most = 3;
   const Member& first = spec.members.front();
   std::string text = first.name + " and all others: " + what_is_below(file, prefix) + "; tried";
+  std::size_t count = 0;
   for (const Convention& convention : conventions()) {
-    const auto tried = sources(spec, first, convention, prefix);
-    if (tried.empty()) continue;
-    text += (text.ends_with("tried") ? " " : ", ") + in_quotes(tried.front().front().tensor) + " (" +
-            std::string(convention.title) + ")";
+    if (!may_describe(convention, spec)) continue;
+    const auto tried = Naming(file, spec, convention, prefix).sources(first);
+    if (tried.empty() || ++count > most) continue;
+    text += (count == 1 ? " " : ", ") + in_quotes(tried.front().front().tensor) + " (" + std::string(convention.title) +
+            ")";
   }
-  return text;
+  return count <= most ? text : text + " and the names of " + std::to_string(count - most) + " other families";
 }
 
-// Returns the tensor names of the norm after the last layer of a stack. If the kernel lacks this norm, left_out must
-// report the tensors of the norm as unused. The names of these tensors do not begin with the prefix, so left_out
-// searches for them separately.
-std::vector<std::string> beside_layers(const Spec& spec, const Convention& convention, const std::string& prefix) {
-  std::vector<std::string> names;
-  for (const Row& row : convention.beside_layers) {
-    const Member member{
-        .name = std::string(row.role), .layer = {}, .role = std::string(row.role), .rows = {1}, .shape = {1}};
-    for (const Source& source : sources(spec, member, convention, prefix)) names.push_back(source.front().tensor);
-  }
-  return names;
+// Returns a member of the norm after the last layer of a stack.
+Member last_norm(const std::string& tensor) {
+  const std::string role = "norm_" + tensor;
+  return {.name = role, .layer = {}, .role = role, .rows = {1}, .shape = {1}};
 }
+
+// Adds the names of the tensors that no member takes, but that belong to the layers of the convention.
+void add_unused(const Spec& spec, const Naming& naming, std::set<std::string>& used) {
+  const auto add = [&](const Row& row, const std::string& name) {
+    if (row.cut == Cut::unused) used.insert(name);
+  };
+  for (const Member& member : spec.members) naming.for_each_row(member, add);
+  if (spec.kind == Kind::stack) naming.for_each_row(last_norm("weight"), add);
+}
+
+// Adds the tensors of the norm after the last layer of a stack that the kernel does not use. Their names do not begin
+// with the prefix.
+void add_last_norm(const Safetensors& file, const Naming& naming, const std::set<std::string>& used,
+                   std::vector<std::string>& names) {
+  for (const std::string tensor : {"weight", "bias"})
+    for (const Source& source : naming.sources(last_norm(tensor))) {
+      const std::string& name = source.front().tensor;
+      if (file.tensors().contains(name) && !used.contains(name)) names.push_back(name);
+    }
+}
+
+// Returns whether the tensor is a table from which angles of a rotary embedding are computed. Old files have this
+// table.
+bool is_rotary_table(std::string_view name) { return name.ends_with(".inv_freq"); }
 
 std::vector<std::string> left_out(const Safetensors& file, const std::vector<Source>& members, const Spec& spec,
-                                  const Convention& convention, const std::string& prefix) {
+                                  const Naming& naming, const std::string& prefix) {
   std::set<std::string> used;
   for (std::size_t i = 0; i < members.size(); ++i) {
     for (const Piece& piece : members[i]) {
@@ -145,21 +237,21 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
       if (spec.members[i].element == Element::int8) used.insert(scale_name(piece.tensor));
     }
   }
+  add_unused(spec, naming, used);
   std::vector<std::string> names;
-  if (spec.kind == Kind::stack && !prefix.empty())
-    for (const std::string& name : beside_layers(spec, convention, prefix))
-      if (file.tensors().contains(name) && !used.contains(name)) names.push_back(name);
+  if (spec.kind == Kind::stack && !prefix.empty()) add_last_norm(file, naming, used, names);
   const std::string beginning = prefix.empty() ? "" : prefix + ".";
   if (spec.kind == Kind::attention) {
     // The text before the names of an attention may also begin other names of the layer. In BERT, it begins the names
     // of the first norm. Such tensors count as used, so that they are not reported if only the attention is loaded.
-    const std::string attention = std::string(convention.attention) + ".";
-    for (const Row& row : convention.of_layer) {
-      if (row.name.starts_with(attention)) used.insert(beginning + std::string(row.name.substr(attention.size())));
-    }
+    const std::string attention = std::string(naming.convention().attention) + ".";
+    for (const Row& row : naming.convention().of_layer[1])
+      if (row.name.starts_with(attention))
+        for (const char* tensor : {"", ".weight", ".bias"})
+          used.insert(beginning + std::string(row.name.substr(attention.size())) + tensor);
   }
   for (const auto& [name, tensor] : file.tensors()) {
-    if (name.starts_with(beginning) && !used.contains(name)) names.push_back(name);
+    if (name.starts_with(beginning) && !used.contains(name) && !is_rotary_table(name)) names.push_back(name);
   }
   return names;
 }
@@ -187,32 +279,43 @@ const Source* present(const Safetensors& file, const std::vector<Source>& source
   return found == sources.end() ? nullptr : &*found;
 }
 
-std::size_t count_present(const Safetensors& file, const Spec& spec, const Convention& convention,
-                          const std::string& prefix) {
-  return static_cast<std::size_t>(std::ranges::count_if(spec.members, [&](const Member& member) {
-    return present(file, sources(spec, member, convention, prefix)) != nullptr;
-  }));
+Match match(const Safetensors& file, const Spec& spec, const Convention& convention, const std::string& prefix) {
+  const Naming naming(file, spec, convention, prefix);
+  const auto fits = [&](const Piece& piece) {
+    return piece.absent || shape_complaint(file.tensors().at(piece.tensor), piece).empty();
+  };
+  Match found;
+  for (const Member& member : spec.members) {
+    const auto sources = naming.sources(member);
+    const Source* source = present(file, sources);
+    if (source == nullptr) continue;
+    if (!std::ranges::all_of(*source, &Piece::absent)) ++found.present;
+    if (std::ranges::all_of(*source, fits)) ++found.fitting;
+  }
+  return found;
 }
 
 Found find_tensors(const Safetensors& file, const std::string& file_name, const Spec& spec, const std::string& given) {
-  const std::string prefix = given.ends_with('.') ? given.substr(0, given.size() - 1) : given;
-  const Convention& convention = best_convention(file, spec, prefix);
-  const std::size_t count = count_present(file, spec, convention, prefix);
-  Found found{{}, convention.title, {}};
+  const Spec first_layer = spec.first_layer();
+  const std::string prefix =
+      prefix_in(file, first_layer, given.ends_with('.') ? given.substr(0, given.size() - 1) : given);
+  const Best best = best_convention(file, first_layer, prefix);
+  const Naming naming(file, spec, *best.convention, prefix);
+  Found found{{}, best.convention->title, prefix, {}};
   std::vector<std::string> problems;
-  if (count == 0) {
+  if (best.match.present == 0) {
     problems.push_back(wrong_prefix(file, spec, prefix));
   } else {
     const SourceCheck check(file, problems);
     for (const Member& member : spec.members)
-      if (find_member(file, member, sources(spec, member, convention, prefix), convention, found, problems))
+      if (find_member(file, member, naming.sources(member), *best.convention, found, problems))
         check(member, found.members.back());
   }
-  if (count < spec.members.size())
-    for (const auto& text : {other_prefixes(file, spec, prefix, count), kind_of_file(file)})
+  if (found.members.size() < spec.members.size())
+    for (const auto& text : {other_prefixes(file, first_layer, prefix, best.match.present), kind_of_file(file)})
       if (!text.empty()) problems.push_back(text);
   throw_problems(file_name + ": is not what the kernel needs", problems);
-  found.left_out = left_out(file, found.members, spec, convention, prefix);
+  found.left_out = left_out(file, found.members, spec, naming, prefix);
   return found;
 }
 

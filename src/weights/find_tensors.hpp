@@ -2,6 +2,8 @@
 // Finds the tensors of a checkpoint from which the tensors of a kernel's weights are made.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +17,15 @@ namespace ladon::weights {
 struct Found {
   std::vector<Source> members;        // one source for each member of the SPEC, in the order of the SPEC
   std::string_view convention;        // the title of the naming convention of the file
+  std::string prefix;                 // with the wrappers of the file
   std::vector<std::string> left_out;  // tensors below the prefix, or of a stack's last norm, that no member uses
 };
 
 // Returns the sources (tensors of the file) of all members of a kernel's weights. Tries all naming conventions, such as
 // PyTorch's, and uses the convention that finds the most members. `prefix` is the text before the names of the
-// attention or of the layer. For a stack, `prefix` is the text before the numbers of the layers.
+// attention or of the layer. For a stack, `prefix` is the text before the numbers of the layers. If nothing is below
+// the prefix, tries the prefix with and without the names of wrappers: "model", "module", "_orig_mod",
+// "base_model.model".
 //
 // Throws files::Error, whose text begins with `file_name` and has a line for each member that is missing, or that has a
 // wrong shape or dtype. If the file has no int8 weight at all, an int8 member may have a source of floats, which `pack`
@@ -31,8 +36,14 @@ Found find_tensors(const files::Safetensors& file, const std::string& file_name,
 // Returns the first source whose tensors all exist in the file, or null. Does not check shapes.
 const Source* present(const files::Safetensors& file, const std::vector<Source>& sources);
 
-// Returns how many members (tensors of the kernel) the file has under `prefix`, with the names of the convention.
-std::size_t count_present(const files::Safetensors& file, const Spec& spec, const Convention& convention,
-                          const std::string& prefix);
+// How many members (tensors of the kernel) a file has. A member that the family lacks counts as fitting only.
+struct Match {
+  std::size_t present = 0;  // all tensors exist
+  std::size_t fitting = 0;  // and have the expected shapes
+  auto operator<=>(const Match&) const = default;
+};
+
+// Counts the members that the file has under `prefix`, with the names of the convention.
+Match match(const files::Safetensors& file, const Spec& spec, const Convention& convention, const std::string& prefix);
 
 }  // namespace ladon::weights

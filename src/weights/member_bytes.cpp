@@ -1,26 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "member_bytes.hpp"
 
+#include <cmath>
+#include <cstdint>
 #include <ladon/bfloat16.hpp>
+#include <ladon/quantise.hpp>
+#include <limits>
+#include <vector>
 
 #include "file_error.hpp"
 #include "floats.hpp"
+#include "int8_weights.hpp"
 
 namespace ladon::weights {
 namespace {
 
+std::size_t columns_of(const Piece& piece) {
+  return piece.shape.size() == 2 ? static_cast<std::size_t>(piece.shape[1]) : 1;
+}
+
+float constant_of(const Member& member) { return member.role.ends_with("_bias") ? 0.0f : 1.0f; }
+
+template <class T>
+void append_value(const T& value, std::string& to) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+// Reads rows of a float tensor, also if they are columns in the file.
+class Rows {
+ public:
+  Rows(const files::Safetensors& file, const Piece& piece)
+      : piece_(piece),
+        dtype_(file.tensors().at(piece.tensor).dtype),
+        bytes_(file.bytes(file.tensors().at(piece.tensor))),
+        values_(columns_of(piece)) {}
+
+  const std::vector<float>& operator[](std::uint64_t row) {
+    const std::size_t width = bytes_of_float(dtype_), number = static_cast<std::size_t>(piece_.first_row + row),
+                      rows = static_cast<std::size_t>(piece_.shape[0]);
+    if (!piece_.in_out) {
+      read_floats(dtype_, bytes_.subspan(number * values_.size() * width, values_.size() * width), values_);
+      return values_;
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      read_floats(dtype_, bytes_.subspan((i * rows + number) * width, width), std::span(values_).subspan(i, 1));
+    return values_;
+  }
+
+ private:
+  const Piece& piece_;
+  std::string_view dtype_;
+  std::span<const std::byte> bytes_;
+  std::vector<float> values_;
+};
+
+// Calls visit(values) for each row of `piece`. Throws files::Error if a value is NaN, or if its magnitude is above
+// `most`.
+template <class Visit>
+void for_finite_rows(const files::Safetensors& file, const Piece& piece, float most, const Visit& visit) {
+  Rows rows(file, piece);
+  for (std::uint64_t row = 0; row < piece.rows; ++row) {
+    const std::vector<float>& values = rows[row];
+    const auto what = finite_complaint(values, static_cast<std::size_t>(piece.first_row + row), 0, most);
+    if (!what.empty()) throw files::Error("tensor " + files::in_quotes(piece.tensor) + ": " + what);
+    visit(values);
+  }
+}
+
+// Appends the rows of `piece` as float32.
+void append_rows(const files::Safetensors& file, const Member& member, const Piece& piece, std::string& data) {
+  if (piece.absent) {
+    for (std::uint64_t i = 0; i < piece.rows * columns_of(piece); ++i) append_value(constant_of(member), data);
+  } else if (piece.in_out) {
+    Rows rows(file, piece);
+    for (std::uint64_t row = 0; row < piece.rows; ++row)
+      for (const float value : rows[row]) append_value(value, data);
+  } else {
+    append_floats(file.tensors().at(piece.tensor).dtype, rows_of(file, piece), data);
+  }
+}
+
 // Appends the rows of `piece` as bfloat16.
 void append_bfloat16_rows(const files::Safetensors& file, const Piece& piece, std::string& bytes) {
-  if (file.tensors().at(piece.tensor).dtype == "BF16") {
+  if (file.tensors().at(piece.tensor).dtype == "BF16" && !piece.in_out) {
     const auto rows = rows_of(file, piece);
     bytes.append(reinterpret_cast<const char*>(rows.data()), rows.size());
     return;
   }
   for_finite_rows(file, piece, largest_for_bfloat16, [&](const std::vector<float>& values) {
-    for (const float value : values) {
-      const ladon::BFloat16 rounded = ladon::to_bfloat16(value);
-      bytes.append(reinterpret_cast<const char*>(&rounded), sizeof(rounded));
-    }
+    for (const float value : values) append_value(ladon::to_bfloat16(value), bytes);
+  });
+}
+
+std::vector<float> as_floats(const std::string& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  read_floats("F32", std::as_bytes(std::span(bytes)), values);
+  return values;
+}
+
+// Returns the bytes of an (inputs, outputs) matrix from the bytes of the (outputs, inputs) matrix.
+std::string transposed(const std::string& bytes, std::size_t columns) {
+  const std::vector<float> values = as_floats(bytes);
+  const std::size_t rows = values.size() / columns;
+  std::string result;
+  result.reserve(bytes.size());
+  for (std::size_t column = 0; column < columns; ++column)
+    for (std::size_t row = 0; row < rows; ++row) append_value(values[row * columns + column], result);
+  return result;
+}
+
+// The two numbers of xIELU, which the activation of a layer reads: softplus(alpha_p) and 1/2 + softplus(alpha_n).
+std::string activation_bytes(const std::string& bytes) {
+  const std::vector<float> alpha = as_floats(bytes);
+  const auto softplus = [](float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); };
+  std::string result;
+  append_value(softplus(alpha.at(0)), result);
+  append_value(0.5f + softplus(alpha.at(1)), result);
+  return result;
+}
+
+// Quantises the rows of a float weight, and appends the results to the tensors of `to`.
+void append_quantised(const files::Safetensors& file, const Piece& piece, bool rotated, Int8Member& to) {
+  std::vector<std::int8_t> integers(columns_of(piece));
+  constexpr float most = std::numeric_limits<float>::max();  // sums of eight rotated weights must stay finite
+  for_finite_rows(file, piece, rotated ? most / 8 : most, [&](const std::vector<float>& values) {
+    const auto quantise = rotated ? ladon::detail::quantise_row<true> : ladon::detail::quantise_row<false>;
+    append_value(quantise(values.data(), values.size(), 1, integers.data()), to.scale);
+    to.weight.append(reinterpret_cast<const char*>(integers.data()), integers.size());
   });
 }
 
@@ -32,28 +138,56 @@ std::span<const std::byte> rows_of(const files::Safetensors& file, const Piece& 
   return tensor.subspan(row * static_cast<std::size_t>(piece.first_row), row * static_cast<std::size_t>(piece.rows));
 }
 
-void append_rows(const files::Safetensors& file, const Piece& piece, std::string& data) {
-  append_floats(file.tensors().at(piece.tensor).dtype, rows_of(file, piece), data);
+bool is_one_tensor(const Member& member, const Source& source) {
+  const Piece& piece = source.front();
+  return source.size() == 1 && !piece.absent && piece.in_out == (member.in_out && piece.shape.size() == 2) &&
+         (!piece.in_out || piece.rows == piece.shape[0]);
 }
 
-void for_finite_rows(const files::Safetensors& file, const Piece& piece, float most,
-                     const std::function<void(const std::vector<float>&)>& visit) {
-  const auto rows = rows_of(file, piece);
-  const std::size_t row_bytes = rows.size() / static_cast<std::size_t>(piece.rows);
-  std::vector<float> values(static_cast<std::size_t>(piece.shape[1]));
-  for (std::size_t row = 0; row < piece.rows; ++row) {
-    read_floats(file.tensors().at(piece.tensor).dtype, rows.subspan(row * row_bytes, row_bytes), values);
-    const auto what = finite_complaint(values, static_cast<std::size_t>(piece.first_row) + row, 0, most);
-    if (!what.empty()) throw files::Error("tensor " + files::in_quotes(piece.tensor) + ": " + what);
-    visit(values);
+std::string key_of(const Member& member, const Source& source) {
+  constexpr const char* elements[] = {"float32", "bfloat16", "int8"};
+  std::string key = elements[static_cast<int>(member.element)];
+  key += member.rotated ? " rotated" : member.in_out ? " in_out" : member.role == "activation" ? " activation" : "";
+  for (const Piece& piece : source) {
+    const std::string name = piece.absent ? std::to_string(constant_of(member)) : piece.tensor;
+    for (const std::string& part :
+         {std::to_string(piece.absent ? 0 : piece.first_row),
+          std::to_string(piece.rows * (piece.absent ? columns_of(piece) : 1)),
+          std::to_string(name.size() + (piece.absent ? 1 : 0)), (piece.absent ? "=" : "") + name})
+      key.append(" ").append(part);
   }
+  return key;
 }
 
 std::string bytes_of_member(const files::Safetensors& file, const Member& member, const Source& source) {
   std::string bytes;
-  for (const Piece& piece : source)
-    (member.element == Element::bfloat16 ? append_bfloat16_rows : append_rows)(file, piece, bytes);
-  return bytes;
+  for (const Piece& piece : source) {
+    if (member.element == Element::bfloat16)
+      append_bfloat16_rows(file, piece, bytes);
+    else
+      append_rows(file, member, piece, bytes);
+  }
+  if (member.role == "activation") return activation_bytes(bytes);
+  return member.in_out && member.shape.size() == 2 ? transposed(bytes, static_cast<std::size_t>(member.shape[1]))
+                                                   : bytes;
+}
+
+Int8Member int8_member(const files::Safetensors& file, const Member& member, const Source& source) {
+  Int8Member int8;
+  for (const Piece& piece : source) {
+    if (file.tensors().at(piece.tensor).dtype == "I8") {
+      const auto rows = rows_of(file, piece);
+      int8.weight.append(reinterpret_cast<const char*>(rows.data()), rows.size());
+      append_rows(file, member, {scale_name(piece.tensor), piece.shape, piece.first_row, piece.rows}, int8.scale);
+    } else {
+      append_quantised(file, piece, member.rotated, int8);
+    }
+  }
+  const std::size_t columns = columns_of(source.front());
+  const auto* const weight = reinterpret_cast<const std::int8_t*>(int8.weight.data());
+  for (std::size_t begin = 0; begin < int8.weight.size(); begin += columns)
+    append_value(ladon::detail::sum_of_row(weight + begin, columns), int8.row_sum);
+  return int8;
 }
 
 }  // namespace ladon::weights

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources.hpp"
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 namespace ladon::weights {
 namespace {
@@ -13,84 +16,233 @@ std::string joined(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
 }
 
-// Returns the text before the names of the tensors of `member`, without the last dot.
-std::string base(const Spec& spec, const Member& member, const Convention& convention, const std::string& prefix) {
-  if (spec.kind == Kind::attention) return prefix;
-  if (spec.kind == Kind::stack && !member.layer) {
-    const auto dot = prefix.rfind('.');
-    return dot == prefix.npos ? "" : prefix.substr(0, dot);
+std::string parent(const std::string& prefix) {
+  const auto dot = prefix.rfind('.');
+  return dot == prefix.npos ? "" : prefix.substr(0, dot);
+}
+
+// Returns "linear1" and "weight" for linear1_weight, and the role and "" for a role such as scale1.
+std::pair<std::string_view, std::string_view> part_and_tensor(std::string_view role) {
+  const auto underscore = role.rfind('_');
+  const std::string_view tensor = underscore == role.npos ? "" : role.substr(underscore + 1);
+  if (tensor != "weight" && tensor != "bias") return {role, ""};
+  return {role.substr(0, underscore), tensor};
+}
+
+// Returns whether the list `parts`, such as "gate+linear1", has the part.
+bool has_part(std::string_view parts, std::string_view part) {
+  for (auto plus = parts.find('+'); plus != parts.npos; plus = parts.find('+')) {
+    if (parts.substr(0, plus) == part) return true;
+    parts.remove_prefix(plus + 1);
   }
-  const std::string layer = member.layer ? joined(prefix, std::to_string(*member.layer)) : prefix;
-  if (member.in_cross_attention) return joined(layer, convention.cross_attention);
-  return member.in_attention ? joined(layer, convention.attention) : layer;
+  return parts == part;
 }
 
-std::span<const Row> rows_for(const Member& member, const Convention& convention, Kind kind) {
-  if (member.in_attention) return convention.of_attention;
-  return kind == Kind::stack && !member.layer ? convention.beside_layers : convention.of_layer;
-}
+// The order of the rows of in_proj: in each block, the rows of its queries, keys and values.
+struct Arrangement {
+  std::array<std::uint64_t, 3> rows;  // of all queries, keys and values
+  std::uint64_t blocks = 1;
+  bool values_first = false;
+  bool operator==(const Arrangement&) const = default;
 
-// Maps roles of tensors to names in a checkpoint. The function `of` returns the names that `rows` lists for a role,
-// with `base` before each name.
-struct Names {
-  std::span<const Row> rows;
-  std::string base;
+  // Returns the numbers of the three projections in the order in which a block has them.
+  [[nodiscard]] std::array<std::size_t, 3> order() const {
+    return values_first ? std::array<std::size_t, 3>{0, 2, 1} : std::array<std::size_t, 3>{0, 1, 2};
+  }
+  [[nodiscard]] std::uint64_t all_rows() const { return rows[0] + rows[1] + rows[2]; }
+  [[nodiscard]] std::uint64_t rows_of_block(std::size_t projection) const { return rows[projection] / blocks; }
 
-  [[nodiscard]] std::vector<std::string> of(std::string_view role) const {
-    std::vector<std::string> names;
-    for (const Row& row : rows)
-      if (row.role == role) names.push_back(joined(base, row.name));
-    return names;
+  // Returns the number of the row of in_proj that is the first one of a projection's rows in a block.
+  [[nodiscard]] std::uint64_t first_row(std::size_t projection, std::uint64_t block) const {
+    std::uint64_t row = block * (all_rows() / blocks);
+    for (const std::size_t before : order()) {
+      if (before == projection) break;
+      row += rows_of_block(before);
+    }
+    return row;
+  }
+
+  // Appends the rows of a projection to `source`. `piece` has the name and the shape of in_proj.
+  void append(std::size_t projection, std::uint64_t first, std::uint64_t count, Piece piece, Source& source) const {
+    while (count > 0) {
+      const std::uint64_t of_block = rows_of_block(projection), block = first / of_block, before = first % of_block;
+      piece.first_row = first_row(projection, block) + before;
+      piece.rows = std::min(count, of_block - before);
+      if (!source.empty() && source.back().first_row + source.back().rows == piece.first_row)
+        source.back().rows += piece.rows;
+      else
+        source.push_back(piece);
+      first += piece.rows;
+      count -= piece.rows;
+    }
   }
 };
 
-// Adds a source for the kernel's tensor in_proj in parts: three tensors of the file that have the rows of query, key
-// and value, in this order.
-void add_joined(const Member& member, std::string_view tensor, const Names& names, std::vector<Source>& found) {
+// Returns the rows of `member`, which is in_proj or one projection, in a tensor of the file with the arrangement
+// `in_file`. `piece` has the name and the shape of this tensor.
+Source rows_of_in_proj(const Member& member, std::string_view part, const std::array<std::uint64_t, 3>& rows,
+                       const Arrangement& in_file, Piece piece) {
   Source source;
-  for (std::size_t i = 0; i < projections.size(); ++i) {
-    auto shape = member.shape;
-    shape[0] = member.rows[i];
-    const auto candidates = names.of(std::string(projections[i]).append(tensor));
-    if (candidates.empty()) return;
-    source.push_back({candidates.front(), shape, 0, shape[0]});
+  const auto* const projection = std::ranges::find(projections, part);
+  if (projection != projections.end()) {
+    const auto number = static_cast<std::size_t>(projection - projections.begin());
+    in_file.append(number, 0, rows[number], piece, source);
+    return source;
   }
-  found.push_back(source);
+  const Arrangement wanted{rows, member.blocks, member.values_first};
+  for (std::uint64_t block = 0; block < wanted.blocks; ++block)
+    for (const std::size_t i : wanted.order())
+      in_file.append(i, block * wanted.rows_of_block(i), wanted.rows_of_block(i), piece, source);
+  return source;
 }
 
-// Adds a source for the kernel's tensor of one projection: some rows of the file's tensor in_proj, which joins the rows
-// of query, key and value. Adds nothing if the kernel lacks one of the three projections, or if the projections have
-// inputs of different widths. In both cases, in_proj cannot contain the projection.
-void add_part(const Spec& spec, const Member& member, std::string_view tensor, const Names& names,
-              std::vector<Source>& found) {
-  Piece piece{"", member.shape, 0, member.shape[0]};
-  piece.shape[0] = 0;
-  for (const std::string_view projection : projections) {
-    const std::string role = std::string(projection).append(tensor);
-    const Member* one = spec.beside(member, role);
-    if (one == nullptr || (one->shape.size() == 2 && one->shape[1] != member.shape[1])) return;
-    if (role == member.role) piece.first_row = piece.shape[0];
-    piece.shape[0] += one->shape[0];
-  }
-  for (const std::string& name : names.of(std::string(packed).append(tensor))) {
-    piece.tensor = name;
-    found.push_back({piece});
+// Returns how many consecutive names prefix.0, prefix.1, .. the file has.
+std::size_t count_numbers(const files::Safetensors& file, const std::string& prefix) {
+  std::size_t count = 0;
+  for (;; ++count) {
+    const std::string beginning = joined(prefix, std::to_string(count)) + ".";
+    const auto found = file.tensors().lower_bound(beginning);
+    if (found == file.tensors().end() || !found->first.starts_with(beginning)) return count;
   }
 }
 
 }  // namespace
 
-std::vector<Source> sources(const Spec& spec, const Member& member, const Convention& convention,
-                            const std::string& prefix) {
-  if (member.in_cross_attention && convention.cross_attention.empty()) return {};
-  const Names names{rows_for(member, convention, spec.kind), base(spec, member, convention, prefix)};
+Naming::Naming(const files::Safetensors& file, const Spec& spec, const Convention& convention, std::string prefix)
+    : spec_(&spec), convention_(&convention), prefix_(std::move(prefix)) {
+  if (convention.set.empty() || spec.kind != Kind::stack) return;
+  for (const Member& member : spec.members) layers_ = std::max(layers_, member.layer.value_or(0) + 1);
+  sets_ = count_numbers(file, prefix_);
+  layers_of_set_ = std::max<std::size_t>(1, count_numbers(file, joined(prefix_, "0." + std::string(convention.set))));
+}
+
+std::string Naming::layer(std::size_t number) const {
+  if (convention_->set.empty()) return joined(prefix_, std::to_string(number));
+  const std::size_t runs = std::max<std::size_t>(1, layers_ / layers_of_set_);
+  const std::string set = std::to_string(number / layers_of_set_ * sets_ / runs);
+  return joined(joined(joined(prefix_, set), convention_->set), std::to_string(number % layers_of_set_));
+}
+
+bool Naming::is_first_layer(const Member& member) const {
+  return member.layer ? *member.layer == 0 : prefix_ == "0" || prefix_.ends_with(".0");
+}
+
+// Returns the text before the names of the tensors of `member`, without the last dot.
+std::string Naming::base(const Member& member) const {
+  if (spec_->kind == Kind::attention) return prefix_;
+  if (spec_->kind == Kind::stack && !member.layer) return parent(prefix_);
+  const std::string of_layer = member.layer ? layer(*member.layer) : prefix_;
+  if (member.in_cross_attention) return joined(of_layer, convention_->cross_attention);
+  return member.in_attention ? joined(of_layer, convention_->attention) : of_layer;
+}
+
+std::array<Rows, 2> Naming::tables(const Member& member) const {
+  if (member.in_attention) return {convention_->of_attention, {}};
+  if (spec_->kind == Kind::stack && !member.layer) return {convention_->beside_layers, {}};
+  return convention_->of_layer;
+}
+
+std::string Naming::full_name(const std::string& beginning, std::string_view name) {
+  return name.starts_with('^') ? joined(parent(beginning), name.substr(1)) : joined(beginning, name);
+}
+
+// Returns the rows of `member` in a tensor that has the rows of several parts.
+Source Naming::fused(const Member& member, std::string_view parts, const std::string& name) const {
+  const std::string tensor(part_and_tensor(member.role).second);
+  Piece piece{name, member.shape, 0, member.shape[0], convention_->in_out && member.shape.size() == 2};
+  piece.shape[0] = 0;
+  for (std::string_view rest = parts; !rest.empty();) {
+    const std::string role = std::string(rest.substr(0, rest.find('+'))) + "_" + tensor;
+    const Member* part = spec_->beside(member, role);
+    if (part == nullptr) return {};
+    if (role == member.role) piece.first_row = piece.shape[0];
+    piece.shape[0] += part->shape[0];
+    rest = rest.find('+') == rest.npos ? "" : rest.substr(rest.find('+') + 1);
+  }
+  return {piece};
+}
+
+// Returns the sources of a role that one Row each describes. The role is the role of `member`, or of one of its parts.
+std::vector<Source> Naming::whole(const Member& member, std::string_view role) const {
+  const auto [part, tensor] = part_and_tensor(role);
   std::vector<Source> found;
-  for (const std::string& name : names.of(member.role)) found.push_back({{name, member.shape, 0, member.shape[0]}});
-  const std::string_view role = member.role;
-  const std::string_view tensor = role.substr(role.rfind('_'));  // _weight or _bias
-  if (member.rows.size() == projections.size()) add_joined(member, tensor, names, found);
-  for (const std::string_view projection : projections)
-    if (role.starts_with(projection)) add_part(spec, member, tensor, names, found);
+  for_each_row(member, [&](const Row& row, std::string name) {
+    if (row.cut == Cut::unused || (row.cut == Cut::absent_in_first && !is_first_layer(member))) return;
+    if (row.role != role) {
+      if (tensor.empty() || !has_part(row.role, part)) return;
+      name.append(".").append(tensor);
+    }
+    const bool absent = row.cut == Cut::absent || row.cut == Cut::absent_in_first;
+    Source source{{name, member.shape, 0, member.shape[0], convention_->in_out && member.shape.size() == 2, absent}};
+    if (row.role.find('+') != row.role.npos) source = fused(member, row.role, name);
+    if (!source.empty()) found.push_back(std::move(source));
+  });
+  return found;
+}
+
+// Adds the sources for in_proj, or for one projection, in the file's in_proj. Adds nothing if the kernel lacks one of
+// the three projections, or if the projections have inputs of different widths.
+void Naming::add_from_in_proj(const Member& member, std::vector<Source>& found) const {
+  const auto [part, tensor] = part_and_tensor(member.role);
+  Arrangement arrangement{};
+  for (std::size_t i = 0; i < projections.size(); ++i) {
+    const Member* one = spec_->beside(member, std::string(projections[i]).append("_").append(tensor));
+    if (part != packed && (one == nullptr || (one->shape.size() == 2 && one->shape[1] != member.shape[1]))) return;
+    arrangement.rows[i] = part == packed ? member.rows[i] : one->shape[0];
+  }
+  const std::string exact = std::string(packed).append("_").append(tensor);
+  for_each_row(member, [&](const Row& row, std::string name) {
+    if (row.role != packed && row.role != exact) return;
+    if (row.role == packed) name.append(".").append(tensor);
+    Arrangement in_file = arrangement;
+    if (row.cut == Cut::kv_blocks) in_file.blocks = spec_->kv_heads;
+    if (row.cut == Cut::four_blocks) in_file.blocks = 4, in_file.values_first = true;
+    if (in_file.blocks == 0 || std::ranges::any_of(in_file.rows, [&](auto rows) { return rows % in_file.blocks != 0; }))
+      return;
+    Piece piece{name, member.shape, 0, 0, convention_->in_out && member.shape.size() == 2};
+    piece.shape[0] = arrangement.all_rows();
+    found.push_back(rows_of_in_proj(member, part, arrangement.rows, in_file, piece));
+  });
+}
+
+// Adds a source for in_proj: three tensors of the file, with the rows of queries, keys and values.
+void Naming::add_from_projections(const Member& member, std::vector<Source>& found) const {
+  const auto tensor = part_and_tensor(member.role).second;
+  std::array<Piece, 3> pieces;
+  for (std::size_t i = 0; i < projections.size(); ++i) {
+    Member one = member;
+    one.shape[0] = member.rows[i];
+    const auto candidates = whole(one, std::string(projections[i]).append("_").append(tensor));
+    if (candidates.empty()) return;
+    pieces[i] = candidates.front().front();
+  }
+  const Arrangement wanted{{member.rows[0], member.rows[1], member.rows[2]}, member.blocks, member.values_first};
+  Source source;
+  for (std::uint64_t block = 0; block < member.blocks; ++block)
+    for (const std::size_t i : wanted.order()) {
+      source.push_back(pieces[i]);
+      source.back().rows = wanted.rows_of_block(i);
+      source.back().first_row = block * wanted.rows_of_block(i);
+    }
+  found.push_back(std::move(source));
+}
+
+std::vector<Source> Naming::sources(const Member& member) const {
+  if (member.in_cross_attention && convention_->cross_attention.empty()) return {};
+  const std::string_view part = part_and_tensor(member.role).first;
+  std::vector<Source> found;
+  if (part == packed) {
+    add_from_in_proj(member, found);
+    add_from_projections(member, found);
+    return found;
+  }
+  found = whole(member, member.role);
+  if (member.role == "activation" && !found.empty()) {  // xIELU: two tensors of one number each
+    Source both;
+    for (const Source& source : found) both.push_back({source.front().tensor, {1}, 0, 1});
+    return {both};
+  }
+  if (std::ranges::find(projections, part) != projections.end()) add_from_in_proj(member, found);
   return found;
 }
 

@@ -23,21 +23,45 @@ struct Role {
   std::string_view name;
   Place place;
   std::size_t dimensions;
+  bool may_be_flat = false;  // true: one dimension is accepted, too
 };
 
 constexpr Role roles[] = {
-    {"in_proj_weight", Place::attention, 2},    {"in_proj_bias", Place::attention, 1},
-    {"query_proj_weight", Place::attention, 2}, {"query_proj_bias", Place::attention, 1},
-    {"key_proj_weight", Place::attention, 2},   {"key_proj_bias", Place::attention, 1},
-    {"value_proj_weight", Place::attention, 2}, {"value_proj_bias", Place::attention, 1},
-    {"out_proj_weight", Place::attention, 2},   {"out_proj_bias", Place::attention, 1},
-    {"linear1_weight", Place::layer, 2},        {"linear1_bias", Place::layer, 1},
-    {"linear2_weight", Place::layer, 2},        {"linear2_bias", Place::layer, 1},
-    {"gate_weight", Place::layer, 2},           {"gate_bias", Place::layer, 1},
-    {"norm1_weight", Place::layer, 1},          {"norm1_bias", Place::layer, 1},
-    {"norm2_weight", Place::layer, 1},          {"norm2_bias", Place::layer, 1},
-    {"norm3_weight", Place::layer, 1},          {"norm3_bias", Place::layer, 1},
-    {"norm_weight", Place::beside_layers, 1},   {"norm_bias", Place::beside_layers, 1},
+    {"in_proj_weight", Place::attention, 2},
+    {"in_proj_bias", Place::attention, 1},
+    {"query_proj_weight", Place::attention, 2},
+    {"query_proj_bias", Place::attention, 1},
+    {"key_proj_weight", Place::attention, 2},
+    {"key_proj_bias", Place::attention, 1},
+    {"value_proj_weight", Place::attention, 2},
+    {"value_proj_bias", Place::attention, 1},
+    {"out_proj_weight", Place::attention, 2},
+    {"out_proj_bias", Place::attention, 1},
+    {"query_norm_weight", Place::attention, 2, true},
+    {"query_norm_bias", Place::attention, 2, true},
+    {"key_norm_weight", Place::attention, 2, true},
+    {"key_norm_bias", Place::attention, 2, true},
+    {"output_norm1_weight", Place::layer, 1},
+    {"output_norm1_bias", Place::layer, 1},
+    {"output_norm2_weight", Place::layer, 1},
+    {"output_norm2_bias", Place::layer, 1},
+    {"scale1", Place::layer, 1},
+    {"scale2", Place::layer, 1},
+    {"activation", Place::layer, 1},
+    {"linear1_weight", Place::layer, 2},
+    {"linear1_bias", Place::layer, 1},
+    {"linear2_weight", Place::layer, 2},
+    {"linear2_bias", Place::layer, 1},
+    {"gate_weight", Place::layer, 2},
+    {"gate_bias", Place::layer, 1},
+    {"norm1_weight", Place::layer, 1},
+    {"norm1_bias", Place::layer, 1},
+    {"norm2_weight", Place::layer, 1},
+    {"norm2_bias", Place::layer, 1},
+    {"norm3_weight", Place::layer, 1},
+    {"norm3_bias", Place::layer, 1},
+    {"norm_weight", Place::beside_layers, 1},
+    {"norm_bias", Place::beside_layers, 1},
 };
 
 // Reads a decimal number from 0 to `largest`, without leading zeros. No extent of a model exceeds `largest`.
@@ -113,55 +137,96 @@ std::vector<std::uint64_t> parse_parts(const std::string& dim) {
 
 void check_parts(const Member& member, std::size_t dimension, std::size_t parts) {
   const bool is_packed = member.role.starts_with("in_proj");
-  if (dimension == 0 && is_packed && parts != 3 && parts != 1)
+  if (dimension == 0 && is_packed && parts != 3)
     throw Error("expected the rows of " + member.name + " as query+key+value, found " + std::to_string(parts) +
-                " parts");
+                (parts == 1 ? " part" : " parts"));
   if (parts != 1 && !(dimension == 0 && is_packed)) throw Error("only the rows of in_proj are a sum");
+}
+
+// Reads a word behind the name of a member that is no extent. `words` are the words after it. Returns false if the word
+// is an extent.
+bool read_option(const std::string& word, std::istringstream& words, Member& member) {
+  if (word == "in_out" && !member.in_out) return member.in_out = true;
+  if (word == "values_first" && !member.values_first) return member.values_first = true;
+  if (word == "blocks" && member.blocks == 1) {
+    std::string count;
+    words >> count;
+    member.blocks = number(count).value_or(0);
+    if (member.blocks == 0 || std::ranges::any_of(member.rows, [&](auto rows) { return rows % member.blocks != 0; }))
+      throw Error("expected a number of blocks that divides the rows of " + member.name + ", found " +
+                  in_quotes(count));
+    return true;
+  }
+  return false;
+}
+
+// Reads the type of the elements. `type` is the text that was read before. Returns false if the word is no type.
+bool read_type(const std::string& word, std::string& type, Member& member) {
+  if (word == "rotated" && member.element == Element::int8 && !member.rotated) {
+    member.rotated = true;
+    type += " rotated";
+    return true;
+  }
+  if (!type.empty()) throw Error("expected the end of the line behind " + type + ", found " + in_quotes(word));
+  if (word != "bfloat16" && word != "int8") return false;
+  member.element = word == "int8" ? Element::int8 : Element::bfloat16;
+  type = word;
+  return true;
+}
+
+void check_member(const Member& member, const Role& role, const std::string& type) {
+  const std::size_t dimensions = member.shape.size();
+  if (dimensions != role.dimensions && !(role.may_be_flat && dimensions == 1))
+    throw Error("expected " + std::string(role.dimensions == 1 ? "one dimension" : "two dimensions") + " of " +
+                member.name + ", found " + std::to_string(dimensions));
+  if (member.rotated && dimensions == 2 && member.shape[1] % ladon::detail::rotated_block != 0)
+    throw Error("expected a multiple of 8 columns of " + member.name + ", found " + std::to_string(member.shape[1]));
+  if (!type.empty() && (dimensions != 2 || role.may_be_flat))
+    throw Error("only a weight of two dimensions can be " + type + ", and " + member.name + " has one");
+  if (!type.empty() && member.in_out)
+    throw Error("only a float32 weight can be in_out, and " + member.name + " is " + type);
 }
 
 Member parse_line(const std::string& line) {
   std::istringstream words(line);
-  std::string name, dim, type;
+  std::string name, word, type;
   words >> name;
   auto [member, role] = parse_name(name);
-  while (words >> dim) {
-    if (dim == "rotated" && member.element == Element::int8 && !member.rotated) {
-      member.rotated = true;
-      type += " rotated";
-      continue;
-    }
-    if (member.element != Element::float32)
-      throw Error("expected the end of the line behind " + type + ", found " + in_quotes(dim));
-    if (dim == "bfloat16" || dim == "int8") {
-      member.element = dim == "int8" ? Element::int8 : Element::bfloat16;
-      type = dim;
-      continue;
-    }
-    const auto parts = parse_parts(dim);
+  while (words >> word) {
+    if (read_type(word, type, member) || read_option(word, words, member)) continue;
+    const auto parts = parse_parts(word);
     check_parts(member, member.shape.size(), parts.size());
     if (member.shape.empty()) member.rows = parts;
     member.shape.push_back(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
   }
-  if (member.shape.size() != role->dimensions)
-    throw Error("expected " + std::string(role->dimensions == 1 ? "one dimension" : "two dimensions") + " of " + name +
-                ", found " + std::to_string(member.shape.size()));
-  if (member.rotated && member.shape.size() == 2 && member.shape[1] % ladon::detail::rotated_block != 0)
-    throw Error("expected a multiple of 8 columns of " + name + ", found " + std::to_string(member.shape[1]));
-  if (member.element != Element::float32 && role->dimensions != 2)
-    throw Error("only a weight of two dimensions can be " + type + ", and " + name + " has one");
+  check_member(member, *role, type);
   return member;
+}
+
+// Reads "kv_heads <n>". Returns 0 if the line is no such line.
+std::uint64_t parse_kv_heads(const std::string& line) {
+  std::istringstream words(line);
+  std::string name, count, more;
+  words >> name >> count;
+  if (name != "kv_heads") return 0;
+  const auto heads = number(count);
+  if (!heads || *heads == 0 || words >> more) throw Error("expected a number of heads, found " + in_quotes(line));
+  return *heads;
 }
 
 void add_line(Spec& spec, const std::string& line) {
   constexpr const char* names[] = {"an attention", "a layer", "a stack of layers"};
+  if (const auto heads = parse_kv_heads(line); heads != 0) {
+    spec.kv_heads = heads;
+    return;
+  }
   const Member member = parse_line(line);
   const Kind kind = kind_of(member);
   if (spec.members.empty()) spec.kind = kind;
   if (kind != spec.kind)
     throw Error("expected members of " + std::string(names[static_cast<int>(spec.kind)]) + ", as " +
                 spec.members.front().name + " is one, found " + member.name);
-  if (!spec.places.emplace(member.name, spec.members.size()).second) throw Error(member.name + " appears twice");
-  spec.members.push_back(member);
+  if (!spec.add(member)) throw Error(member.name + " appears twice");
 }
 
 std::string content_of(const std::filesystem::path& file) {
@@ -175,6 +240,19 @@ const Member* Spec::beside(const Member& member, std::string_view role) const {
   const std::string name = member.name.substr(0, member.name.size() - member.role.size()).append(role);
   const auto found = places.find(name);
   return found == places.end() ? nullptr : &members[found->second];
+}
+
+bool Spec::add(const Member& member) {
+  if (!places.emplace(member.name, members.size()).second) return false;
+  members.push_back(member);
+  return true;
+}
+
+Spec Spec::first_layer() const {
+  Spec first{.kind = kind, .members = {}, .places = {}, .kv_heads = kv_heads};
+  for (const Member& member : members)
+    if (member.layer.value_or(0) == 0) first.add(member);
+  return first.members.empty() ? *this : first;
 }
 
 Spec read_spec(const std::filesystem::path& file) { return parse_spec(content_of(file), file.string()); }

@@ -2,6 +2,7 @@
 // Reads the SPEC of a kernel: a text with a line for each tensor of the kernel, which CMake writes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -23,10 +24,13 @@ struct Member {
   std::string name;
   std::optional<std::size_t> layer;  // the number of the layer in a stack
   bool in_attention = false;
-  bool in_cross_attention = false;  // then in_attention is true, too
-  std::string role;                 // in_proj_weight, norm1_bias, ..
-  std::vector<std::uint64_t> rows;  // the parts of the first dimension: three for in_proj in parts, else one
-  std::vector<std::uint64_t> shape;
+  bool in_cross_attention = false;   // then in_attention is true, too
+  std::string role;                  // in_proj_weight, norm1_bias, ..
+  std::vector<std::uint64_t> rows;   // the parts of the first dimension: three for in_proj, else one
+  std::vector<std::uint64_t> shape;  // (outputs, inputs), also if in_out is true
+  bool in_out = false;               // the matrix is (inputs, outputs) in memory
+  std::uint64_t blocks = 1;          // in_proj: the blocks, each with rows of queries, keys and values
+  bool values_first = false;         // in_proj: in a block, values are before keys
   Element element = Element::float32;
   bool rotated = false;  // int8: the weights are rotated (ladon::layout::RotatedInt8)
 };
@@ -37,15 +41,26 @@ struct Spec {
   Kind kind = Kind::attention;
   std::vector<Member> members;                          // at least one member, and no duplicate names
   std::unordered_map<std::string, std::size_t> places;  // the index of each member by its name
+  std::uint64_t kv_heads = 0;                           // or 0, if the SPEC does not say the number
 
   // Returns the member with the role `role` in the same attention, layer or stack as `member`, or null if the SPEC has
   // no such member.
   [[nodiscard]] const Member* beside(const Member& member, std::string_view role) const;
+
+  [[nodiscard]] bool is_decoder() const { return std::ranges::any_of(members, &Member::in_cross_attention); }
+
+  // Adds a member. Returns false if the SPEC has a member of this name.
+  bool add(const Member& member);
+
+  // Returns the members of the first layer of a stack and the members beside the layers, or the whole SPEC if these are
+  // no members.
+  [[nodiscard]] Spec first_layer() const;
 };
 
-// Reads lines of `<member> <dim> [<dim>] [bfloat16|int8|int8 rotated]`. The first dim of in_proj is a sum of three
-// parts, such as 384+384+384, or a single number if in_proj has blocks or is (in, out). Only a weight of two dimensions
-// may be bfloat16 or int8. Throws files::Error, whose text has a line for each wrong line.
+// Reads lines of `<member> <outputs> [<inputs>] [in_out] [blocks <n>] [values_first] [bfloat16|int8|int8 rotated]`,
+// where the outputs of in_proj are a sum of three parts, such as 384+384+384. Only a weight of two dimensions may be
+// bfloat16 or int8. A line `kv_heads <n>` says the number of key/value heads. Throws files::Error, whose text has a
+// line for each wrong line.
 Spec read_spec(const std::filesystem::path& file);
 
 // Like read_spec, but reads the lines from a text. `name` is the name of the text in errors.

@@ -18,11 +18,11 @@ using files::Safetensors;
 
 // Returns the bare names: the names that the kernel's tensors have in a file without a prefix, under all naming
 // conventions.
-std::unordered_set<std::string> bare_names(const Spec& spec) {
+std::unordered_set<std::string> bare_names(const Safetensors& file, const Spec& spec) {
   std::unordered_set<std::string> names;
   for (const Convention& convention : conventions())
     for (const Member& member : spec.members)
-      for (const Source& source : sources(spec, member, convention, ""))
+      for (const Source& source : Naming(file, spec, convention, "").sources(member))
         for (const Piece& piece : source) names.insert(piece.tensor);
   return names;
 }
@@ -32,7 +32,7 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
 // together, so that time and memory are linear in the number of tensors.
 std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t longest_prefix = 200;  // a message would truncate a longer prefix
-  const auto bare = bare_names(spec);
+  const auto bare = bare_names(file, spec);
   std::size_t longest = 0;
   for (const std::string& name : bare) longest = std::max(longest, name.size());
   std::map<std::string, std::size_t> prefixes;
@@ -48,7 +48,7 @@ std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Sp
 // Returns the prefixes that prefixes_in finds, those with the most bare names. The caller searches for all tensors of
 // the kernel under each prefix, so the product of the two numbers is limited. A usual checkpoint is below the limit.
 std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& spec) {
-  const std::size_t most = 10 + 100'000 / spec.members.size();
+  const std::size_t most = 10 + 100'000 / (spec.members.size() * conventions().size());
   const auto prefixes = prefixes_in(file, spec);
   std::vector<std::string> frequent;
   frequent.reserve(prefixes.size());
@@ -69,7 +69,7 @@ std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec
   for (const std::string& prefix : frequent_prefixes(file, spec)) {
     std::size_t members = 0;
     for (const Convention& convention : conventions())
-      members = std::max(members, count_present(file, spec, convention, prefix));
+      members = std::max(members, match(file, spec, convention, prefix).present);
     if (members > count) best.clear();
     if (members > count || (members == count && !best.empty())) best.push_back(prefix);
     count = std::max(count, members);

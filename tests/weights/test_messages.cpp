@@ -87,7 +87,7 @@ TEST_CASE("a wrong prefix gives one line, and a second line names the prefix of 
         "  in_proj_weight and all others: nothing below prefix \"encoder.layers.0.attention\"; tried "
         "\"encoder.layers.0.attention.in_proj_weight\" (PyTorch), "
         "\"encoder.layers.0.attention.self.query.weight\" (Hugging Face BERT), "
-        "\"encoder.layers.0.attention.q_proj.weight\" (Hugging Face Llama)\n"
+        "\"encoder.layers.0.attention.qkv_proj.weight\" (Hugging Face Llama) and the names of 34 other families\n"
         "  such tensors are below prefix \"encoder.layer.0.attention\"");
 }
 

@@ -110,7 +110,8 @@ TEST_CASE("the numbers of sizes and of parts must be right") {
   CHECK(error_of_spec("linear1_weight") == "  line 1: expected two dimensions of linear1_weight, found 0");
   CHECK(error_of_spec("linear1_weight 4") == "  line 1: expected two dimensions of linear1_weight, found 1");
   CHECK(error_of_spec("norm1_weight 4 4") == "  line 1: expected one dimension of norm1_weight, found 2");
-  CHECK(error_of_spec("in_proj_weight 12 4").empty());  // in blocks, or (in, out)
+  CHECK(error_of_spec("in_proj_weight 12 4") ==
+        "  line 1: expected the rows of in_proj_weight as query+key+value, found 1 part");
   CHECK(error_of_spec("in_proj_bias 6+6") ==
         "  line 1: expected the rows of in_proj_bias as query+key+value, found 2 parts");
   CHECK(error_of_spec("in_proj_weight 4+4+4 2+2") == "  line 1: only the rows of in_proj are a sum");

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -49,34 +48,82 @@ struct Extents<TensorView<Element, Sizes...>> {
   static constexpr std::array<std::size_t, sizeof...(Sizes)> sizes{Sizes...};
 };
 
-// Calls visit(name, view, rows) for each tensor of a linear map or a norm. `rows` is the text of the tensor's first
-// extent: a number, or for in_proj in parts a sum such as "384+384+384".
+// Whether a linear map has weights in the order (in, out).
+template <class Part>
+inline constexpr bool is_in_out = false;
+template <class Part>
+  requires requires { Part::row_stride; }
+inline constexpr bool is_in_out<Part> = Part::stride > 1;
+
+// The rows of a part, and words about their order: "384+384+384" and " blocks 12" for in_proj.
+struct RowsText {
+  std::string rows, order = "";
+};
+
+// Calls visit(view, line) for each tensor of a linear map or a norm. `line` is a line of the text that `find` takes as
+// `members`: the name of the tensor, its extents (outputs, inputs), and its type. The lines of the scales and the row
+// sums of int8 weights are empty, because `find` returns their addresses after the address of the weights.
 template <class Part, class Visit>
-void for_each_tensor(const std::string& name, Part& part, const std::string& rows, const Visit& visit) {
-  static_assert(!requires { part.scale; }, "ladon: load reads float32 and bfloat16 weights, not layout::Int8");
-  static_assert(!requires { part.size(); }, "ladon: load reads layout::InProj and layout::SeparateQKV");
-  visit(name + "_weight", part.weight, rows);
-  if constexpr (requires { part.bias.data; }) visit(name + "_bias", part.bias, rows);
+void for_each_tensor(const std::string& name, Part& part, const RowsText& rows, const Visit& visit) {
+  static_assert(!requires { part.size(); }, "ladon: load reads every layout except layout::PerHead");
+  using Weight = decltype(part.weight);
+  constexpr auto sizes = Extents<Weight>::sizes;
+  std::string line = name + "_weight " + rows.rows;
+  if constexpr (sizes.size() == 2) {
+    line += ' ';  // g++ 12 wrongly warns of an overlap (-Wrestrict) if " " + to_string(...) is appended
+    line += std::to_string(sizes[is_in_out<Part> ? 0 : 1]);
+  }
+  line += rows.order;
+  if constexpr (is_in_out<Part>) line += " in_out";
+  if constexpr (std::is_same_v<decltype(part.weight.data), const BFloat16*>) line += " bfloat16";
+  if constexpr (requires { part.scale; }) {
+    visit(part.weight, line + (Part::rotated ? " int8 rotated\n" : " int8\n"));
+    visit(part.scale, std::string());
+    visit(part.row_sum, std::string());
+  } else {
+    visit(part.weight, line + "\n");
+  }
+  if constexpr (requires { part.bias.data; }) visit(part.bias, name + "_bias " + rows.rows + rows.order + "\n");
 }
+
+// Does nothing for a part that the layer lacks.
 template <class Part, class Visit>
 void for_each_tensor(const std::string& name, Part& part, const Visit& visit) {
-  for_each_tensor(name, part, std::to_string(Extents<decltype(part.weight)>::sizes[0]), visit);
+  if constexpr (requires { part.weight; }) {
+    constexpr auto sizes = Extents<decltype(part.weight)>::sizes;
+    for_each_tensor(name, part, {std::to_string(sizes[is_in_out<Part> ? sizes.size() - 1 : 0])}, visit);
+  } else if constexpr (requires { part.data; }) {
+    visit(part, name + " " + std::to_string(Extents<Part>::sizes[0]) + "\n");
+  } else {
+    static_assert(!requires { part.size(); }, "ladon: load reads every layout except layout::PerHead");
+  }
 }
+
+template <Shape S, class Weights>
+RowsText rows_of_in_proj() {
+  RowsText text{std::to_string(S.query_rows()) + "+" + std::to_string(S.key_rows()) + "+" +
+                std::to_string(S.value_rows())};
+  if constexpr (requires { Weights::blocks; }) {
+    if (Weights::blocks > 1) text.order += " blocks " + std::to_string(Weights::blocks);
+    if (Weights::values_first) text.order += " values_first";
+  }
+  return text;
+}
+
+// Calls for_each_tensor for the member `part` of `weights`, if there is such a member.
+#define LADON_PART(part) \
+  if constexpr (requires { weights.part; }) for_each_tensor(beginning + #part, weights.part, visit);
 
 template <Shape S, class Weights, class Visit>
 void for_each_tensor_of_attention(const std::string& beginning, Weights& weights, const Visit& visit) {
-  if constexpr (requires { requires Weights::in_parts; }) {
-    const std::string rows =
-        std::to_string(S.query_rows()) + "+" + std::to_string(S.key_rows()) + "+" + std::to_string(S.value_rows());
-    for_each_tensor(beginning + "in_proj", weights.in_proj, rows, visit);
-  } else if constexpr (requires { weights.in_proj; }) {
-    for_each_tensor(beginning + "in_proj", weights.in_proj, visit);
-  } else {
-    for_each_tensor(beginning + "query_proj", weights.query_proj, visit);
-    for_each_tensor(beginning + "key_proj", weights.key_proj, visit);
-    for_each_tensor(beginning + "value_proj", weights.value_proj, visit);
-  }
-  for_each_tensor(beginning + "out_proj", weights.out_proj, visit);
+  if constexpr (requires { weights.in_proj; })
+    for_each_tensor(beginning + "in_proj", weights.in_proj, rows_of_in_proj<S, Weights>(), visit);
+  LADON_PART(query_proj)
+  LADON_PART(key_proj)
+  LADON_PART(value_proj)
+  LADON_PART(query_norm)
+  LADON_PART(key_norm)
+  LADON_PART(out_proj)
 }
 
 template <Shape S, class Weights, class Visit>
@@ -87,66 +134,74 @@ void for_each_tensor_of_layer(const std::string& beginning, Weights& weights, co
   } else {
     for_each_tensor_of_attention<S>(beginning + "attention.", weights.attention, visit);
   }
-  if constexpr (requires { weights.gate.weight; }) for_each_tensor(beginning + "gate", weights.gate, visit);
-  for_each_tensor(beginning + "linear1", weights.linear1, visit);
-  for_each_tensor(beginning + "linear2", weights.linear2, visit);
-  for_each_tensor(beginning + "norm1", weights.norm1, visit);
-  for_each_tensor(beginning + "norm2", weights.norm2, visit);
-  if constexpr (requires { weights.norm3; }) for_each_tensor(beginning + "norm3", weights.norm3, visit);
+  LADON_PART(gate)
+  LADON_PART(linear1)
+  LADON_PART(linear2)
+  LADON_PART(activation)
+  LADON_PART(norm1)
+  LADON_PART(norm2)
+  LADON_PART(norm3)
+  LADON_PART(output_norm1)
+  LADON_PART(output_norm2)
+  LADON_PART(scale1)
+  LADON_PART(scale2)
 }
 
 template <Shape S, class Weights, class Visit>
 void for_each_tensor_of(Weights& weights, const Visit& visit) {
+  const std::string beginning;
   if constexpr (requires { weights.layers; }) {
     for (std::size_t i = 0; i < weights.layers.size(); ++i)
       for_each_tensor_of_layer<S>("layers." + std::to_string(i) + ".", weights.layers[i], visit);
-    if constexpr (requires { weights.norm; }) for_each_tensor("norm", weights.norm, visit);
-  } else if constexpr (requires { weights.norm1; }) {
+    LADON_PART(norm)
+  } else if constexpr (requires { weights.linear1; }) {
     for_each_tensor_of_layer<S>("", weights, visit);
   } else {
     for_each_tensor_of_attention<S>("", weights, visit);
   }
 }
+#undef LADON_PART
 
-// Builds one line of the text that `find` takes as `members`. The line describes one tensor: its name, its rows, and
-// its other sizes.
-template <class Element, std::size_t... Sizes>
-std::string line_of(const std::string& name, const TensorView<Element, Sizes...>&, const std::string& rows) {
-  std::string line = name + " " + rows;
-  const std::array sizes{Sizes...};
-  for (std::size_t i = 1; i < sizes.size(); ++i) {
-    line += ' ';  // g++ 12 wrongly warns of an overlap (-Wrestrict) if " " + to_string(...) is appended
-    line += std::to_string(sizes[i]);
-  }
-  if (std::is_same_v<Element, const BFloat16>) line += " bfloat16";
-  return line + "\n";
-}
-
+// Sets the epsilon of each norm in the weights of an attention, a layer or a stack.
 template <class Weights>
 void set_epsilon(Weights& weights, float epsilon) {
-  if constexpr (requires { weights.layers; }) {
+  if constexpr (requires { weights.layers; })
     for (auto& layer : weights.layers) set_epsilon(layer, epsilon);
-    if constexpr (requires { weights.norm; }) weights.norm.epsilon = epsilon;
-  } else if constexpr (requires { weights.norm1; }) {
-    weights.norm1.epsilon = weights.norm2.epsilon = epsilon;
-    if constexpr (requires { weights.norm3; }) weights.norm3.epsilon = epsilon;
+  if constexpr (requires { weights.attention; }) set_epsilon(weights.attention, epsilon);
+  if constexpr (requires { weights.self_attention; }) {
+    set_epsilon(weights.self_attention, epsilon);
+    set_epsilon(weights.cross_attention, epsilon);
   }
+#define LADON_NORM(norm) \
+  if constexpr (requires { weights.norm.epsilon; }) weights.norm.epsilon = epsilon;
+  LADON_NORM(norm)
+  LADON_NORM(norm1)
+  LADON_NORM(norm2)
+  LADON_NORM(norm3)
+  LADON_NORM(output_norm1)
+  LADON_NORM(output_norm2)
+  LADON_NORM(query_norm)
+  LADON_NORM(key_norm)
+#undef LADON_NORM
 }
 
 }  // namespace detail
 
-// Returns the weights of a MultiHeadAttention, an encoder or decoder layer, or a stack of layers. The layout is
-// layout::InProj or layout::SeparateQKV, and the weights are float32 or bfloat16. `load` knows the tensor names of
-// these modules:
+// Returns the weights of a MultiHeadAttention, an encoder or decoder layer, or a stack of layers, in any layout except
+// layout::PerHead. `load` knows the tensor names of these modules:
 //
 //     PyTorch        MultiheadAttention, TransformerEncoderLayer, TransformerEncoder, TransformerDecoderLayer,
 //                    TransformerDecoder
-//     Hugging Face   BERT, and Llama and its relatives
+//     Hugging Face   the families of src/weights/checkpoint_names.cpp: BERT, Llama and its relatives, GPT-2, T5, ..
 //
 // `prefix` is the text before the tensor names, without the last dot, or "" if no text stands before the names. For a
 // stack, the prefix ends before the number of a layer: it is "layers" for PyTorch's TransformerEncoder, and
-// "encoder.layer" for BERT. layout::SeparateQKV also accepts PyTorch's in_proj, and uses the rows of in_proj as three
-// tensors. layout::InProj needs the rows of queries, keys and values in one tensor.
+// "encoder.layer" for BERT. Names of wrappers such as "model" and "module" may be left out.
+//
+// Weights that have the order and the type of the layer are used in place: also some rows of a tensor, such as the
+// queries of PyTorch's in_proj. The File holds converted copies of all other tensors: F16 and BF16 norms and biases,
+// transposed matrices, quantised weights, and row sums. If no file of a family has a tensor that the layer needs, the
+// File holds zeros for a bias, and ones for a gain.
 //
 // Throws Error with a line for each tensor that is missing, or that has a wrong shape or dtype.
 template <class Layer>
@@ -157,15 +212,12 @@ template <class Layer>
           requires { Layer::Weights::out_proj; },
       "ladon: load reads MultiHeadAttention, EncoderLayer, Encoder, DecoderLayer and Decoder");
   typename Layer::Weights weights{};
-  std::string members;
-  detail::for_each_tensor_of<Layer::shape>(weights, [&](const std::string& name, auto& view, const std::string& rows) {
-    members += detail::line_of(name, view, rows);
-  });
+  std::string members = "kv_heads " + std::to_string(Layer::shape.complete().kv_heads) + "\n";
+  detail::for_each_tensor_of<Layer::shape>(weights, [&](auto&, const std::string& line) { members += line; });
   const auto values = detail::find(file, members, prefix, options.strict);
   auto next = values.begin();
-  detail::for_each_tensor_of<Layer::shape>(weights, [&](const std::string&, auto& view, const std::string&) {
-    view = reinterpret_cast<decltype(view.data)>(*next++);
-  });
+  detail::for_each_tensor_of<Layer::shape>(
+      weights, [&](auto& view, const std::string&) { view = reinterpret_cast<decltype(view.data)>(*next++); });
   detail::set_epsilon(weights, options.epsilon);
   return weights;
 }

@@ -24,9 +24,9 @@ class File;
 
 namespace detail {
 
-// Returns the address of the values of each tensor that the text `members` lists, in the order of its lines. A line
-// consists of the tensor's name, the tensor's extents, and the word "bfloat16" if the tensor is bfloat16.
-// src/weights/spec.hpp explains the lines.
+// Returns the address of the values of each tensor that the text `members` lists, in the order of its lines. An int8
+// weight has three addresses: of the weights, their scales and the sums of their rows. src/weights/spec.hpp explains
+// the lines.
 std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix,
                                    bool strict);
 
