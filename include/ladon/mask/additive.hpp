@@ -97,9 +97,7 @@ struct BoundAdditive {
                                active - key, out + key * Width + q);
       }
     }
-    for (std::size_t i = active * Width; i < KeyWidth * Width; ++i) {
-      out[i] = -std::numeric_limits<float>::infinity();
-    }
+    for (std::size_t i = active * Width; i < KeyWidth * Width; ++i) out[i] = -std::numeric_limits<float>::infinity();
   }
 
   // Writes the transpose of one square to `out`, times log2(e). If `rows` is null, all elements are 0. Rows beyond

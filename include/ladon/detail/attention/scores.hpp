@@ -108,16 +108,13 @@ struct ScoreTile {
     query.multiply(keys, sum);
     const std::size_t rows = end - key < Rows ? end - key : Rows;
     if constexpr (Function::capped) {
-#pragma GCC unroll 1
-      for (std::size_t r = 0; r < rows; ++r) {
+      LADON_ROLLED_FOR(r, rows) {
         for (std::size_t v = 0; v < packs; ++v) sum[r][v].store(at(r, v));
       }
       cap<Function, Pack, packs, width>(scores, rows);
     }
-#pragma GCC unroll 1
-    for (std::size_t r = 0; r < rows; ++r) {
-#pragma GCC unroll 1
-      for (std::size_t v = 0; v < packs; ++v) {
+    LADON_ROLLED_FOR(r, rows) {
+      LADON_ROLLED_FOR(v, packs) {
         Pack score = score_of(r, v, sum[r][v]);
         if (!unmasked) score = hide(r, v, score);
         running[v] = {block_floats::larger(running[v].lane[0], score.lane[0])};

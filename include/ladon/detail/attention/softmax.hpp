@@ -143,9 +143,7 @@ struct RunningSoftmax {
       if constexpr (Pairs) {
         weights_together<Width, 1, true>(scores + step * i * Width, scores + i * Width, largest, total);
       } else {
-        LADON_UNROLLED_FOR(v, Packs) {
-          exponential(scores + i * Width + v * Pack::lanes, largest[v], total[v]);
-        }
+        LADON_UNROLLED_FOR(v, Packs) exponential(scores + i * Width + v * Pack::lanes, largest[v], total[v]);
       }
     }
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = sum[v] + total[v];

@@ -69,10 +69,10 @@
 #else
 #define LADON_UNROLL
 #endif
-// The head of an unrolled loop: LADON_UNROLLED_FOR(i, 4) f(i);
-#define LADON_UNROLLED_FOR(i, count) \
-  LADON_UNROLL                       \
-  for (std::size_t i = 0; i < (count); ++i)
+// The heads of a loop that is unrolled, and of one that is not, for small code: LADON_UNROLLED_FOR(i, 4) f(i);
+#define LADON_FOR(pragma, i, count) pragma for (std::size_t i = 0; i < (count); ++i)
+#define LADON_UNROLLED_FOR(i, count) LADON_FOR(LADON_UNROLL, i, count)
+#define LADON_ROLLED_FOR(i, count) LADON_FOR(_Pragma("GCC unroll 1"), i, count)
 
 // A target may define these macros:
 //   LADON_SMALL                 code for size

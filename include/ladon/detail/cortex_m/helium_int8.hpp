@@ -163,9 +163,7 @@ LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* fe
   for (std::size_t i = 0; i < Inner; i += 16) {
     const mve_pred16_t left = vctp8q(Inner - i);
     const int8x16_t values = vldrbq_z_s8(x + i, left);
-    LADON_UNROLLED_FOR(r, Rows) {
-      sum[r] = vmladavaq_s8(sum[r], vldrbq_z_s8(rows + r * RowStride + i, left), values);
-    }
+    LADON_UNROLLED_FOR(r, Rows) sum[r] = vmladavaq_s8(sum[r], vldrbq_z_s8(rows + r * RowStride + i, left), values);
   }
   LADON_UNROLLED_FOR(r, Rows) sums[r] = sum[r];
 }

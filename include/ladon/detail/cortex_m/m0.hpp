@@ -99,8 +99,7 @@ struct TileRows {
 
   LADON_NOINLINE TileRows(const Product& product, std::size_t first, std::size_t rows) noexcept : count(rows) {
     usable = !LADON_DETERMINISTIC;
-#pragma GCC unroll 1
-    for (std::size_t r = 0; r < rows; ++r) {
+    LADON_ROLLED_FOR(r, rows) {
       scale[r] = product.scale[first + r];
       bias[r] = product.bias != nullptr ? product.bias[first + r] : 0;
       if (product.factor != 1.0f) {
@@ -122,10 +121,8 @@ struct TileRows {
   LADON_COLD void finish_with_floats(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
                                      float* results) const noexcept {
     using Pack = vec::ArrayPack<1>;
-#pragma GCC unroll 1
-    for (std::size_t t = 0; t < tokens; ++t) {
-#pragma GCC unroll 1
-      for (std::size_t r = 0; r < count; ++r) {
+    LADON_ROLLED_FOR(t, tokens) {
+      LADON_ROLLED_FOR(r, count) {
         const Pack both = Pack::broadcast(token_scale[t]) * Pack::broadcast(scale[r]);
         const Pack sum = Pack::broadcast(static_cast<float>(*sums++));
         results[4 * r + t] = fma(sum, both, Pack::broadcast(bias[r])).lane[0];
@@ -139,8 +136,7 @@ struct TileRows {
 LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
                                    std::size_t count, std::int32_t* words) noexcept {
   if (rows == 1) {
-#pragma GCC unroll 1
-    for (std::size_t i = 0; i < count; ++i) words[i] = weight[i];
+    LADON_ROLLED_FOR(i, count) words[i] = weight[i];
     return;
   }
   while (count > 0) {
@@ -194,10 +190,8 @@ template <std::size_t Packs, class Epilogue>
 LADON_NOINLINE void finish(const void* epilogue, const float* results, std::size_t panel, std::size_t row,
                            std::size_t rows) noexcept {
   const Epilogue& to = *static_cast<const Epilogue*>(epilogue);
-#pragma GCC unroll 1
-  for (std::size_t r = 0; r < rows; ++r) {
-#pragma GCC unroll 1
-    for (std::size_t t = 0; t < Packs; ++t) to(panel, row + r, t, vec::ArrayPack<1>{results[4 * r + t]});
+  LADON_ROLLED_FOR(r, rows) {
+    LADON_ROLLED_FOR(t, Packs) to(panel, row + r, t, vec::ArrayPack<1>{results[4 * r + t]});
   }
 }
 

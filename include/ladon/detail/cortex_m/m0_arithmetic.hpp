@@ -184,8 +184,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
 template <std::size_t Count>
 LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
                               const float* factors, float* results) noexcept {
-#pragma GCC unroll 1
-  for (std::size_t t = 0; t < Count; ++t) {
+  LADON_ROLLED_FOR(t, Count) {
     const auto sum = static_cast<std::uint32_t>(sums[t]);
     std::uint32_t magnitude = sums[t] < 0 ? 0u - sum : sum;
     std::int32_t exponent = exponents[t] + bias;

@@ -125,8 +125,7 @@ LADON_NOINLINE void to_words(float* panels, std::size_t tokens) noexcept {
     float* const features = panels + token / 4 * 4 * Width + token % 4;
     const std::uint32_t used = token < tokens ? ~0u : 0;
     const std::int32_t exponent = used != 0 ? token_exponent<Width>(features) : least_exponent;
-#pragma GCC unroll 1
-    for (std::size_t i = 0; i < Width; ++i) {
+    LADON_ROLLED_FOR(i, Width) {
       features[4 * i] = ladon::bit_cast<float>(Split(bits_of(features[4 * i]) & used, exponent).bits());
     }
     const auto bits = static_cast<std::uint32_t>(exponent);
@@ -165,11 +164,9 @@ LADON_INLINE float number_of(float stored, bool word, std::int32_t exponent) noe
 // Computes sums[t] = sum over i < terms of number(i) * x[4 i + t], for Count tokens, with floats.
 template <std::size_t Count, class Number>
 LADON_COLD void products_of_floats(std::size_t terms, const Number& number, const float* x, float* sums) noexcept {
-#pragma GCC unroll 1
-  for (std::size_t t = 0; t < Count; ++t) {
+  LADON_ROLLED_FOR(t, Count) {
     float sum = 0;
-#pragma GCC unroll 1
-    for (std::size_t i = 0; i < terms; ++i) sum += number(i) * x[4 * i + t];
+    LADON_ROLLED_FOR(i, terms) sum += number(i) * x[4 * i + t];
     sums[t] = sum;
   }
 }
@@ -183,8 +180,7 @@ class Queries {
     if (std::is_constant_evaluated()) return;
     usable_ = token_exponents<Width>(query, false, exponents_);
     // The integers of all other queries stay uninitialised: `multiply` then uses floats.
-#pragma GCC unroll 1
-    for (std::size_t t = 0; t < usable_; ++t) {
+    LADON_ROLLED_FOR(t, usable_) {
       split_token(query + t, Width, exponents_[t], integers_ + t, integers_ + 4 * Width + t, 4);
     }
   }
@@ -195,8 +191,7 @@ class Queries {
   LADON_NOINLINE void multiply(const float* keys, Pack (&sum)[4][Count]) const noexcept {
     std::int32_t exponents[4], row[2 * Width];
     const bool finite = token_exponents<Width>(keys, words_, exponents) == 4 && usable_ >= Count;
-#pragma GCC unroll 1
-    for (std::size_t r = 0; r < 4; ++r) {
+    LADON_ROLLED_FOR(r, 4) {
       const float* const key = keys + r;
       if (!finite) {
         const auto number = [&](std::size_t i) { return number_of(key[4 * i], words_, exponents[r]); };
@@ -287,8 +282,7 @@ struct Weights {
       fits = fits && (fit == 4 || fit >= keys - k);
     }
     if (!fits) return false;
-#pragma GCC unroll 1
-    for (std::size_t t = 0; t < 4; ++t) {
+    LADON_ROLLED_FOR(t, 4) {
       exponents[t] = least_exponent;
       if (t < Count) {
         if (!find_largest(p + t, keys, exponents[t])) return false;
@@ -342,8 +336,7 @@ struct Weights {
 // Adds the sums of one step of a key block to `out`, for one feature. `begins` and `ends` mark the first and last step.
 template <std::size_t Count, class Rescale>
 LADON_COLD void combine(const float* sum, bool begins, const Rescale& rescale, bool ends, float* out) noexcept {
-#pragma GCC unroll 1
-  for (std::size_t t = 0; t < Count; ++t) {
+  LADON_ROLLED_FOR(t, Count) {
     float result = sum[t];
     if (!begins) {
       result += out[t];
@@ -360,8 +353,7 @@ LADON_NOINLINE void weighted_sum(const float* values, const float* p, Range rang
                                  bool words) noexcept {
   const float* const after = &rescale.after[0].lane[0];
   bool fast = rescale.first && range.end - range.begin <= step_keys;
-#pragma GCC unroll 1
-  for (std::size_t t = 0; t < Count; ++t) {
+  LADON_ROLLED_FOR(t, Count) {
     const std::uint32_t bits = bits_of(after[t]);
     fast = fast && bits >> 31 == 0 && m0::is_normal(bits);
   }

@@ -97,9 +97,7 @@ LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
     for (std::size_t r = 0; r < R; ++r) {
       const auto pair = static_cast<std::uint32_t>(
           vec::tuple_of<2>(rows + r * RowStride + i, P::inner - i < 2 ? std::size_t{1} : std::size_t{2}));
-      for (std::size_t t = 0; t < P::packs; ++t) {
-        sums[r][t] = add_pair(vec::load_word(x + 2 * t), pair, sums[r][t]);
-      }
+      for (std::size_t t = 0; t < P::packs; ++t) sums[r][t] = add_pair(vec::load_word(x + 2 * t), pair, sums[r][t]);
     }
   }
 }
@@ -267,9 +265,7 @@ LADON_INLINE void add_pair(const std::int8_t* rows, const auto* x, std::int32_t 
   LADON_UNROLLED_FOR(j, Features) {
     LADON_UNROLLED_FOR(r, R) {
       const std::int32_t weight{rows[r * RowStride + j]};
-      LADON_UNROLLED_FOR(t, P::packs) {
-        sums[r][t] = vec::wrapping_sum(sums[r][t], x[2 * t + j] * weight);
-      }
+      LADON_UNROLLED_FOR(t, P::packs) sums[r][t] = vec::wrapping_sum(sums[r][t], x[2 * t + j] * weight);
     }
   }
 }

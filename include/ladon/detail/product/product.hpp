@@ -144,9 +144,7 @@ LADON_INLINE constexpr void finish_tile(const Weights&, std::size_t first, In, s
   if constexpr (!inlines_product<P>) tile.out = opaque(tile.out);
   const auto& store = tile.without_later_transform();
   for_each_sum<R, P::packs>([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { store(0, r, v, sum[r][v]); });
-  if constexpr (Epilogue::transforms_later) {
-    transform_rows<Pack, P::packs, P::width>(tile.transform, tile.out, R);
-  }
+  if constexpr (Epilogue::transforms_later) transform_rows<Pack, P::packs, P::width>(tile.transform, tile.out, R);
 }
 
 // Computes R rows from row `first` on, for all panels.

@@ -174,9 +174,7 @@ LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto sto
     LADON_UNROLLED_FOR(i, Rows) x[i] = Pack::broadcast(in[i * run + k]);
     for (std::size_t c = 0; c < Packs; ++c) {
       Pack sum = sums[c];
-      LADON_UNROLLED_FOR(i, Rows) {
-        sum = fma(Pack::load(w.columns_from(i * run + k).data + c * lanes), x[i], sum);
-      }
+      LADON_UNROLLED_FOR(i, Rows) sum = fma(Pack::load(w.columns_from(i * run + k).data + c * lanes), x[i], sum);
       sums[c] = sum;
     }
   };
@@ -225,9 +223,7 @@ LADON_KERNEL constexpr void matrix_vector(auto w, const auto* in, auto epilogue)
   constexpr std::size_t packs =
       Matrix::rows_contiguous ? target::Current::dot_product_packs(lanes) : target::Current::column_packs;
   const auto store = [&](std::size_t row, const auto& sum) { epilogue(0, row, 0, w.bias.add_to(sum, row)); };
-  if constexpr (streamed > 0) {
-    streamed_rows<typename Simd::template Pack<lanes>, streamed, Inner>(w.weight, in, store);
-  }
+  if constexpr (streamed > 0) streamed_rows<typename Simd::template Pack<lanes>, streamed, Inner>(w.weight, in, store);
   if constexpr (streamed < Rows) {
     consecutive_rows<Simd, lanes, packs, Rows - streamed, Inner>(w.weight, in, streamed, store);
   }

@@ -153,9 +153,7 @@ struct TupleDot {
   static LADON_INLINE constexpr void add(Sums& sum, Features panel, std::int32_t weights) noexcept {
     constexpr std::size_t bits = 32 / tuple_size;
     std::int32_t weight[tuple_size];
-    LADON_UNROLLED_FOR(j, tuple_size) {
-      weight[j] = static_cast<std::make_signed_t<Element>>(weights >> (bits * j));
-    }
+    LADON_UNROLLED_FOR(j, tuple_size) weight[j] = static_cast<std::make_signed_t<Element>>(weights >> (bits * j));
     LADON_UNROLLED_FOR(i, Pack::lanes) {
       std::int32_t products = 0;
       LADON_UNROLLED_FOR(j, tuple_size) products += feature_value(panel[tuple_size * i + j]) * weight[j];
@@ -171,9 +169,7 @@ struct TupleDot {
   static LADON_INLINE constexpr void store_tuple(const Pack (&x)[tuple_size], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
     float rounded[tuple_size][Pack::lanes], zero_points[Pack::lanes];
-    for (std::size_t j = 0; j < tuple_size; ++j) {
-      (x[j] + Pack::broadcast(round_to_low_bits)).store(rounded[j]);
-    }
+    for (std::size_t j = 0; j < tuple_size; ++j) (x[j] + Pack::broadcast(round_to_low_bits)).store(rounded[j]);
     zero.store(zero_points);
     for (std::size_t i = 0; i < Pack::lanes; ++i) {
       for (std::size_t j = 0; j < tuple_size; ++j) {
@@ -207,9 +203,7 @@ struct TupleDot<BFloat16, Pack> {
   static LADON_INLINE constexpr Features load(const BFloat16* panel) noexcept { return panel; }
   static LADON_INLINE constexpr const BFloat16* weights(const BFloat16* weight) noexcept { return weight; }
   static LADON_INLINE constexpr void add(Sums& sum, Features panel, const BFloat16* weight) noexcept {
-    for (std::size_t j = tuple_size; j-- > 0;) {
-      sum = fma(feature(panel, j), Pack::broadcast(to_float(weight[j])), sum);
-    }
+    for (std::size_t j = tuple_size; j-- > 0;) sum = fma(feature(panel, j), Pack::broadcast(to_float(weight[j])), sum);
   }
   // Elements from number `count` on are 0.
   static LADON_INLINE constexpr Row load_row(const BFloat16* from,
