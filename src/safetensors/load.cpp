@@ -2,12 +2,14 @@
 // Implements detail::find, which finds the tensors of a layer in a checkpoint. `find` calls functions of src/weights.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <ladon/safetensors.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "find_tensors.hpp"
+#include "int8_weights.hpp"
 #include "member_bytes.hpp"
 #include "problems.hpp"
 #include "safetensors.hpp"
@@ -17,13 +19,33 @@
 namespace ladon::safetensors::detail {
 namespace {
 
-// Returns whether the file has the member with the element type and the alignment that the layer reads.
-bool is_in_place(const File& file, const weights::Member& member, const weights::Source& source) {
-  if (!weights::is_one_tensor(member, source)) return false;
-  constexpr std::string_view dtypes[] = {"F32", "BF16", "I8"};
-  const std::string_view dtype = dtypes[static_cast<int>(member.element)];
-  const auto address = reinterpret_cast<std::uintptr_t>(weights::rows_of(file, source.front()).data());
-  return file.tensors().at(source.front().tensor).dtype == dtype && address % weights::bytes_of_element(dtype) == 0;
+// Returns the address of the rows of `piece` if the file has them with the dtype, and aligned. Otherwise returns null.
+const std::byte* in_place(const File& file, const weights::Piece& piece, std::string_view dtype) {
+  const auto* const address = weights::rows_of(file, piece).data();
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(address) % weights::bytes_of_element(dtype) == 0;
+  return file.tensors().at(piece.tensor).dtype == dtype && is_aligned ? address : nullptr;
+}
+
+// File::kept, which only `find` may call.
+using Keep = std::function<const std::byte*(const std::string&, const std::function<std::string()>&)>;
+
+// Appends the addresses of the weights, the scales and the sums of the rows. `address` is the address of the weights in
+// the file, or null if they are converted.
+void add_int8(const File& file, const weights::Member& member, const weights::Source& source, const std::byte* address,
+              const Keep& kept, std::vector<const std::byte*>& values) {
+  const auto keep = [&](const char* what, std::string weights::Int8Member::* part) {
+    return kept(weights::key_of(member, source) + what,
+                [&] { return weights::int8_member(file, member, source).*part; });
+  };
+  const std::byte* scales = nullptr;
+  if (address != nullptr) {
+    weights::Piece of_scales = source.front();
+    of_scales.tensor = weights::scale_name(of_scales.tensor);
+    scales = in_place(file, of_scales, "F32");
+  }
+  values.push_back(address != nullptr ? address : keep(" weight", &weights::Int8Member::weight));
+  values.push_back(scales != nullptr ? scales : keep(" scale", &weights::Int8Member::scale));
+  values.push_back(keep(" row_sum", &weights::Int8Member::row_sum));
 }
 
 void add_left_out(const std::vector<std::string>& names, std::vector<std::string>& problems) {
@@ -44,25 +66,22 @@ std::vector<const std::byte*> find(const File& file, const std::string& members,
   std::vector<std::string> problems;
   if (strict) add_left_out(found.left_out, problems);
   weights::throw_problems(file.name() + ": is not what the kernel needs", problems);
+  const Keep keep = [&](const std::string& key, const auto& make) { return file.kept(key, make); };
   std::vector<const std::byte*> values;
   values.reserve(found.members.size());
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
+    constexpr std::string_view dtypes[] = {"F32", "BF16", "I8"};
     const weights::Member& member = spec.members[i];
     const weights::Source& source = found.members[i];
-    const std::string key = weights::key_of(member, source);
-    const bool in_place = is_in_place(file, member, source);
-    const auto* const address = in_place ? weights::rows_of(file, source.front()).data() : nullptr;
-    if (member.element != weights::Element::int8) {
+    const auto* const address = weights::is_one_tensor(member, source)
+                                    ? in_place(file, source.front(), dtypes[static_cast<int>(member.element)])
+                                    : nullptr;
+    if (member.element == weights::Element::int8) {
+      add_int8(file, member, source, address, keep, values);
+    } else {
       const auto convert = [&] { return weights::bytes_of_member(file, member, source); };
-      values.push_back(in_place ? address : file.kept(key, convert));
-      continue;
+      values.push_back(address != nullptr ? address : keep(weights::key_of(member, source), convert));
     }
-    const auto keep = [&](const char* what, std::string weights::Int8Member::* part) {
-      return file.kept(key + what, [&] { return weights::int8_member(file, member, source).*part; });
-    };
-    values.push_back(in_place ? address : keep(" weight", &weights::Int8Member::weight));
-    values.push_back(keep(" scale", &weights::Int8Member::scale));
-    values.push_back(keep(" row_sum", &weights::Int8Member::row_sum));
   }
   return values;
 }

@@ -52,8 +52,14 @@ class Planner {
     if (is_converted_already(name, tensor)) {
       ++plan_.already_converted;
       if (plan_.target == Target::int8) check_scale(scale_name(name), tensor.shape[0]);
-    } else if (is_weight(name, tensor) && bytes_of_float(tensor.dtype) != 0 && !is_kept(name, tensor)) {
+    } else if (plan_.target != Target::float32 && is_weight(name, tensor) && bytes_of_float(tensor.dtype) != 0 &&
+               !is_kept(name, tensor)) {
       add_converted(name, tensor);
+      return;
+    } else if (is_to_widen(tensor) && !has_kept_name(name)) {
+      ++plan_.widened;
+      const std::uint64_t bytes = 2 * (tensor.end - tensor.begin);
+      plan_.tensors.push_back({{name, {"F32", tensor.shape, 0, bytes}}, &tensor, Making::widened, false});
       return;
     }
     ++plan_.copied;
@@ -62,7 +68,7 @@ class Planner {
 
   ConversionPlan plan(const std::string& file_name) {
     throw_problems(file_name + ": cannot be " + words_.participle, problems_);
-    if (plan_.converted == 0)
+    if (plan_.converted + plan_.widened == 0)
       throw files::Error(file_name + ": there is nothing to " + words_.verb + ": " + what_there_is());
     place_tensors();
     make_header();
@@ -97,8 +103,16 @@ class Planner {
     return is_embedding_name(name) || is_tied(tensor);
   }
 
+  [[nodiscard]] bool is_to_widen(const Tensor& tensor) const {
+    return bytes_of_float(tensor.dtype) == sizeof(std::uint16_t) &&
+           (plan_.target == Target::float32 || (plan_.target == Target::bfloat16 && tensor.shape.size() <= 1));
+  }
+
   bool is_kept(const std::string& name, const Tensor& tensor) {
-    if (!selection_.embeddings && is_embedding(name, tensor)) return true;
+    return (!selection_.embeddings && is_embedding(name, tensor)) || has_kept_name(name);
+  }
+
+  bool has_kept_name(const std::string& name) {
     if (selection_.keep.empty()) return false;
     // std::regex_search needs stack space in proportion to the length of the name, so names that are longer than
     // `longest` are rejected.
@@ -120,7 +134,7 @@ class Planner {
 
   [[nodiscard]] bool is_converted_already(const std::string& name, const Tensor& tensor) const {
     if (!is_weight(name, tensor)) return false;
-    if (plan_.target == Target::bfloat16) return tensor.dtype == "BF16";
+    if (plan_.target != Target::int8) return tensor.dtype == words_.element;
     return tensor.dtype == "I8" && file_.tensors().contains(scale_name(name));
   }
 
@@ -135,9 +149,11 @@ class Planner {
   }
 
   [[nodiscard]] std::string what_there_is() const {
-    std::string text = "expected a tensor of two dimensions, of dtype ";
-    text.append(words_.from)
-        .append(", with a name that ends in .weight or _proj_weight, found none that is not left out");
+    std::string text = "expected a tensor of ";
+    if (plan_.target != Target::float32) text += "two dimensions, of ";
+    text.append("dtype ").append(words_.from);
+    if (plan_.target != Target::float32) text += ", with a name that ends in .weight or _proj_weight";
+    text += ", found none that is not left out";
     if (plan_.already_converted == 0) return text;
     return text.append("; number of weights that are ").append(words_.element).append(" already: ") +
            std::to_string(plan_.already_converted);
@@ -178,7 +194,8 @@ class Planner {
 
 ConversionWords words(Target target) {
   if (target == Target::int8) return {"quantise", "quantised", "int8", "F32, F16 or BF16"};
-  return {"convert", "converted", "BF16", "F32 or F16"};
+  if (target == Target::bfloat16) return {"convert", "converted", "BF16", "F32 or F16"};
+  return {"convert", "converted", "F32", "F16 or BF16"};
 }
 
 ConversionPlan plan_conversion(const Safetensors& file, const std::string& file_name, Target target,

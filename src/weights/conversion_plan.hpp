@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans a conversion: which tensors of a checkpoint become int8 or BF16, and the place of each tensor in the output.
+// Plans a conversion: which tensors of a checkpoint become int8, BF16 or F32, and the place of each tensor in the
+// output.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 namespace ladon::weights {
 
 // The element type of the converted matrices.
-enum class Target { int8, bfloat16 };
+enum class Target { int8, bfloat16, float32 };
 
 // Words for messages about a conversion.
 struct ConversionWords {
@@ -30,9 +31,9 @@ struct Selection {
   bool rotate = false;           // if true, int8 weights are rotated (ladon::layout::RotatedInt8), except embeddings
 };
 
-// States what an output tensor contains: a copy of its source, the rounded weights of the source, or the scales that
-// belong to rounded int8 weights.
-enum class Making { copy, weight, scale };
+// States what an output tensor contains: a copy of its source, the rounded weights of the source, the scales that
+// belong to rounded int8 weights, or the values of an F16 or BF16 source as F32.
+enum class Making { copy, weight, scale, widened };
 
 struct OutputTensor {
   files::NamedTensor named;     // name and place in the output
@@ -46,11 +47,16 @@ struct ConversionPlan {
   std::string header;                 // all bytes of the output before the data
   std::vector<OutputTensor> tensors;  // in the order of the output's data
   std::size_t converted = 0;          // number of input tensors that are converted
+  std::size_t widened = 0;            // number of input tensors that become F32
   std::size_t copied = 0;
-  std::size_t already_converted = 0;  // copied tensors that are int8 weights with a scale, or BF16 weights
+  std::size_t already_converted = 0;  // copied tensors that are int8 weights with a scale, or BF16 or F32 weights
 };
 
-// Plans the int8 or BF16 version of a checkpoint. In a BF16 version, a weight "X.weight" has dtype BF16. In an int8
+// Plans the int8, BF16 or F32 version of a checkpoint. In an F32 version, all F16 and BF16 tensors become F32. In a
+// BF16 version, F16 and BF16 tensors of one dimension (norms and biases) become F32, because layers read them as
+// floats.
+//
+// The matrices of an int8 or BF16 version: In a BF16 version, a weight "X.weight" has dtype BF16. In an int8
 // version, "X.weight" has dtype I8, and "X.weight_scale" has dtype F32 and the shape [rows, 1], as in files of
 // compressed-tensors. All other tensors and the "__metadata__" of the header are copied.
 //

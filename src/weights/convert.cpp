@@ -172,6 +172,18 @@ class Writer {
     }
   }
 
+  void write_widened(const OutputTensor& output) {
+    const auto bytes = file_.bytes(*output.source);
+    const std::size_t width = bytes_of_float(output.source->dtype), most = values_at_once * width;
+    std::vector<float> values(values_at_once);
+    for (std::size_t at = 0; at < bytes.size(); at += most) {
+      const auto part = bytes.subspan(at, std::min(most, bytes.size() - at));
+      const auto widened = std::span(values).first(part.size() / width);
+      read_floats(output.source->dtype, part, widened);
+      write(as_text(std::as_bytes(widened)));
+    }
+  }
+
   Deviation write_weight(const OutputTensor& output) {
     return target_ == Target::int8 ? write_rounded<ToInt8>(output) : write_rounded<ToBFloat16>(output);
   }
@@ -236,6 +248,7 @@ std::string totals(const ConversionPlan& plan) {
     if (output.making != Making::scale) before += output.source->end - output.source->begin;
   const ConversionWords of_target = words(plan.target);
   std::string text = counted(plan.converted, "tensor").append(" ").append(of_target.participle);
+  if (plan.widened != 0) text += ", " + std::to_string(plan.widened) + " widened to F32";
   text += ", " + std::to_string(plan.copied) + " copied";
   if (plan.already_converted != 0)
     text += " (among them " + counted(plan.already_converted, "weight") + " that already " +
@@ -264,6 +277,7 @@ std::vector<Deviation> write_converted(const Safetensors& file, const std::strin
   for (const OutputTensor& output : plan.tensors) {
     if (output.making == Making::copy) writer.write(as_text(file.bytes(*output.source)));
     if (output.making == Making::scale) writer.write_scale(output);
+    if (output.making == Making::widened) writer.write_widened(output);
     if (output.making == Making::weight) deviations.push_back(writer.write_weight(output));
   }
   writer.flush();

@@ -284,7 +284,9 @@ Match match(const Safetensors& file, const Spec& spec, const Convention& convent
   const auto fits = [&](const Piece& piece) {
     return piece.absent || shape_complaint(file.tensors().at(piece.tensor), piece).empty();
   };
+  const std::string attention(convention.attention);
   Match found;
+  found.named = spec.kind == Kind::attention && (prefix == attention || prefix.ends_with("." + attention));
   for (const Member& member : spec.members) {
     const auto sources = naming.sources(member);
     const Source* source = present(file, sources);

@@ -39,7 +39,8 @@ const Source* present(const files::Safetensors& file, const std::vector<Source>&
 // How many members (tensors of the kernel) a file has. A member that the family lacks counts as fitting only.
 struct Match {
   std::size_t present = 0;  // all tensors exist
-  std::size_t fitting = 0;  // and have the expected shapes
+  bool named = false;       // the prefix of an attention ends with the convention's name of attentions
+  std::size_t fitting = 0;  // tensors with the expected shapes
   auto operator<=>(const Match&) const = default;
 };
 

@@ -17,6 +17,7 @@
 #include "find_tensors.hpp"
 #include "flush.hpp"
 #include "list.hpp"
+#include "mapped_file.hpp"
 #include "pack.hpp"
 #include "replace_file.hpp"
 #include "safetensors.hpp"
@@ -42,11 +43,15 @@ struct Options {
 };
 
 constexpr const char* about_pack = R"(
-SPEC has a line for each tensor that the kernel needs: <member> <dim> [<dim>] [bfloat16|int8|int8 rotated]. For example,
+SPEC has a line for each tensor that the kernel needs: <member> <outputs> [<inputs>] [<order>] [<type>]. For example,
 the SPEC of an attention has the lines
 
   in_proj_weight 384+384+384 384
   out_proj_bias 384
+
+<type> is bfloat16, int8 or int8 rotated. <order> is in_out for a matrix (inputs, outputs), and for in_proj also
+blocks <n>, for n blocks with the rows of queries, keys and values, and values_first, for values before keys. A line
+kv_heads <n> has the number of key/value heads, which Falcon, GPT-NeoX and BLOOM need.
 
 An encoder layer has the members attention.in_proj_weight, linear1_weight, norm2_bias and so on. A stack has the members
 layers.0.attention.in_proj_weight, layers.0.linear1_weight, norm_weight and so on. In place of attention, a decoder
@@ -58,9 +63,10 @@ P is the text before the names of the tensors in the file:
   of a layer        such as encoder.layer.0
   of a stack        the text before the numbers of the layers, such as encoder.layer
 
-The file may have the names of PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder,
-TransformerDecoderLayer, TransformerDecoder) or the names of Hugging Face's BERT and Llama. For in_proj_*, `pack` joins the tensors of query, key and value. For query_proj_*,
-key_proj_* and value_proj_*, `pack` can take rows of in_proj_*.
+FILE may be a safetensors file, an index of shards (its name ends in .index.json), or a folder. The file may have the
+names of PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder, TransformerDecoderLayer,
+TransformerDecoder) or of the families of Hugging Face that docs/families.md lists. `pack` joins, cuts and transposes
+tensors if the kernel has another layout. Names of wrappers such as "model" and "module" may be left out of P.
 
 OUT.bin receives the tensors, little-endian, each at a multiple of 64 bytes:
 
@@ -92,9 +98,12 @@ weight or a NaN is an error.
 )";
 
 constexpr const char* about_convert = R"(
-Converts the matrices of linear layers to BF16 weights with unchanged names. Each weight becomes the nearest bfloat16. A
-weight halfway between two bfloat16 numbers becomes the number whose last bit is 0. BF16 matrices are copied. An infinite
-weight, a NaN, or a weight that would become infinite (a magnitude above 3.396e38) is an error.
+--type bfloat16 converts the matrices of linear layers to BF16 weights with unchanged names. Each weight becomes the
+nearest bfloat16. A weight halfway between two bfloat16 numbers becomes the number whose last bit is 0. BF16 matrices are
+copied. An infinite weight, a NaN, or a weight that would become infinite (a magnitude above 3.396e38) is an error. F16
+and BF16 tensors of one dimension (norms and biases) become F32, so that layers can use them in place.
+
+--type float32 converts all F16 and BF16 tensors to F32, exactly, except those that --keep names.
 )";
 
 // The end of the help texts of the commands quantise and convert.
@@ -137,8 +146,17 @@ void check_files(std::span<const std::string> files, std::size_t first_output) {
         throw CLI::ValidationError(files[output], "is named twice");
 }
 
+// Returns the text of the config.json beside the tensors, or "" if there is none.
+std::string config_of(const std::filesystem::path& checkpoint) {
+  const auto folder = std::filesystem::is_directory(checkpoint) ? checkpoint : checkpoint.parent_path();
+  const auto file = folder / "config.json";
+  if (!std::filesystem::is_regular_file(file)) return "";
+  const files::MappedFile config(file);
+  return {reinterpret_cast<const char*>(config.bytes().data()), config.bytes().size()};
+}
+
 void list(const Options& options) {
-  std::cout << weights::list(files::Safetensors(options.file));
+  std::cout << weights::list(files::Safetensors(options.file), config_of(options.file));
   files::flush(std::cout, "the list");
 }
 
@@ -228,13 +246,13 @@ void describe_conversion(CLI::App& command, Options& options, const std::string&
 }
 
 std::string type_complaint(const std::string& type) {
-  if (type == "bfloat16") return "";
-  const std::string what = "expected bfloat16, found " + files::in_quotes(type);
+  if (type == "bfloat16" || type == "float32") return "";
+  const std::string what = "expected bfloat16 or float32, found " + files::in_quotes(type);
   return type == "int8" ? what + "; the command quantise makes int8 weights" : what;
 }
 
 void describe_convert(CLI::App& command, Options& options) {
-  command.add_option("--type", options.type, "the type of the converted matrices: bfloat16")
+  command.add_option("--type", options.type, "the type of the converted tensors: bfloat16 or float32")
       ->type_name("TYPE")
       ->required()
       ->check(CLI::Validator(type_complaint, ""));
@@ -247,7 +265,7 @@ void answer(const CLI::App& app, const Options& options) {
   } else if (app.got_subcommand("quantise")) {
     convert(options, weights::Target::int8);
   } else if (app.got_subcommand("convert")) {
-    convert(options, weights::Target::bfloat16);
+    convert(options, options.type == "float32" ? weights::Target::float32 : weights::Target::bfloat16);
   } else {
     pack(options);
   }
@@ -260,8 +278,9 @@ int main(int argc, char** argv) {
       "ladon-weights list FILE.safetensors\n"
       "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
       "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings] [--rotate]\n"
-      "ladon-weights convert IN.safetensors OUT.safetensors --type bfloat16 [--keep REGEX]... [--embeddings]\n"
-      "lists the tensors of a checkpoint, packs the tensors of a kernel, or converts the matrices to int8 or bfloat16",
+      "ladon-weights convert IN.safetensors OUT.safetensors --type bfloat16|float32 [--keep REGEX]... [--embeddings]\n"
+      "lists the tensors of a checkpoint, packs the tensors of a kernel, or converts tensors to int8, bfloat16 or "
+      "float32",
       "ladon-weights"};
   try {
     Options options;
@@ -272,7 +291,8 @@ int main(int argc, char** argv) {
         app.add_subcommand("quantise", "converts matrices to int8 weights, with a scale for each row");
     describe_conversion(*quantise_command, options, about_quantise);
     quantise_command->add_flag("--rotate", options.selection.rotate, "rotates the weights, for more accurate results");
-    describe_convert(*app.add_subcommand("convert", "converts matrices to bfloat16 weights"), options);
+    describe_convert(*app.add_subcommand("convert", "converts matrices to bfloat16 weights, or all tensors to float32"),
+                     options);
     app.require_subcommand(1);
     app.footer(
         "Exit status: 0 for success, 1 for a wrong input file or a file that cannot be written, 2 for wrong usage.");

@@ -25,19 +25,11 @@ constexpr Sign contents[] = {
 // Parts of the names of LoRA adapters: of the library peft, and of kohya's scripts.
 constexpr std::string_view lora[] = {".lora_A.", ".lora_B.", ".lora_down.", ".lora_up."};
 
-// Parts of the tensor names of other families of models.
+// Parts of the tensor names of models that Ladon does not read.
 constexpr Sign families[] = {
-    {".c_attn.", "GPT-2"},
-    {".query_key_value.", "GPT-NeoX, BLOOM or Falcon"},
-    {".qkv_proj.", "Phi-3"},
-    {".Wqkv.", "MPT or ModernBERT"},
     {".qkv.", "timm's ViT"},
-    {".attention.attention.query.", "ViT"},
-    {".q_lin.", "DistilBERT"},
-    {".SelfAttention.q.", "T5"},
     {".attention.wq.", "Meta's Llama"},
     {".to_q.", "diffusers"},
-    {".fc1.", "BART, OPT, Whisper or CLIP"},
 };
 
 // Returns a name that contains `part`, or "".
@@ -48,11 +40,18 @@ std::string name_with(const files::Safetensors& file, std::string_view part) {
 }
 
 std::string lora_in(const files::Safetensors& file) {
-  for (const std::string_view part : lora)
-    if (const auto name = name_with(file, part); !name.empty())
-      return "the file is a LoRA adapter, with tensors such as " + files::in_quotes(name) +
-             "; merge the adapter into its base model (merge_and_unload of the Python library peft), and take the "
-             "merged model";
+  for (const std::string_view part : lora) {
+    const auto name = name_with(file, part);
+    if (name.empty()) continue;
+    const std::string layer = name.substr(0, name.find(part));
+    const std::string base = layer + ".base_layer.weight";
+    const bool has_base = file.tensors().contains(base);
+    return "the file is a LoRA adapter, with tensors such as " + files::in_quotes(name) +
+           ", which change the base layer " + files::in_quotes(has_base ? base : layer) +
+           (has_base ? "" : " of another file") +
+           "; merge the adapter into its base model (merge_and_unload of the Python library peft), and take the "
+           "merged model";
+  }
   return "";
 }
 
@@ -60,7 +59,7 @@ std::string family_of(const files::Safetensors& file) {
   for (const Sign& family : families)
     if (const auto name = name_with(file, family.part); !name.empty())
       return "the file has tensor names as of " + std::string(family.meaning) + ", such as " + files::in_quotes(name) +
-             ", which Ladon does not read; write a file with the names of PyTorch, BERT or Llama, as docs/pytorch.md "
+             ", which Ladon does not read; write a file with the names of PyTorch or Hugging Face, as docs/pytorch.md "
              "shows for ONNX";
   return "";
 }

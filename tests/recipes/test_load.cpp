@@ -170,6 +170,93 @@ TEST_CASE("a weight that bfloat16 cannot hold is named in the error") {
             R"(tensor "out_proj.weight": expected finite weights, found an infinity at row 0, column 0)");
 }
 
+namespace {
+
+// Returns an attention with int8 weights and scales of the dtype.
+Checkpoint int8_attention(const std::string& scale_dtype) {
+  Checkpoint checkpoint;
+  std::string in(48, '\0'), out(16, '\0');
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<char>(static_cast<int>(i) - 24);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<char>(static_cast<int>(i) - 8);
+  const auto scales = [&](std::size_t rows) {
+    const std::uint32_t half = 0x3F000000;  // 1/2; the upper half of its bits is a bfloat16
+    const bool is_float = scale_dtype == "F32";
+    std::string bytes;
+    for (std::size_t i = 0; i < rows; ++i)
+      bytes.append(reinterpret_cast<const char*>(&half) + (is_float ? 0 : 2), is_float ? 4 : 2);
+    return bytes;
+  };
+  checkpoint.add("in_proj_weight", "I8", "[12,4]", in).add("in_proj_weight_scale", scale_dtype, "[12,1]", scales(12));
+  checkpoint.add("out_proj.weight", "I8", "[4,4]", out).add("out_proj.weight_scale", scale_dtype, "[4,1]", scales(4));
+  return checkpoint.add("in_proj_bias", 12, 100).add("out_proj.bias", 4, 300);
+}
+
+}  // namespace
+
+TEST_CASE("int8 weights are used in place, with scales of any dtype") {
+  using Int8 = AttentionWith<ladon::layout::Int8<ladon::layout::InProj>>;
+  using SeparateInt8 = AttentionWith<ladon::layout::Int8<ladon::layout::SeparateQKV>>;
+  for (const std::string dtype : {"F32", "BF16"}) {
+    CAPTURE(dtype);
+    const TemporaryFolder folder;
+    const File file(folder.file("m.safetensors", int8_attention(dtype).content()));
+    const auto weights = load<Int8>(file, "");
+    CHECK(weights.in_proj.weight.data == file.tensor<std::int8_t>("in_proj_weight", {12, 4}));
+    CHECK(weights.in_proj.scale.data[11] == 0.5f);
+    CHECK((weights.in_proj.scale.data == file.tensor("in_proj_weight_scale", {12, 1})) == (dtype == "F32"));
+    CHECK(weights.in_proj.row_sum.data[1] == -20 - 19 - 18 - 17);
+    CHECK(weights.out_proj.bias.data[3] == 303);
+    const auto separate = load<SeparateInt8>(file, "");
+    CHECK(separate.key_proj.weight.data == weights.in_proj.weight.data + 16);
+    CHECK(separate.key_proj.row_sum.data[0] == -8 - 7 - 6 - 5);
+  }
+}
+
+TEST_CASE("float weights are quantised for a layer with int8 weights") {
+  using Int8 = AttentionWith<ladon::layout::Int8<ladon::layout::SeparateQKV>>;
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", attention().content()));
+  const auto weights = load<Int8>(file, "");
+  CHECK(weights.query_proj.weight.data[7] == 127);
+  CHECK(weights.query_proj.scale.data[1] == 7 / 127.0f);
+  CHECK(weights.value_proj.bias.data[0] == 108);
+  CHECK(load<Int8>(file, "").query_proj.weight.data == weights.query_proj.weight.data);
+}
+
+TEST_CASE("matrices (in, out) are used in place, or transposed for other layouts") {
+  Checkpoint checkpoint;
+  checkpoint.add("h.0.attn.c_attn.weight", 4, 12, 0).add("h.0.attn.c_attn.bias", 12, 100);
+  checkpoint.add("h.0.attn.c_proj.weight", 4, 4, 200).add("h.0.attn.c_proj.bias", 4, 300);
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", checkpoint.content()));
+  const auto weights = load<AttentionWith<ladon::layout::InProjInOut>>(file, "h.0.attn");
+  CHECK(weights.in_proj.weight.data == file.tensor("h.0.attn.c_attn.weight", {4, 12}));
+  CHECK(weights.out_proj.weight.data == file.tensor("h.0.attn.c_proj.weight", {4, 4}));
+  const auto turned = load<Separate>(file, "h.0.attn");
+  CHECK(turned.key_proj.weight.data[1] == 16);  // row 0, column 1: element [1][4] of the file
+  CHECK(turned.out_proj.weight.data[1] == 204);
+  CHECK(turned.key_proj.bias.data == weights.in_proj.bias.data + 4);
+  const auto columns = load<AttentionWith<ladon::layout::InOut>>(file, "h.0.attn");
+  CHECK(columns.key_proj.weight.data[1] == 5);
+  CHECK(columns.out_proj.weight.data == weights.out_proj.weight.data);
+}
+
+TEST_CASE("in_proj with a block for each head is used in place") {
+  constexpr ladon::Model blocks = [] {
+    ladon::Model model = shape;
+    model.projection_blocks = 2;
+    return model;
+  }();
+  Checkpoint checkpoint;
+  checkpoint.add("self_attn.query_key_value.weight", 12, 4, 0).add("self_attn.query_key_value.bias", 12, 100);
+  checkpoint.add("self_attn.dense.weight", 4, 4, 200).add("self_attn.dense.bias", 4, 300);
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", checkpoint.content()));
+  const auto weights = load<ladon::MultiHeadAttention<blocks>>(file, "self_attn");
+  CHECK(weights.in_proj.weight.data == file.tensor("self_attn.query_key_value.weight", {12, 4}));
+  CHECK(load<Separate>(file, "self_attn").key_proj.weight.data[4 * 2] == 32);  // the first key of the second head
+}
+
 TEST_CASE("attention with a bias only in its output") {
   using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutProjectionBias;
   const std::string bfloat16_weights(96, 'a'), bfloat16_output(32, 'b');
@@ -252,8 +339,13 @@ TEST_CASE("a LoRA adapter, a shard and names of another family of models are nam
   const std::string lora = "base_model.model.layers.0.self_attn.q_proj.lora_A.weight";
   const std::string text = complaint<Attention>(Checkpoint().add(lora, 4, 4, 0), "base_model.model.layers.0.self_attn");
   check_has(text, R"(no tensor below prefix "base_model.model.layers.0.self_attn" has a name that is searched)");
-  check_has(text, "the file is a LoRA adapter, with tensors such as \"" + lora + "\"; merge the adapter");
-  check_has(complaint<Attention>(Checkpoint().add("h.0.attn.c_attn.weight", 4, 12, 0), "h.0.attn"), "as of GPT-2");
+  const std::string base = "base_model.model.layers.0.self_attn.q_proj";
+  check_has(text, "the file is a LoRA adapter, with tensors such as \"" + lora + "\", which change the base layer \"" +
+                      base + "\" of another file; merge the adapter");
+  check_has(complaint<Attention>(Checkpoint().add(lora, 4, 4, 0).add(base + ".base_layer.weight", 4, 4, 0), "layers.0"),
+            "which change the base layer \"" + base + ".base_layer.weight\"; merge the adapter");
+  check_has(complaint<Attention>(Checkpoint().add("blocks.0.attn.qkv.weight", 4, 12, 0), "blocks.0"),
+            "as of timm's ViT");
 
   const TemporaryFolder folder;
   const File shard(folder.file("model-00001-of-00002.safetensors", Checkpoint().add("embedding", 4, 0).content()));

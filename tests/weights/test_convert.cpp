@@ -133,6 +133,35 @@ TEST_CASE("a file without a matrix to convert is an error") {
         nothing + "; number of weights that are BF16 already: 1");
 }
 
+TEST_CASE("norms and biases in 16 bits become F32, also if all matrices are BF16") {
+  Checkpoint checkpoint;
+  checkpoint.add("fc.weight", "BF16", "[1,2]", halves({0x3F80, 0x4000})).add("embed.weight", "F16", "[1,1]", "12");
+  checkpoint.add("fc.bias", "BF16", "[2]", halves({0x4000, 0x7F80})).add("norm.weight", "F16", "[1]", halves({0x3C00}));
+  const ConvertedFile result(checkpoint, Target::bfloat16);
+  CHECK(result.bytes("fc.bias") == files::floats({2, INFINITY}));
+  CHECK(result.bytes("norm.weight") == files::floats({1}));
+  CHECK(result.bytes("fc.weight") == halves({0x3F80, 0x4000}));
+  CHECK(result.tensor("embed.weight").dtype == "F16");
+  CHECK(
+      result.report().ends_with("0 tensors converted, 2 widened to F32, 2 copied (among them 1 weight that already was "
+                                "BF16); 12 bytes before, 18 after\n"));
+  CHECK(ConvertedFile(checkpoint, Target::bfloat16, keeping({std::regex("bias")})).tensor("fc.bias").dtype == "BF16");
+}
+
+TEST_CASE("all tensors in 16 bits become F32") {
+  Checkpoint checkpoint;
+  checkpoint.add("fc.weight", "BF16", "[1,2]", halves({0x3F80, 0x4000})).add("embed.weight", "F16", "[1]", halves({0}));
+  checkpoint.add("other.weight", 2, 2, 1).add("ids", "I64", "[1]", "12345678");
+  const ConvertedFile result(checkpoint, Target::float32);
+  CHECK(result.bytes("fc.weight") == files::floats({1, 2}));
+  CHECK(result.bytes("embed.weight") == files::floats({0}));
+  CHECK(result.tensor("ids").dtype == "I64");
+  CHECK(
+      error_of_converting(Checkpoint().add("other.weight", 2, 2, 1), Target::float32) ==
+      "m.safetensors: there is nothing to convert: expected a tensor of dtype F16 or BF16, found none that is not left "
+      "out; number of weights that are F32 already: 1");
+}
+
 TEST_CASE("a wrong number of bytes is an error; the name of a scale is no error") {
   Checkpoint checkpoint;
   checkpoint.add("a.weight", 2, 2, 1).add("a.weight_scale", 2, 1);

@@ -62,10 +62,10 @@ TEST_CASE("after an error the output is unchanged") {
 TEST_CASE("wrong usage of convert exits with 2, and lists the types") {
   const ConvertScene scene;
   check_refused(scene.convert(""), 2, "--type is required");
-  check_refused(scene.convert("--type float16"), 2, "--type: expected bfloat16, found \"float16\"");
-  check_refused(scene.convert("--type BF16"), 2, "--type: expected bfloat16, found \"BF16\"");
+  check_refused(scene.convert("--type float16"), 2, "--type: expected bfloat16 or float32, found \"float16\"");
+  check_refused(scene.convert("--type BF16"), 2, "--type: expected bfloat16 or float32, found \"BF16\"");
   check_refused(scene.convert("--type int8"), 2,
-                "--type: expected bfloat16, found \"int8\"; the command quantise makes int8 weights");
+                "--type: expected bfloat16 or float32, found \"int8\"; the command quantise makes int8 weights");
   check_refused(scene.convert("--type bfloat16 --keep '('"), 2, "--keep: '(' is not a regular expression");
   check_refused(scene.run("convert", scene.in, "--type bfloat16"), 2, "in.safetensors: is named twice");
   scene.check_untouched();
@@ -74,7 +74,7 @@ TEST_CASE("wrong usage of convert exits with 2, and lists the types") {
 TEST_CASE("convert --help describes the conversion") {
   const Answer answer = examples::run_in_shell(LADON_WEIGHTS_COMMAND " convert --help");
   CHECK(answer.status == 0);
-  CHECK(has(answer.out, "Each weight becomes the nearest bfloat16"));
+  CHECK(has(answer.out, "Each weight becomes the\nnearest bfloat16"));
   CHECK(has(answer.out, "unless --embeddings is given"));
 }
 

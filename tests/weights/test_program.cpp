@@ -59,6 +59,23 @@ TEST_CASE("a list of a file's tensors") {
         "layer.0.weight  F32    [2,3]     24\n");
 }
 
+TEST_CASE("a list names tied weights") {
+  const examples::TemporaryFolder folder;
+  files::Checkpoint checkpoint;
+  checkpoint.add("embed_tokens.weight", 2, 2, 1).add("other.weight", 2, 2, 2);
+  const auto list = [&] {
+    static_cast<void>(folder.file("model.safetensors", checkpoint.content()));
+    return run("list '" + folder.path().string() + "'").out;
+  };
+  CHECK(list().find("tied") == std::string::npos);
+  static_cast<void>(folder.file("config.json", R"({"tie_word_embeddings": true})"));
+  CHECK(
+      list().ends_with("tied: the file has no head; by tie_word_embeddings of config.json, it is "
+                       "\"embed_tokens.weight\"\n"));
+  checkpoint.add("lm_head.weight", 2, 2, 1);
+  CHECK(list().ends_with("\ntied: \"lm_head.weight\" is equal to \"embed_tokens.weight\"\n"));
+}
+
 TEST_CASE("a list is not much longer than the file, for any names") {
   const TemporaryFolder folder;
   files::Checkpoint checkpoint;
