@@ -112,15 +112,23 @@ test("the table of checkpoint names is read completely, or not at all", () => {
       ["PyTorch", "self_attn"],
       ["Hugging Face BERT", "attention"],
       ["Hugging Face Llama", "self_attn"],
+      ["Hugging Face BART", "self_attn"],
+      ["Hugging Face CLIP", "self_attn"],
+      ["Hugging Face ViT", "attention"],
+      ["Hugging Face DistilBERT", "attention"],
+      ["Hugging Face MPNet", "attention"],
+      ["Hugging Face wav2vec 2.0", "attention"],
     ],
   );
-  const [pytorch, bert, llama] = conventions;
+  const [pytorch, bert, llama, bart, clip] = conventions;
   assert.deepEqual(pytorch.ofAttention[0], ["in_proj_weight", "in_proj_weight"]);
   assert.deepEqual(bert.ofLayer.at(-1), ["norm2_bias", "output.LayerNorm.beta"]);
   assert.deepEqual(bert.besideLayers, []);
   assert.deepEqual(llama.besideLayers[0], ["norm_weight", "norm.weight"]);
+  assert.deepEqual(bart.besideLayers[0], ["norm_weight", "encoder.layer_norm.weight"]);
+  assert.deepEqual(clip.besideLayers[0], ["norm_weight", "final_layer_norm.weight"]);
   const changes = [
-    ['{"norm_weight", "norm.weight"}', 'Row("norm_weight", "norm.weight")'],
+    ['{"norm", "norm"}', 'Row("norm", "norm")'],
     ["bert_attention[] =", "bert_attention[8] ="],
     ["self_attn", 'self_attn", "layers'],
   ];

@@ -1,32 +1,75 @@
 // Translates the C++ table of checkpoint names (src/weights/checkpoint_names.cpp) into TypeScript.
 
-const rowPattern = /\{\s*"([^"]+)",\s*"([^"]+)"\s*\}/g;
+const rowPattern = /\{\s*"([^"]*)",\s*"([^"]+)"(?:,\s*(\w+))?\s*\}/g;
 const tablePattern = /constexpr Row (\w+)\[\] = \{((?:[^{}]|\{[^{}]*\})*)\};/g;
-const conventionPattern = /\{\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]*)",\s*(\w+),\s*(\w+),\s*(\w+|\{\})\s*\}/g;
+// title, attention, cross-attention, tables of attention, feed-forward network, norms and stack, in_out, set
+const conventionPattern = new RegExp(
+  String.raw`\{\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]*)",\s*(\w+),\s*\{(\w+),\s*(\w+)\},\s*(\w+|\{\})` +
+    String.raw`(?:,\s*(?:true|false))?(?:,\s*"([^"]*)")?\s*\}`,
+  "g",
+);
+
+// The conventions that the JavaScript binding reads, and the list of a stack's layers. Other conventions need more than
+// a name for each tensor, or give another meaning to a name of these conventions.
+const layerLists = {
+  PyTorch: "layers",
+  "Hugging Face BERT": "encoder.layer",
+  "Hugging Face Llama": "layers",
+  "Hugging Face BART": "encoder.layers",
+  "Hugging Face CLIP": "encoder.layers",
+  "Hugging Face ViT": "encoder.layer",
+  "Hugging Face DistilBERT": "transformer.layer",
+  "Hugging Face MPNet": "encoder.layer",
+  "Hugging Face wav2vec 2.0": "encoder.layers",
+};
 
 function rowTables(code) {
   const tables = { "{}": [] };
   for (const [, table, body] of code.matchAll(tablePattern)) {
-    tables[table] = [...body.matchAll(rowPattern)].map(([, role, name]) => [role, name]);
+    tables[table] = [...body.matchAll(rowPattern)].map(([, role, name, cut]) => [role, name, cut ?? "whole"]);
   }
   return tables;
 }
 
 /**
- * Throws unless `conventions` has every string of the C++ file. A missing string means that a regular expression of
- * this script no longer fits the C++ file.
+ * Throws unless the tables and the conventions have every string of the C++ file. A missing string means that a regular
+ * expression of this script no longer fits the C++ file.
  */
-function checkComplete(code, conventions) {
+function checkComplete(code, tables, conventions) {
   const expected = [...code.replace(/#include.*/g, "").matchAll(/"([^"]*)"/g)].map(([, text]) => text);
-  const found = conventions.flatMap(({ title, layers, attention, cross, ...tables }) => [
-    title,
-    layers,
-    attention,
-    cross, // empty if the convention has no decoder
-    ...Object.values(tables).flat(2),
-  ]);
+  const rows = Object.values(tables).flatMap((table) => table.flatMap(([role, name]) => [role, name]));
+  const ofConvention = ({ title, attention, cross, set }) => [title, attention, cross, ...(set ? [set] : [])];
+  const found = [...rows, ...conventions.flatMap(ofConvention)];
   if (`${expected.sort()}` !== `${found.sort()}`) {
     throw new Error(`checkpoint_names.cpp: expected ${expected.length} strings, read ${found.length}`);
+  }
+}
+
+/** Returns the rows [role, name] of single tensors. A row such as linear1 stands for a weight and a bias. */
+const singleTensors = (rows) =>
+  rows
+    .filter(([role, , cut]) => cut === "whole" && role !== "" && !role.includes("+"))
+    .flatMap(([role, name]) => {
+      if (/_(weight|bias)$/.test(role)) return [[role, name]];
+      return ["weight", "bias"].map((tensor) => [`${role}_${tensor}`, `${name}.${tensor}`]);
+    });
+
+const parent = (list) => list.replace(/[^.]*$/, "");
+
+/** Returns the rows of tensors beside the list of layers, with names relative to the prefix of a stack. */
+const besideList = (rows, list) => {
+  const outer = parent(parent(list).slice(0, -1));
+  return rows.map(([role, name]) => [role, name.startsWith("^") ? outer + name.slice(1) : parent(list) + name]);
+};
+
+/** Throws if two conventions give different roles to a name. */
+function checkUnambiguous(conventions) {
+  for (const table of ["ofAttention", "ofLayer", "besideLayers"]) {
+    const roles = new Map();
+    for (const [role, name] of conventions.flatMap((convention) => convention[table])) {
+      if (roles.has(name) && roles.get(name) !== role) throw new Error(`checkpoint_names.cpp: ${name} has two roles`);
+      roles.set(name, role);
+    }
   }
 }
 
@@ -35,20 +78,25 @@ export function readCheckpointNames(text) {
   const tables = rowTables(code);
   const rowsOf = (table) => {
     if (!tables[table]) throw new Error(`checkpoint_names.cpp: expected a table ${table}`);
-    return tables[table];
+    return singleTensors(tables[table]);
   };
   const all = /constexpr Convention all\[\] = \{([^;]*)\};/.exec(code)?.[1] ?? "";
-  const conventions = [...all.matchAll(conventionPattern)].map(([, title, layers, attention, cross, ofAttention, ofLayer, beside]) => ({
-    title,
-    layers,
-    attention,
-    cross,
-    ofAttention: rowsOf(ofAttention),
-    ofLayer: rowsOf(ofLayer),
-    besideLayers: rowsOf(beside),
-  }));
-  checkComplete(code, conventions);
-  return conventions;
+  const conventions = [...all.matchAll(conventionPattern)].map(
+    ([, title, attention, cross, ofAttention, feedForward, norms, beside, set]) => ({
+      title,
+      layers: layerLists[title],
+      attention,
+      cross,
+      set,
+      ofAttention: rowsOf(ofAttention),
+      ofLayer: [...rowsOf(feedForward), ...rowsOf(norms)],
+      besideLayers: besideList(rowsOf(beside), layerLists[title] ?? ""),
+    }),
+  );
+  checkComplete(code, tables, conventions);
+  const readable = conventions.filter(({ layers, cross }) => layers && !cross);
+  checkUnambiguous(readable);
+  return readable;
 }
 
 /**
@@ -69,5 +117,5 @@ export interface Convention {
   readonly besideLayers: readonly Row[];
 }
 
-export const conventions: readonly Convention[] = ${JSON.stringify(readCheckpointNames(text), (key, value) => (["title", "cross"].includes(key) ? undefined : value), 2)};
+export const conventions: readonly Convention[] = ${JSON.stringify(readCheckpointNames(text), (key, value) => (["title", "cross", "set"].includes(key) ? undefined : value), 2)};
 `;
