@@ -306,14 +306,10 @@ struct Engine {
       const auto most = static_cast<std::int32_t>(token.most.lane[0]);
       const float reciprocal = token.reciprocal.lane[0];
       scales[t] = token.scale.lane[0];
-      const float* const from = panel + t;
       std::int16_t* const pairs = to + 2 * t;
-      for (std::size_t i = four_tokens ? in_quads : 0; i < in_quads; ++i) {
-        pairs[i / 4 * 4 * Width + i % 2 * 2 * Width + i % 4 / 2] =
-            vec::quantised_feature(from[i * Width], reciprocal, most);
-      }
-      for (std::size_t i = in_quads; i < Features; ++i) {
-        pairs[i / 2 * 2 * Width + i % 2] = vec::quantised_feature(from[i * Width], reciprocal, most);
+      for (std::size_t i = four_tokens ? in_quads : 0; i < Features; ++i) {
+        const std::size_t pair = i < in_quads ? i / 4 * 2 + i % 2 : i / 2, half = i < in_quads ? i % 4 / 2 : i % 2;
+        pairs[pair * 2 * Width + half] = vec::quantised_feature(panel[i * Width + t], reciprocal, most);
       }
       if constexpr (Features % 2 != 0) pairs[Features / 2 * 2 * Width + 1] = 0;
       if constexpr (four_tokens) {

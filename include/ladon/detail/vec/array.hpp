@@ -172,25 +172,22 @@ LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noe
 #endif
   return condition ? a : b;
 }
+// Returns `a` if x > y, otherwise `b`.
+LADON_INLINE constexpr float if_greater(float x, float y, float a, float b) noexcept {
+#if LADON_CORTEX_M_FPU && !defined(__clang__)
+  if (!std::is_constant_evaluated()) {
+    asm("vcmpe.f32 %1, %2\n\tvmrs APSR_nzcv, fpscr\n\tit gt\n\tvmovgt.f32 %0, %3"
+        : "+t"(b)
+        : "t"(x), "t"(y), "t"(a)
+        : "cc", "vfpcc");
+    return b;
+  }
+#endif
+  return x > y ? a : b;
+}
 // If `a` or `b` is NaN, max_scalar and min_scalar return `b`.
-LADON_INLINE constexpr float max_scalar(float a, float b) noexcept {
-#if LADON_CORTEX_M_FPU && !defined(__clang__)
-  if (!std::is_constant_evaluated()) {
-    asm("vcmpe.f32 %1, %0\n\tvmrs APSR_nzcv, fpscr\n\tit gt\n\tvmovgt.f32 %0, %1" : "+t"(b) : "t"(a) : "cc", "vfpcc");
-    return b;
-  }
-#endif
-  return a > b ? a : b;
-}
-LADON_INLINE constexpr float min_scalar(float a, float b) noexcept {
-#if LADON_CORTEX_M_FPU && !defined(__clang__)
-  if (!std::is_constant_evaluated()) {
-    asm("vcmpe.f32 %0, %1\n\tvmrs APSR_nzcv, fpscr\n\tit gt\n\tvmovgt.f32 %0, %1" : "+t"(b) : "t"(a) : "cc", "vfpcc");
-    return b;
-  }
-#endif
-  return a < b ? a : b;
-}
+LADON_INLINE constexpr float max_scalar(float a, float b) noexcept { return if_greater(a, b, a, b); }
+LADON_INLINE constexpr float min_scalar(float a, float b) noexcept { return if_greater(b, a, a, b); }
 
 // A table of powers of two in a vector register, looked up for every lane. True also for narrower packs, so that all
 // have the same bits. AVX2 is not faster with a table.

@@ -122,14 +122,10 @@ LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
 // Returns the tuples of `weight` and of `weight` + TupleSize in the two halves.
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE std::int64_t load_two_tuples(const Weight* weight) noexcept {
-  if constexpr (TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
-    std::int64_t result;
-    std::memcpy(&result, weight, sizeof result);
-    return result;
-  }
-  return static_cast<std::int64_t>(
-      static_cast<std::uint32_t>(tuple_of<TupleSize>(weight)) |
-      static_cast<std::uint64_t>(static_cast<std::uint32_t>(tuple_of<TupleSize>(weight + TupleSize))) << 32);
+  static_assert(TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little);
+  std::int64_t result;
+  std::memcpy(&result, weight, sizeof result);
+  return result;
 }
 
 // int8 weights, for plain arrays. The others give equal results, but may store a tuple in another order, and have more:
