@@ -78,7 +78,6 @@
 //   LADON_SMALL                 code for size
 //   LADON_KEEPS_LOOPS           LADON_UNROLL is empty
 //   LADON_UNROLL_COEFFICIENTS   the pragma before the loop of polynomials
-//   LADON_INT8_TILE_LAMBDA      the attribute of the lambda that computes a tile of an int8 product
 //   LADON_ARGUMENT              kernels take structs by reference if it is `const&`, otherwise by value
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
@@ -94,9 +93,6 @@
 #else
 #define LADON_PRODUCT LADON_NOINLINE
 #define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
-#endif
-#if !defined(LADON_INT8_TILE_LAMBDA)
-#define LADON_INT8_TILE_LAMBDA
 #endif
 
 // Begins a function whose sums and products keep their order, whatever the flags and pragmas of the program allow

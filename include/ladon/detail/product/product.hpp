@@ -180,8 +180,14 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
 // are not a lambda of for_row_tiles: g++ optimises each function that it inlines. Takes the epilogue by reference: g++
 // copies two members with one load, which has to wait for the stores of both.
 template <class P, class Weights, class In, class Epilogue>
-LADON_PRODUCT constexpr void product(Weights LADON_ARGUMENT w, In in, std::size_t panels, const Epilogue& epilogue,
-                                     Reading reading) noexcept {
+LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMENT in, std::size_t panels,
+                                      const Epilogue& epilogue, Reading reading) noexcept {
+  if constexpr (is_quantised<In>) {
+    using Engine = cortex_m::Engine<typename In::Element, typename P::Simd>;
+    if constexpr (!std::is_same_v<Engine, cortex_m::NoEngine>) {
+      if (!std::is_constant_evaluated()) return Engine::template product<P>(w, in, panels, epilogue);
+    }
+  }
   using Tiles = RowTiles<P::rows, tile_rows<P, decltype(w.weight), In>>;
   std::size_t row = 0;
   if constexpr (Tiles::higher_tiles > 0) {
@@ -204,18 +210,6 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 }
 #endif
 
-template <class P, class Weights, class In, class Epilogue>
-LADON_NOINLINE constexpr void product_int8(Weights LADON_ARGUMENT w, In LADON_ARGUMENT in, std::size_t panels,
-                                           Epilogue LADON_ARGUMENT epilogue) noexcept {
-  using Engine = cortex_m::Engine<typename In::Element, typename P::Simd>;
-  if constexpr (!std::is_same_v<Engine, cortex_m::NoEngine>) {
-    if (!std::is_constant_evaluated()) return Engine::template product<P>(w, in, panels, epilogue);
-  }
-  for_row_tiles<P::rows, tile_rows<P, decltype(w.weight), In>>(
-      [&]<std::size_t R>(std::size_t first)
-          LADON_INT8_TILE_LAMBDA { product_tile<P, R>(w, first, in, panels, epilogue, Reading::first); });
-}
-
 // Computes the product of `panels` panels of Packs packs.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, auto epilogue,
@@ -229,14 +223,12 @@ LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, a
     } else {
       matrix_vector<Simd, Rows, Inner>(w, in.data, epilogue);
     }
-  } else if constexpr (is_quantised<In>) {
-    product_int8<P>(w, in, panels, epilogue);
 #if defined(LADON_SMALL)
   } else if constexpr (std::is_same_v<typename Matrix::Element, float> && std::is_same_v<In, PanelsView> &&
                        Rows % tile_rows<P, Matrix, In> == 0) {
     product_small<ProductForm<Simd, T, Packs, tile_rows<P, Matrix, In>, Inner>>(w, in, panels, epilogue, Rows);
 #endif
-  } else if constexpr (inlines_product<P>) {
+  } else if constexpr (inlines_product<P> && !is_quantised<In>) {
     for_row_tiles<Rows, tile_rows<P, Matrix, In>>([&]<std::size_t R>(std::size_t first) LADON_TILE_LAMBDA {
       product_tile<P, R>(w, first, in, panels, epilogue, reading);
     });

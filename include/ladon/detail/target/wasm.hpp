@@ -10,8 +10,6 @@
 #define LADON_KERNEL LADON_NOINLINE
 // Unrolled, LLVM would compute one pack after another.
 #define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
-// As a function of its own, a tile would load operands again after each store.
-#define LADON_INT8_TILE_LAMBDA LADON_INLINE_LAMBDA
 // A copied struct is loaded in 64 bits, and waits for stores of 32 bits.
 #define LADON_ARGUMENT const&
 
