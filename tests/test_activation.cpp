@@ -32,6 +32,9 @@ float silu(float x) {
   return activated<Activation::silu, Pack>(x);
 }
 
+// xIELU with two learned numbers.
+constexpr ladon::detail::Activate<Activation::xielu> xielu{0.8f, 1.3f};
+
 // Returns activation(x), computed by libm in double. The switch has no default: -Werror=switch rejects an enumerator
 // without a case.
 double truth(Activation activation, double x) {
@@ -44,6 +47,13 @@ double truth(Activation activation, double x) {
       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
     case Activation::silu:
       return x / (1 + std::exp(-x));
+    case Activation::quick_gelu:
+      return x / (1 + std::exp(static_cast<double>(-1.702f) * x));
+    case Activation::squared_relu:
+      return x < 0 ? 0 : x * x;
+    case Activation::xielu:
+      return x / 2 + (x > 0 ? static_cast<double>(xielu.positive) * x * x
+                            : static_cast<double>(xielu.negative) * (std::expm1(std::fmin(x, -1e-6)) - x));
   }
   return Limits::quiet_NaN();
 }
@@ -151,6 +161,8 @@ TEST_CASE_TEMPLATE("every activation: values", Pack, ArrayPack<1>, Vector) {
   check_values<Activation::gelu, Pack>();
   check_values<Activation::gelu_tanh, Pack>();
   check_values<Activation::silu, Pack>();
+  check_values<Activation::quick_gelu, Pack>();
+  check_values<Activation::squared_relu, Pack>();
 }
 
 TEST_CASE_TEMPLATE("activations of features that will be quantised: values", Pack, ArrayPack<1>, Vector) {
@@ -164,6 +176,7 @@ TEST_CASE_TEMPLATE("every activation: zeros, infinities, NaN, subnormals and the
   check_special_numbers<Activation::gelu, Pack>();
   check_special_numbers<Activation::gelu_tanh, Pack>();
   check_special_numbers<Activation::silu, Pack>();
+  check_special_numbers<Activation::quick_gelu, Pack>();
 }
 
 // The same numbers in constant evaluation.
@@ -178,6 +191,31 @@ static_assert(constant<Activation::gelu_tanh>(-infinity) > -2e-37f);
 static_assert(constant<Activation::gelu_tanh>(infinity) == infinity);
 static_assert(constant<Activation::gelu_tanh>(Limits::max()) == Limits::max());
 static_assert(constant<Activation::silu>(-infinity) == 0 && constant<Activation::silu>(infinity) == infinity);
+
+// The error of e^x - 1 - x is that of e^x, which is about 1.
+TEST_CASE_TEMPLATE("xIELU: values, infinities and NaN", Pack, ArrayPack<1>, Vector) {
+  const auto xielu_of = [](float x) {
+    float y[Pack::lanes];
+    xielu(Pack(Pack::broadcast(x))).store(y);
+    return y[Pack::lanes - 1];
+  };
+  for (int i = -768; i <= 768; ++i) {
+    const float x = static_cast<float>(i) / 64;
+    CAPTURE(x);
+    CHECK(std::fabs(xielu_of(x) - truth(Activation::xielu, x)) <=
+          0x1p-21 * (1 + std::fabs(x)) * (1 + std::fmax(x, 0.0f)));
+  }
+  CHECK(xielu_of(infinity) == infinity);
+  CHECK(xielu_of(-infinity) == infinity);
+  CHECK(xielu_of(-1e30f) == doctest::Approx(0.8e30));
+  CHECK(std::isnan(xielu_of(Limits::quiet_NaN())));
+}
+
+TEST_CASE("SquaredReLU: infinities and NaN") {
+  CHECK(constant<Activation::squared_relu>(-infinity) == 0);
+  CHECK(constant<Activation::squared_relu>(infinity) == infinity);
+  CHECK(std::isnan(constant<Activation::squared_relu>(Limits::quiet_NaN())));
+}
 
 TEST_CASE("SiLU: the error is at most four units in the last place") {
   CHECK(worst_error<ArrayPack<1>>() <= 8);

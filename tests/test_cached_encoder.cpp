@@ -31,7 +31,7 @@ typename Encoder::Weights weights_of(const std::vector<Floats>& tensors, float e
   const float* const* next = pointers.data();
   for (auto& layer : weights.layers) {
     point(layer, next);
-    layer.norm1.epsilon = layer.norm2.epsilon = epsilon;
+    set_epsilon(layer, epsilon);
   }
   if constexpr (requires { weights.norm; }) {
     point(weights.norm, next);

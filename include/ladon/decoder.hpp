@@ -27,7 +27,8 @@
 namespace LADON_NAMESPACE {
 
 // The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. self_attention is PyTorch's
-// self_attn, and cross_attention is multihead_attn. Without Model::gated, `gate` is empty.
+// self_attn, and cross_attention is multihead_attn. Without Model::gated, `gate` is empty. Without Activation::xielu,
+// `activation` is empty.
 template <Model M, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
@@ -38,7 +39,8 @@ struct DecoderLayerWeights {
   typename Linears::Second linear2;
   typename NormOf<M>::Type norm1;
   typename NormOf<M>::Type norm2;
-  typename NormOf<M>::Type norm3;
+  typename NormOf<M>::FeedForward norm3;
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Activation activation{};
 };
 
 // The options of self-attention, which also set the number of queries, and of the attention to the memory.
@@ -76,6 +78,10 @@ struct DecoderLayer {
                 "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
   static_assert(model.memory > 0, "ladon: a decoder needs a memory of at least one token");
   static_assert(model.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
+  static_assert(model.norm == NormOrder::post || model.norm == NormOrder::pre,
+                "ladon: a decoder layer has NormOrder::post or NormOrder::pre");
+  static_assert(model.residual == Residual::sequential, "ladon: a decoder layer has Residual::sequential");
+  static_assert(!model.layer_scale, "ladon: a decoder layer has no layer scale");
   static constexpr Shape cross = memory_shape<shape, M.memory>();
   static_assert(valid<cross>());
   using SelfMask = typename detail::SplitMasks<M, Masks>::SelfMask;

@@ -4,6 +4,8 @@
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
+// NormOrder and Residual (model.hpp) have further forms.
+//
 // Implementation: detail/layer/encoder_steps.hpp and detail/layer/stack_steps.hpp.
 #pragma once
 
@@ -24,7 +26,9 @@
 namespace LADON_NAMESPACE {
 
 // The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. `attention` is PyTorch's
-// self_attn. Without Model::gated, `gate` is empty.
+// self_attn. Members that the model does not use are empty: `gate` without Model::gated, output_norm1 and output_norm2
+// without NormOrder::both, scale1 and scale2 without Model::layer_scale, `activation` without Activation::xielu, and
+// norm2 with Residual::parallel_one_norm.
 template <Model M, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
@@ -33,7 +37,12 @@ struct EncoderLayerWeights {
   typename Linears::First linear1;
   typename Linears::Second linear2;
   typename NormOf<M>::Type norm1;
-  typename NormOf<M>::Type norm2;
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Norm2 norm2{};
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::OutputNorm1 output_norm1{};
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::OutputNorm2 output_norm2{};
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Scale1 scale1{};
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Scale2 scale2{};
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Activation activation{};
 };
 
 // A single encoder layer.
@@ -47,6 +56,11 @@ struct EncoderLayer {
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
   static_assert(model.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
+  static_assert(model.residual == Residual::sequential || model.norm == NormOrder::pre,
+                "ladon: a parallel residual connection needs norms before the sublayers: NormOrder::pre");
+  static constexpr bool has_norm_to_omit = model.norms_input() || !detail::value_of<M>.has_unnormed_kind();
+  static_assert(has_norm_to_omit,
+                "ladon: LayerKind::unnormed_attention needs norms before the sublayers: NormOrder::pre or both");
   using Score = ScoreGiven;
   using Position = typename detail::PositionOfKinds<M, PositionGiven>::OfLayer;
   using Vectors = VectorsGiven;

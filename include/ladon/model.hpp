@@ -23,14 +23,27 @@
 namespace LADON_NAMESPACE {
 
 // The activation of the feed-forward network (Hendrycks and Gimpel, arXiv 1606.08415):
-//     relu        max(0, x)
-//     gelu        x * (1 + erf(x / sqrt(2))) / 2
-//     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
-//     silu        x / (1 + e^-x)
-enum class Activation { relu, gelu, gelu_tanh, silu };
+//     relu            max(0, x)
+//     gelu            x * (1 + erf(x / sqrt(2))) / 2
+//     gelu_tanh       x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
+//     silu            x / (1 + e^-x)
+//     quick_gelu      x / (1 + e^(-1.702 x))
+//     squared_relu    max(0, x)^2                                 (arXiv 2109.08668)
+//     xielu           x / 2 + p x^2 for x > 0, otherwise x / 2 + n (e^x - 1 - x), with the weights p, n of the layer
+//                     (arXiv 2411.13010)
+enum class Activation { relu, gelu, gelu_tanh, silu, quick_gelu, squared_relu, xielu };
 
-// Norms after each residual connection, or before each sublayer (arXiv 2002.04745).
-enum class NormOrder { post, pre };
+// The places of the norms of a layer (arXiv 2002.04745):
+//     post      after each residual connection    x = norm1(x + attend(x))
+//     pre       before each sublayer              x = x + attend(norm1(x))
+//     both      before and after each sublayer    x = x + output_norm1(attend(norm1(x)))    Gemma 2, GLM 4
+//     output    after each sublayer               x = x + norm1(attend(x))                  OLMo 2, EXAONE 4
+enum class NormOrder { post, pre, both, output };
+
+// How the sublayers of a layer follow each other. A parallel layer needs NormOrder::pre:
+//     parallel             x = x + attend(norm1(x)) + feed_forward(norm2(x))    GPT-NeoX, Falcon 40B
+//     parallel_one_norm    x = x + attend(norm1(x)) + feed_forward(norm1(x))    GPT-J, Phi, Falcon 7B, Cohere
+enum class Residual { sequential, parallel, parallel_one_norm };
 
 // Whether a stack ends with a norm. Pre-LN stacks usually do.
 enum class FinalNorm { without, with };
@@ -77,6 +90,8 @@ struct LayerKind {
   // influence. Gemma, gpt-oss: sliding_window - 1; ModernBERT: local_attention / 2.
   std::size_t window = 0;
   bool unrotated = false;  // no rotary embedding (SmolLM3, Llama 4, Cohere 2)
+  // Attention reads x, not norm1(x). The weights of norm1 are not read (ModernBERT's first layer).
+  bool unnormed_attention = false;
 };
 
 // A list of at most `Most` items. A longer list does not compile.
@@ -112,8 +127,13 @@ struct Model {
   std::size_t feed_forward = 0;  // number of hidden features
   Activation activation = Activation::relu;
   NormOrder norm = NormOrder::post;
-  bool gated = false;  // true: hidden = f(gate(x)) * linear1(x) (arXiv 2002.05202); false: hidden = f(linear1(x))
+  Residual residual = Residual::sequential;
+  float residual_scale = 1;  // multiplies the output of each sublayer (Granite)
+  bool layer_scale = false;  // scale1 and scale2 multiply the features of each sublayer's output (arXiv 2103.17239)
+  bool gated = false;        // true: hidden = f(gate(x)) * linear1(x) (arXiv 2002.05202); false: hidden = f(linear1(x))
   NormKind norm_kind = NormKind::layer;
+  NormKind feed_forward_norm_kind = NormKind::same;  // of norm2 (decoders: norm3) and output_norm2
+  NormGain norm_gain = NormGain::weight;
   Bias bias = Bias::with;       // biases of the feed-forward network
   Bias norm_bias = Bias::with;  // biases of LayerNorms; RMSNorm never has a bias
   FinalNorm final_norm = FinalNorm::without;
@@ -171,10 +191,32 @@ struct Model {
     }
     return true;
   }
+  // Whether attention of layer number `layer` reads x without a norm.
+  constexpr bool unnormed(std::size_t layer) const noexcept {
+    return kinds.count > 0 && kinds.items[kind_number(layer)].unnormed_attention;
+  }
+  constexpr bool has_unnormed_kind() const noexcept {
+    for (const LayerKind& kind : kinds.items) {
+      if (kind.unnormed_attention) return true;
+    }
+    return false;
+  }
+  // Whether the input of each sublayer has a norm, and whether the output has one.
+  constexpr bool norms_input() const noexcept { return norm == NormOrder::pre || norm == NormOrder::both; }
+  constexpr bool norms_output() const noexcept { return norm == NormOrder::both || norm == NormOrder::output; }
   // What determines the type of the weights. Models with other lengths share their weights.
   constexpr Model weights_only() const noexcept {
-    return Model{
-        .feed_forward = feed_forward, .gated = gated, .norm_kind = norm_kind, .bias = bias, .norm_bias = norm_bias}
+    return Model{.feed_forward = feed_forward,
+                 .activation = activation == Activation::xielu ? activation : Activation::relu,
+                 .norm = norm == NormOrder::both ? norm : NormOrder::post,
+                 .residual = residual == Residual::parallel_one_norm ? residual : Residual::sequential,
+                 .layer_scale = layer_scale,
+                 .gated = gated,
+                 .norm_kind = norm_kind,
+                 .feed_forward_norm_kind = feed_forward_norm_kind,
+                 .norm_gain = norm_gain,
+                 .bias = bias,
+                 .norm_bias = norm_bias}
         .with(shape().with_one_token());
   }
 };

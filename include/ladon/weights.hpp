@@ -120,13 +120,19 @@ struct Linear<Out, In, O, B, precision::Int8<Bits, Rotated>> {
 // The kinds of norms of a vector x:
 //     layer   (x - mean) / sqrt(variance + epsilon) * weight + bias   LayerNorm (arXiv 1607.06450)
 //     rms     x / sqrt(mean of squares + epsilon) * weight            RMSNorm (arXiv 1910.07467)
-enum class NormKind { layer, rms };
+//     same    the kind of the layer's other norms (Model::feed_forward_norm_kind)
+enum class NormKind { layer, rms, same };
+
+// What multiplies the features of a norm: the weight, or 1 + weight, as in Gemma and Nemotron.
+enum class NormGain { weight, one_plus_weight };
 
 // The weights of a norm. RMSNorm has no bias. LayerNorm without a bias equals LayerNorm with a bias of 0.
-template <std::size_t Size, NormKind K = NormKind::layer, Bias B = Bias::with>
+template <std::size_t Size, NormKind K = NormKind::layer, Bias B = Bias::with, NormGain G = NormGain::weight>
 struct Norm {
+  static_assert(K != NormKind::same, "ladon: NormKind::same is a value of Model::feed_forward_norm_kind only");
   static constexpr std::size_t size = Size;
   static constexpr NormKind kind = K;
+  static constexpr NormGain gain = G;
   static constexpr bool biased = K == NormKind::layer && B == Bias::with;
   VectorView<const float, Size> weight;
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<biased, VectorView<const float, Size>, detail::NoBias> bias{};

@@ -18,7 +18,7 @@ namespace c_kernel {
 // and `to` is the C struct of the int8 weights:
 //     tensor                    function         arguments
 //     weight of a linear map    visitor.linear   the linear map in `from`; weight, scale and row_sum in `to`
-//     bias, weight of a norm    visitor.keep     the pointer in `from`; the pointer in `to`
+//     bias, vector, norm        visitor.keep     the pointer in `from`; the pointer in `to`
 template <class Visitor>
 struct PartsVisit {
   Visitor& visitor;
@@ -28,6 +28,8 @@ struct PartsVisit {
     visitor.linear(from.part, to.part##_weight, to.part##_weight_scale, to.part##_weight_row_sum); \
   } else if constexpr (requires { to.part##_weight; }) {                                           \
     visitor.keep(from.part.weight.data, to.part##_weight);                                         \
+  } else if constexpr (requires { to.part = from.part.data; }) {                                   \
+    visitor.keep(from.part.data, to.part);                                                         \
   }                                                                                                \
   if constexpr (requires { to.part##_bias; }) visitor.keep(from.part.bias.data, to.part##_bias);
   template <class From, class To>

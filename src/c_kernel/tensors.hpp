@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the tensors of a kernel's weights. The lists are computed from the C++ type of the weights. The C++ member
 // `part.weight` has the name `part_weight` in the C struct. For int8 weights, `part.scale` has the name
-// `part_weight_scale`, and `part.row_sum` has the name `part_weight_row_sum`.
+// `part_weight_scale`, and `part.row_sum` has the name `part_weight_row_sum`. A
+// vector, such as `scale1`, keeps its name.
 #pragma once
 
 #include <array>
@@ -22,14 +23,16 @@
 // layer. weights.hpp converts the parts in this order.
 #define LADON_ATTENTIONS(ATTENTION) ATTENTION(attention) ATTENTION(self_attention) ATTENTION(cross_attention)
 #define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
-#define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2) PART(norm3)
+#define LADON_NORMS(PART) PART(norm1) PART(norm2) PART(norm3) PART(output_norm1) PART(output_norm2)
+#define LADON_LAYER_VECTORS(PART) LADON_NORMS(PART) PART(scale1) PART(scale2) PART(activation)
+#define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) LADON_LAYER_VECTORS(PART)
 #define LADON_STACK_PARTS(PART) PART(norm)
 
 namespace c_kernel {
 
 struct Tensor {
   std::string_view part;    // in_proj, linear1, ...
-  std::string_view member;  // "_weight", "_weight_scale", "_weight_row_sum" or "_bias"
+  std::string_view member;  // "_weight", "_weight_scale", "_weight_row_sum" or "_bias", or "" for a vector
   Type type;
   std::size_t count = 0;  // number of heads if each head has a separate tensor; 0 if all heads share one tensor
   Extents extents{};
@@ -64,7 +67,7 @@ constexpr void add_quantised(Tensors& list, std::string_view part, std::string_v
   list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, rotated, ViewOf<View>::bytes});
 }
 
-// Adds the tensors of one part. `Part` is a Linear, a Norm, or an array with a Linear for each head.
+// Adds the tensors of one part. `Part` is a Linear, a Norm, a vector, or an array with a Linear for each head.
 template <class Part>
 constexpr void add_part(Tensors& list, std::string_view name, std::size_t count = 0) {
   if constexpr (requires { Part::weight; }) {
@@ -80,6 +83,8 @@ constexpr void add_part(Tensors& list, std::string_view name, std::size_t count 
       using Bias = ViewOf<decltype(Part::bias)>;
       list.add({name, "_bias", Bias::type, count, Bias::extents});
     }
+  } else if constexpr (requires { Part::data; }) {
+    list.add({name, "", ViewOf<Part>::type, count, ViewOf<Part>::extents});
   } else {
     add_part<typename Part::value_type>(list, name, std::tuple_size_v<Part>);
   }

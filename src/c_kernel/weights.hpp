@@ -42,6 +42,8 @@ struct WeightsReader {
       tensor(from.part##_weight_row_sum, to.part.row_sum);                                            \
     }                                                                                                 \
     if constexpr (requires { to.part.bias.data; }) tensor(from.part##_bias, to.part.bias);            \
+  } else if constexpr (requires { to.part.data; }) {                                                  \
+    tensor(from.part, to.part);                                                                       \
   } else if constexpr (requires { to.part[0].weight; }) {                                             \
     for (std::size_t h = 0; h < to.part.size(); ++h) {                                                \
       tensor(from.part##_weight[h], to.part[h].weight);                                               \
@@ -56,13 +58,15 @@ struct WeightsReader {
 // attention.
 #define LADON_TAKE_ATTENTION(name) \
   if constexpr (requires { to.name; }) attention(from.name, to.name);
+#define LADON_SET_EPSILON(part) \
+  if constexpr (requires { to.part.epsilon; }) to.part.epsilon = epsilon;
   template <class From, class To>
   void layer(const From& from, To& to) const {
     LADON_ATTENTIONS(LADON_TAKE_ATTENTION)
     LADON_LAYER_PARTS(LADON_TAKE)
-    to.norm1.epsilon = to.norm2.epsilon = epsilon;
-    if constexpr (requires { to.norm3; }) to.norm3.epsilon = epsilon;
+    LADON_NORMS(LADON_SET_EPSILON)
   }
+#undef LADON_SET_EPSILON
 #undef LADON_TAKE_ATTENTION
   template <class From, class To>
   void all(const From& from, To& to) const {

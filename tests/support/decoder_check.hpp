@@ -63,7 +63,7 @@ void check_decoder(const Subject& subject, const DecoderForm& form);
 template <class Layer>
 void point_decoder_layer(Layer& layer, const float* const*& next, float epsilon) {
   point(layer, next);
-  layer.norm1.epsilon = layer.norm2.epsilon = layer.norm3.epsilon = epsilon;
+  set_epsilon(layer, epsilon);
 }
 
 template <class Layer, class SelfMask, class MemoryMask>

@@ -15,7 +15,7 @@ Subject subject_of_layer() {
     typename Layer::Weights weights;
     const float* const* next = call.weights;
     point(weights, next);
-    weights.norm1.epsilon = weights.norm2.epsilon = call.epsilon;
+    set_epsilon(weights, call.epsilon);
     auto& workspace = *static_cast<typename Layer::Workspace*>(call.workspace);
     const auto options = options_of<Layer, Mask>(call);
     if (call.maps != nullptr) {
@@ -46,7 +46,7 @@ Subject subject_of_encoder() {
     const float* const* next = call.weights;
     for (auto& layer : weights.layers) {
       point(layer, next);
-      layer.norm1.epsilon = layer.norm2.epsilon = call.epsilon;
+      set_epsilon(layer, call.epsilon);
     }
     if constexpr (requires { weights.norm; }) {
       point(weights.norm, next);

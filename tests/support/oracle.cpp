@@ -43,9 +43,9 @@ Matrix sum(const Matrix& a, const Matrix& b) {
   return total;
 }
 
-// Returns the activation of x. The switch has no default case, so that -Werror=switch rejects an enumerator without a
-// case.
-Real activate(Activation activation, Real x) {
+// Returns the activation of x. `learned` has the two numbers of xIELU. The switch has no default case, so that
+// -Werror=switch rejects an enumerator without a case.
+Real activate(Activation activation, Real x, const std::vector<float>& learned) {
   switch (activation) {
     case Activation::relu:
       return x.value < 0 ? Real(0, x.deviation) : x;
@@ -57,6 +57,18 @@ Real activate(Activation activation, Real x) {
     }
     case Activation::silu:
       return x / (Real(1) + exp(Real(-x.value, x.deviation)));
+    case Activation::quick_gelu:
+      return x / (Real(1) + exp(rounded(-1.702) * x));
+    case Activation::squared_relu: {
+      const Real positive = activate(Activation::relu, x, learned);
+      return positive * positive;
+    }
+    case Activation::xielu: {
+      const Real half = Real(0.5) * x;
+      if (x.value > 0) return half + Real(learned[0]) * x * x;
+      // The library's e^x - 1 has an error of 1e-6 for x between -1e-6 and 0.
+      return half + Real(learned[1]) * (exp(x) - Real(1) - x + Real(0, x.value > -1e-6 ? 1e-6 : 0));
+    }
   }
   return {};
 }
@@ -438,6 +450,15 @@ Attended attend_stored(const Matrix& x, const Stored& stored, const AttentionWei
   return attend_projected(q, stored.keys, stored.values, weights, rotated, may_see);
 }
 
+namespace {
+
+Real gain_of(const Norm& norm, std::size_t feature) {
+  const Real weight = norm.weight[feature];
+  return norm.one_plus_weight ? Real(1) + weight : weight;
+}
+
+}  // namespace
+
 Matrix layer_norm(const Norm& norm, const Matrix& x) {
   const Real share = rounded(1.0 / static_cast<double>(x.columns));
   Matrix y(x.rows, x.columns);
@@ -449,7 +470,7 @@ Matrix layer_norm(const Norm& norm, const Matrix& x) {
     for (std::size_t i = 0; i < x.columns; ++i) squares = squares + (x(t, i) - mean) * (x(t, i) - mean);
     const Real scale = Real(1) / sqrt(squares * share + Real(norm.epsilon));
     for (std::size_t i = 0; i < x.columns; ++i) {
-      y(t, i) = (x(t, i) - mean) * scale * Real(norm.weight[i]);
+      y(t, i) = (x(t, i) - mean) * scale * gain_of(norm, i);
       if (!norm.bias.empty()) y(t, i) = y(t, i) + Real(norm.bias[i]);
     }
   }
@@ -463,19 +484,24 @@ Matrix rms_norm(const Norm& norm, const Matrix& x) {
     Real squares = 0;
     for (std::size_t i = 0; i < x.columns; ++i) squares = squares + x(t, i) * x(t, i);
     const Real scale = Real(1) / sqrt(squares * share + Real(norm.epsilon));
-    for (std::size_t i = 0; i < x.columns; ++i) y(t, i) = x(t, i) * scale * Real(norm.weight[i]);
+    for (std::size_t i = 0; i < x.columns; ++i) y(t, i) = x(t, i) * scale * gain_of(norm, i);
   }
   return y;
 }
 
 Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x) {
+  if (norm.omitted) return x;
   return kind == NormKind::rms ? rms_norm(norm, x) : layer_norm(norm, x);
+}
+
+NormKind feed_forward_norm_kind(const Model& config) {
+  return config.feed_forward_norm_kind == NormKind::same ? config.norm_kind : config.feed_forward_norm_kind;
 }
 
 // Returns the activation of a hidden feature `x`. If the next product rounds the feature to an integer or to bfloat16,
 // kernels may compute GELU from a table, with an error of at most 2.3e-6 |x| (detail/layer/activation.hpp).
-Real activate_hidden(Activation activation, Real x, bool rounded) {
-  Real y = activate(activation, x);
+Real activate_hidden(Activation activation, Real x, bool rounded, const std::vector<float>& learned) {
+  Real y = activate(activation, x, learned);
   const bool is_gelu = activation == Activation::gelu || activation == Activation::gelu_tanh;
   if (rounded && is_gelu) y.deviation += 2.3e-6 * std::fabs(x.value);
   return y;
@@ -484,7 +510,7 @@ Real activate_hidden(Activation activation, Real x, bool rounded) {
 Matrix feed_forward(const LayerWeights& weights, const Model& config, const Matrix& x) {
   Matrix hidden = linear(config.gated ? weights.gate : weights.linear1, x);
   const bool rounded = weights.linear2.activation_bits != 0 || weights.linear2.rounds_inputs;
-  for (Real& value : hidden.data) value = activate_hidden(config.activation, value, rounded);
+  for (Real& value : hidden.data) value = activate_hidden(config.activation, value, rounded, weights.activation);
   if (config.gated) {
     const Matrix through = linear(weights.linear1, x);
     for (std::size_t i = 0; i < hidden.data.size(); ++i) hidden.data[i] = hidden.data[i] * through.data[i];
@@ -492,17 +518,47 @@ Matrix feed_forward(const LayerWeights& weights, const Model& config, const Matr
   return linear(weights.linear2, hidden);
 }
 
+namespace {
+
+// Returns the output y of a sublayer, as it is added to the residual: scaled.
+Matrix scaled(const Model& config, const std::vector<float>& scale, Matrix y) {
+  for (std::size_t i = 0; i < y.data.size(); ++i) {
+    if (!scale.empty()) y.data[i] = y.data[i] * Real(scale[i % y.columns]);
+    if (config.residual_scale != 1) y.data[i] = y.data[i] * Real(config.residual_scale);
+  }
+  return y;
+}
+
+}  // namespace
+
 Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const Model& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see) {
-  const bool pre = config.norm == NormOrder::pre;
-  const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(config.norm_kind, norm, y); };
-  const Matrix input = pre ? normed(weights.norm1, x) : x;
+  const NormOrder order = config.norm;
+  const bool pre = order == NormOrder::pre || order == NormOrder::both;
+  const auto norm1 = [&](const Norm& norm, const Matrix& y) { return normalized(config.norm_kind, norm, y); };
+  const auto norm2 = [&](const Norm& norm, const Matrix& y) {
+    return normalized(feed_forward_norm_kind(config), norm, y);
+  };
+  const Matrix input = pre ? norm1(weights.norm1, x) : x;
   Attended result =
       multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.attention, heads, may_see);
-  Matrix y = sum(first_rows(x, queries), result.out);
-  if (!pre) y = normed(weights.norm1, y);
-  y = sum(y, feed_forward(weights, config, pre ? normed(weights.norm2, y) : y));
-  if (!pre) y = normed(weights.norm2, y);
+  Matrix attended = result.out;
+  if (order == NormOrder::both) attended = norm1(weights.output_norm1, attended);
+  if (order == NormOrder::output) attended = norm1(weights.norm1, attended);
+  const Matrix residual = first_rows(x, queries);
+  Matrix y = sum(residual, scaled(config, weights.scale1, attended));
+  if (order == NormOrder::post) y = norm1(weights.norm1, y);
+  Matrix of_network = y;
+  if (config.residual == Residual::parallel_one_norm) {
+    of_network = first_rows(input, queries);
+  } else if (pre) {
+    of_network = norm2(weights.norm2, config.residual == Residual::parallel ? residual : y);
+  }
+  of_network = feed_forward(weights, config, of_network);
+  if (order == NormOrder::both) of_network = norm2(weights.output_norm2, of_network);
+  if (order == NormOrder::output) of_network = norm2(weights.norm2, of_network);
+  y = sum(y, scaled(config, weights.scale2, of_network));
+  if (order == NormOrder::post) y = norm2(weights.norm2, y);
   result.out = std::move(y);
   return result;
 }
@@ -515,16 +571,17 @@ Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerW
   const Matrix input = pre ? normed(weights.own.norm1, x) : x;
   Attended self =
       multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.own.attention, heads, may_see);
-  Matrix y = sum(first_rows(x, queries), self.out);
+  Matrix y = sum(first_rows(x, queries), scaled(config, {}, self.out));
   if (!pre) y = normed(weights.own.norm1, y);
   Heads without_positions = heads;
   without_positions.score.rotary = {};
   Attended cross = multi_head_attention(pre ? normed(weights.own.norm2, y) : y, memory, weights.cross,
                                         without_positions, memory_seen);
-  y = sum(y, cross.out);
+  y = sum(y, scaled(config, {}, cross.out));
   if (!pre) y = normed(weights.own.norm2, y);
-  y = sum(y, feed_forward(weights.own, config, pre ? normed(weights.norm3, y) : y));
-  if (!pre) y = normed(weights.norm3, y);
+  const auto norm3 = [&](const Matrix& of) { return normalized(feed_forward_norm_kind(config), weights.norm3, of); };
+  y = sum(y, scaled(config, {}, feed_forward(weights.own, config, pre ? norm3(y) : y)));
+  if (!pre) y = norm3(y);
   return {std::move(y), std::move(self.weights), std::move(cross.weights)};
 }
 

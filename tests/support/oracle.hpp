@@ -17,7 +17,7 @@
 
 namespace ladon_test::oracle {
 
-using ladon::Activation, ladon::Model, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::Model, ladon::NormKind, ladon::NormOrder, ladon::Residual;
 
 struct Matrix {
   std::size_t rows = 0;
@@ -66,6 +66,8 @@ struct Norm {
   std::vector<float> weight;
   std::vector<float> bias;  // empty in RMSNorm, and in a LayerNorm without a bias
   float epsilon = 1e-5f;
+  bool one_plus_weight = false;  // the gain is 1 + weight
+  bool omitted = false;          // the norm of x is x
 };
 
 struct LayerWeights {
@@ -75,6 +77,9 @@ struct LayerWeights {
   Linear linear2;
   Norm norm1;
   Norm norm2;
+  // Empty unless the model uses them (ladon::EncoderLayerWeights).
+  Norm output_norm1{}, output_norm2{};
+  std::vector<float> scale1{}, scale2{}, activation{};
 };
 
 struct DecoderLayerWeights {
@@ -128,6 +133,8 @@ Matrix linear(const Linear& w, const Matrix& x);
 Matrix layer_norm(const Norm& norm, const Matrix& x);
 Matrix rms_norm(const Norm& norm, const Matrix& x);
 Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x);
+// Returns the kind of norm2 (decoders: norm3).
+NormKind feed_forward_norm_kind(const Model& config);
 Matrix feed_forward(const LayerWeights& weights, const Model& config, const Matrix& x);
 
 // Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys.

@@ -98,7 +98,26 @@ void point_feed_forward(Layer& layer, const float* const*& next) {
   point(layer.linear1, next);
   point(layer.linear2, next);
   point(layer.norm1, next);
-  point(layer.norm2, next);
+  if constexpr (requires { layer.norm2.weight; }) point(layer.norm2, next);
+  if constexpr (requires { layer.output_norm1.weight; }) {
+    point(layer.output_norm1, next);
+    point(layer.output_norm2, next);
+  }
+  if constexpr (requires { layer.scale1.data; }) {
+    layer.scale1 = *next++;
+    layer.scale2 = *next++;
+  }
+  if constexpr (requires { layer.activation.data; }) layer.activation = *next++;
+}
+// Sets the epsilon of all norms of a layer.
+template <class Layer>
+void set_epsilon(Layer& layer, float epsilon) {
+  layer.norm1.epsilon = epsilon;
+  if constexpr (requires { layer.norm2.weight; }) layer.norm2.epsilon = epsilon;
+  if constexpr (requires { layer.norm3; }) layer.norm3.epsilon = epsilon;
+  if constexpr (requires { layer.output_norm1.weight; }) {
+    layer.output_norm1.epsilon = layer.output_norm2.epsilon = epsilon;
+  }
 }
 template <class Layer>
   requires requires(Layer layer) { layer.attention; }

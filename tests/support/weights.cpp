@@ -22,9 +22,11 @@ AttentionWeights random_attention(Random& random, const ladon::Shape& shape) {
           random_linear(random, shape.model, shape.concat_width())};
 }
 
-Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, float epsilon) {
-  Norm norm{random.normals(size, 0.2, 1), random.normals(size, 0.2), epsilon};
-  if (config.norm_kind == ladon::NormKind::rms || config.norm_bias == ladon::Bias::without) norm.bias.clear();
+Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, float epsilon, bool of_feed_forward) {
+  const bool one_plus_weight = config.norm_gain == ladon::NormGain::one_plus_weight;
+  Norm norm{random.normals(size, 0.2, one_plus_weight ? 0 : 1), random.normals(size, 0.2), epsilon, one_plus_weight};
+  const auto kind = of_feed_forward ? oracle::feed_forward_norm_kind(config) : config.norm_kind;
+  if (kind == ladon::NormKind::rms || config.norm_bias == ladon::Bias::without) norm.bias.clear();
   return norm;
 }
 
@@ -34,7 +36,17 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
                      random_linear(random, config.feed_forward, shape.model),
                      random_linear(random, shape.model, config.feed_forward),
                      random_norm(random, shape.model, config, epsilon),
-                     random_norm(random, shape.model, config, epsilon)};
+                     random_norm(random, shape.model, config, epsilon, true)};
+  if (config.residual == ladon::Residual::parallel_one_norm) layer.norm2 = {};
+  if (config.norm == ladon::NormOrder::both) {
+    layer.output_norm1 = random_norm(random, shape.model, config, epsilon);
+    layer.output_norm2 = random_norm(random, shape.model, config, epsilon, true);
+  }
+  if (config.layer_scale) {
+    layer.scale1 = random.normals(shape.model, 0.3, 0.7);
+    layer.scale2 = random.normals(shape.model, 0.3, 0.7);
+  }
+  if (config.activation == ladon::Activation::xielu) layer.activation = {0.7f, 1.3f};
   if (config.gated) layer.gate = random_linear(random, config.feed_forward, shape.model);
   if (config.bias == ladon::Bias::without) {
     for (Linear* linear : {&layer.gate, &layer.linear1, &layer.linear2}) linear->bias.clear();
@@ -45,7 +57,7 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config,
                                                  float epsilon) {
   return {random_layer(random, shape, config, epsilon), random_attention(random, shape),
-          random_norm(random, shape.model, config, epsilon)};
+          random_norm(random, shape.model, config, epsilon, true)};
 }
 
 void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias output) {
@@ -235,6 +247,11 @@ void append_feed_forward(std::vector<Floats>& tensors, WeightLayout layout, cons
   for (const Linear* linear : {&w.gate, &w.linear1, &w.linear2}) append(tensors, *linear, layout);
   append_tensors(tensors, w.norm1);
   append_tensors(tensors, w.norm2);
+  append_tensors(tensors, w.output_norm1);
+  append_tensors(tensors, w.output_norm2);
+  append(tensors, w.scale1);
+  append(tensors, w.scale2);
+  append(tensors, w.activation);
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ namespace ladon_test {
 // (bound.hpp).
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
-oracle::Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, float epsilon);
+// Returns a random norm of the kind config.norm_kind, or of the kind of the feed-forward network's norms.
+oracle::Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, float epsilon,
+                         bool of_feed_forward = false);
 oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config, float epsilon);
 
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config,

@@ -35,6 +35,12 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
     // For x <= -88.73, e^-x is infinite and the result is 0. Without the bound -105, x = -inf would give NaN.
     const Pack bounded = maximum(Pack::broadcast(-105.0f), x);
     return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
+  } else if constexpr (F == Activation::quick_gelu) {
+    const Pack bounded = maximum(Pack::broadcast(-61.0f), x);  // as for silu: 1.702 * 61 is above 88.73
+    return bounded / (Pack::broadcast(1.0f) + exp(bounded * Pack::broadcast(-1.702f)));
+  } else if constexpr (F == Activation::squared_relu) {
+    const Pack bounded = maximum(Pack::broadcast(0.0f), x);
+    return bounded * bounded;
   } else {
     static_assert(sizeof(Pack) == 0,
                   "ladon: an Activation needs its branch of activate in detail/layer/activation.hpp");
@@ -111,12 +117,41 @@ LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
 // A product applies this function object to each sum before it is stored (detail/product/epilogue.hpp).
 template <Activation F, bool Rounded = false>
 struct Activate {
-  static constexpr bool long_code = F != Activation::relu;  // ReLU is a single instruction
+  // ReLU is a single instruction, and its square needs two.
+  static constexpr bool long_code = F != Activation::relu && F != Activation::squared_relu;
+  static LADON_INLINE constexpr Activate of(const auto&) noexcept { return {}; }  // of the weights of a layer
+  template <class Pack, std::size_t N>
+  LADON_INLINE constexpr void apply(Pack (&x)[N]) const noexcept {
+    activate_hidden<F, Rounded>(x);
+  }
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& x) const noexcept {
     Pack packs[1]{x};
-    activate_hidden<F, Rounded>(packs);
+    apply(packs);
     return packs[0];
+  }
+};
+
+// xIELU has two learned numbers. As in its reference implementation, e^x is e^-1e-6 for x between -1e-6 and 0.
+template <bool Rounded>
+struct Activate<Activation::xielu, Rounded> {
+  static constexpr bool long_code = true;
+  float positive, negative;
+  static constexpr Activate of(const auto& weights) noexcept {
+    LADON_EXPECTS(weights.activation.data != nullptr, "ladon: a layer with Activation::xielu lacks `activation`",
+                  weights.linear1.caller);
+    return {weights.activation.data[0], weights.activation.data[1]};
+  }
+  template <class Pack, std::size_t N>
+  LADON_INLINE constexpr void apply(Pack (&x)[N]) const noexcept {
+    for (Pack& pack : x) pack = (*this)(pack);
+  }
+  template <class Pack>
+  LADON_INLINE constexpr Pack operator()(const Pack& x) const noexcept {
+    const Pack bounded = maximum(Pack::broadcast(-105.0f), minimum(Pack::broadcast(-1e-6f), x));
+    const Pack power = Pack::broadcast(negative) * (exp(bounded) - Pack::broadcast(1.0f));
+    const Pack above = x * fma(Pack::broadcast(positive), x, Pack::broadcast(0.5f));
+    return blend(Pack::broadcast(0.0f) < x, above, fma(Pack::broadcast(0.5f - negative), x, power));
   }
 };
 

@@ -95,7 +95,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
   template <class CallShare>
   static constexpr void after_self(const Weights& w, std::size_t active, Shared& shared, CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<P, Packs>(w.self_attention.output(), Sublayers::post ? w.norm1 : w.norm2,
+      Sublayers::template add_attention<P, Packs>(w.self_attention.output(), Sublayers::norm_between(w.norm1, w.norm2),
                                                   shared, first, count);
       Sublayers::template input_of<P, Packs>(shared, first, count);
     };
@@ -106,7 +106,7 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
   static constexpr void after_memory(const Weights& w, std::size_t active, Shared& shared, Scratch& scratch,
                                      CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<P, Packs>(w.cross_attention.output(), Sublayers::post ? w.norm2 : w.norm3,
+      Sublayers::template add_attention<P, Packs>(w.cross_attention.output(), Sublayers::norm_between(w.norm2, w.norm3),
                                                   shared, first, count);
       Sublayers::template add_feed_forward<P, Packs>(w, w.norm3, shared, scratch, first, count);
     };

@@ -19,7 +19,7 @@ namespace LADON_NAMESPACE::detail {
 
 // The memory that all threads of a call use. The members are panels (detail/panel/panels.hpp):
 //     x         [panels][model][width]          residual, updated in place
-//     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
+//     normed    [panels][model][width]          with a norm before each sublayer: the input of the next sublayer
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
 //
 // `Layer` is EncoderLayer, DecoderLayer or a layer of the user (stack.hpp).
@@ -28,7 +28,7 @@ struct LayerPanels {
   static constexpr Shape shape = Layer::shape;
   using Vectors = typename Layer::Vectors;
   static constexpr PanelLayout layout = ShapeLayout<shape, Vectors>::queries;
-  static constexpr bool pre = Layer::model.norm == NormOrder::pre;
+  static constexpr bool pre = Layer::model.norms_input();
   struct Nothing {};
   using Tokens = Panels<shape.queries, shape.model, layout>;
   Tokens x;
@@ -38,7 +38,7 @@ struct LayerPanels {
   // projection, and later of the first product of the feed-forward network.
   LADON_NO_UNIQUE_ADDRESS QueryInput<shape, Vectors, typename Layer::Precision> input;
 
-  // Returns the input of the next sublayer: `normed` in pre-LN, x in post-LN.
+  // Returns the input of the next sublayer: `normed`, or x if sublayers have no norm before them.
   constexpr float* sublayer_input() noexcept {
     if constexpr (pre) {
       return normed.data;
@@ -49,7 +49,8 @@ struct LayerPanels {
 };
 
 // The memory of one thread: the scratch memory of attention, and the hidden features of the feed-forward network:
-// plan.chunk features of each of at most `panels` panels (feed_forward.hpp).
+// plan.chunk features of each of at most `panels` panels (feed_forward.hpp). With changes_output, `output` holds the
+// output of a sublayer.
 template <class Layer, class AttentionScratch>
 struct EncoderScratch {
   using Precision = typename Layer::Precision;
@@ -71,8 +72,12 @@ struct EncoderScratch {
   struct Nothing {};
   using Hidden = Panels<layout.width(), panels * plan.chunk, layout>;
 
+  struct NoOutput {};
+  using Output = Panels<layout.width(), panels * Layer::shape.model, layout>;
+
   AttentionScratch attention;
   LADON_NO_UNIQUE_ADDRESS std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<changes_output<Layer>, Output, NoOutput> output;
   LADON_NO_UNIQUE_ADDRESS LinearInput<Precision, typename Layer::Vectors, panels * layout.width(), plan.chunk, layout>
       hidden_input;
 
@@ -86,6 +91,16 @@ struct EncoderScratch {
   }
 };
 
+// What follows the last product of a sublayer if changes_output is true: a norm of its output, scales of the features,
+// or both. A missing one is an empty type. Otherwise, only `next` follows: the norm before the next sublayer.
+template <class Next, class Norm, class Scale>
+struct SublayerEnd {
+  const Next& next;
+  const Norm& norm;
+  const Scale& scale;
+  float* output;  // EncoderScratch::output
+};
+
 // The steps of a layer except attention, for the panels `first` to `first` + `count` - 1. The last panel may have
 // another layout P (for_panels in detail/panel/panels.hpp).
 template <class Layer, class Simd>
@@ -95,9 +110,33 @@ struct Sublayers {
   static constexpr PanelLayout t = L::queries;
   static constexpr std::size_t stride = shape.model * t.width();                 // how many floats a panel of x has
   static constexpr std::size_t heads_stride = shape.concat_width() * t.width();  // how many floats a panel of heads has
-  static constexpr bool post = Layer::model.norm == NormOrder::post;
-  using Norm = typename NormOf<Layer::model>::Type;
+  static constexpr bool pre = Layer::model.norms_input(), post = Layer::model.norm == NormOrder::post;
+  static constexpr Residual residual = Layer::model.residual;
   using Shared = LayerPanels<Layer>;
+
+  // Returns the norm between a sublayer and the next one: in post-LN, that of the first sublayer.
+  static constexpr const auto& norm_between(const auto& own, const auto& next) noexcept {
+    if constexpr (post) {
+      return own;
+    } else {
+      return next;
+    }
+  }
+  // Returns the SublayerEnd of a sublayer with these weights, or the norm before the next sublayer. An argument for
+  // each would take a register, also if it is empty (the ABI of Arm).
+  template <class Norm, class Next, class OutputNorm, class Scale>
+  static constexpr decltype(auto) end_of(const Norm& norm, const Next& next, const OutputNorm& output_norm,
+                                         const Scale& scale, auto& scratch) noexcept {
+    const auto& between = norm_between(norm, next);
+    using Between = std::remove_cvref_t<decltype(between)>;
+    if constexpr (!changes_output<Layer>) {
+      return (between);
+    } else if constexpr (Layer::model.norm == NormOrder::output) {
+      return SublayerEnd<Between, Norm, Scale>{between, norm, scale, scratch.output.data};
+    } else {
+      return SublayerEnd<Between, OutputNorm, Scale>{between, output_norm, scale, scratch.output.data};
+    }
+  }
 
   // Calls run<P, Packs>(first, count) for the panels of `share`, at most `Most` at a time.
   template <std::size_t Most, class CallShare, class F>
@@ -105,17 +144,24 @@ struct Sublayers {
     for_panels<t, L::last_queries, shape.queries, Most>(active, run, share);
   }
 
-  // Computes x += output(heads), and then norm(x), the input of the next sublayer.
-  template <PanelLayout P, std::size_t Packs, class Output>
-  static constexpr void add_attention(const Output& output, const Norm& norm, Shared& shared, std::size_t first,
+  // Computes x += output(heads), and norm(x), the input of the next sublayer. In a parallel layer, the next sublayer
+  // reads the old x.
+  template <PanelLayout P, std::size_t Packs, class Output, class End>
+  static constexpr void add_attention(const Output& output, const End& end, Shared& shared, std::size_t first,
                                       std::size_t count) noexcept {
     const auto heads =
         shared.input.template convert<Simd, P, Packs, shape.concat_width()>(shared.heads.data, first, count)
             .template panels_from<shape.concat_width(), t.width()>(first);
     float* const x = shared.x.data + first * stride;
-    matmul<Simd, P, Packs, shape.model, shape.concat_width()>(output, heads, count,
-                                                              Epilogue<P.width(), Unchanged, Combine::add>{x, stride});
-    normalize_panels<P, Packs>(norm, x, count, shared.sublayer_input() + first * stride);
+    if constexpr (residual == Residual::parallel) {
+      normalize_panels<P, Packs>(next_norm(end), x, count, shared.sublayer_input() + first * stride);
+    }
+    matmul<Simd, P, Packs, shape.model, shape.concat_width()>(
+        output, heads, count, SublayerEpilogue<Layer, P.width()>{destination(end, x), stride});
+    if constexpr (changes_output<Layer>) add_changed<P, Packs>(end, count, x);
+    if constexpr (residual == Residual::sequential && (pre || post)) {
+      normalize_panels<P, Packs>(next_norm(end), x, count, shared.sublayer_input() + first * stride);
+    }
   }
 
   // Returns the input of the next product, converted if necessary (detail/panel/product_input.hpp).
@@ -126,18 +172,20 @@ struct Sublayers {
   }
 
   // Computes x += feed_forward(input). In post-LN, then x = norm(x).
-  template <PanelLayout P, std::size_t Packs, class LayerWeights, class Scratch>
-  static constexpr void add_feed_forward(const LayerWeights& w, const Norm& norm, Shared& shared, Scratch& scratch,
+  template <PanelLayout P, std::size_t Packs, class LayerWeights, class End, class Scratch>
+  static constexpr void add_feed_forward(const LayerWeights& w, const End& end, Shared& shared, Scratch& scratch,
                                          std::size_t first, std::size_t count) noexcept {
     float *const x = shared.x.data + first * stride, *const sums = shared.heads.data + first * heads_stride;
     const auto in = input_of<P, Packs>(shared, first, count);
-    FeedForward<Layer, Simd, P, Packs>{count, scratch.hidden(), sums, x}.run(w, in, scratch.hidden_input);
-    if constexpr (post) normalize_panels<P, Packs>(norm, x, count, x);
+    FeedForward<Layer, Simd, P, Packs>{count, scratch.hidden(), sums, destination(end, x)}.run(w, in,
+                                                                                               scratch.hidden_input);
+    if constexpr (changes_output<Layer>) add_changed<P, Packs>(end, count, x);
+    if constexpr (post) normalize_panels<P, Packs>(next_norm(end), x, count, x);
   }
 
   // Computes out = norm(in) for the panels of `share`.
   template <class CallShare>
-  static constexpr void norm_all(const Norm& norm, const float* in, std::size_t active, float* out,
+  static constexpr void norm_all(const auto& norm, const float* in, std::size_t active, float* out,
                                  CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       normalize_panels<P, Packs>(norm, in + first * stride, count, out + first * stride);
@@ -145,10 +193,65 @@ struct Sublayers {
     for_panels<t, L::last_queries, shape.queries>(active, run, share);
   }
 
+  // Copies x to out for the panels of `share`.
+  template <class CallShare>
+  static constexpr void copy_all(const float* x, std::size_t active, float* out, CallShare share) noexcept {
+    const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
+      for (std::size_t i = first * stride; i < (first + count) * stride; ++i) out[i] = x[i];
+    };
+    for_panels<t, L::last_queries, shape.queries>(active, run, share);
+  }
+
  private:
   template <PanelLayout P, std::size_t Packs>
-  static constexpr void normalize_panels(const Norm& norm, const float* in, std::size_t panels, float* out) noexcept {
+  static constexpr void normalize_panels(const auto& norm, const float* in, std::size_t panels, float* out) noexcept {
     for (std::size_t p = 0; p < panels; ++p) normalize<Simd, P, Packs>(in + p * stride, norm, out + p * stride);
+  }
+
+  // Returns the norm before the next sublayer.
+  static LADON_INLINE constexpr const auto& next_norm(const auto& end) noexcept {
+    if constexpr (changes_output<Layer>) {
+      return end.next;
+    } else {
+      return end;
+    }
+  }
+  // Returns where the last product of a sublayer stores its results.
+  static LADON_INLINE constexpr float* destination(const auto& end, float* x) noexcept {
+    if constexpr (changes_output<Layer>) {
+      return end.output;
+    } else {
+      return x;
+    }
+  }
+  // Changes the output of a sublayer, and adds it to x [panels][model][width].
+  template <PanelLayout P, std::size_t Packs>
+  static constexpr void add_changed(const auto& end, std::size_t panels, float* x) noexcept {
+    if constexpr (Layer::model.norms_output()) normalize_panels<P, Packs>(end.norm, end.output, panels, end.output);
+    for (std::size_t p = 0; p < panels; ++p) add_panel<P, Packs>(end.scale, end.output + p * stride, x + p * stride);
+  }
+  // Computes x += residual_scale * scale * output for one panel, with a scale for each feature, or none.
+  template <PanelLayout P, std::size_t Packs, class Scale>
+  static constexpr void add_panel(const Scale& scale, const float* output, float* x) noexcept {
+    const auto factor = [&]<class Pack>(const Pack&, auto load) LADON_INLINE_LAMBDA {
+      const Pack all = Pack::broadcast(Layer::model.residual_scale);
+      if constexpr (requires { scale.data; }) return all * load(scale.data);
+      return all;
+    };
+    if constexpr (is_single_token<Simd, P>) {
+      using Pack = typename Simd::template Pack<Simd::lanes>;
+      for_features<Pack, shape.model>(output, x,
+                                      [&](const Pack& y, auto load) { return fma(y, factor(y, load), load(x)); });
+    } else {
+      using Pack = typename Simd::template Pack<P.lanes>;
+      for (std::size_t i = 0; i < shape.model; ++i, output += P.width(), x += P.width()) {
+        const Pack of_row = factor(Pack{}, [&](const float* from) { return Pack::broadcast(from[i]); });
+        LADON_UNROLL
+        for (std::size_t v = 0; v < Packs * Pack::lanes; v += Pack::lanes) {
+          fma(Pack::load(output + v), of_row, Pack::load(x + v)).store(x + v);
+        }
+      }
+    }
   }
 };
 
@@ -193,11 +296,18 @@ struct EncoderSteps {
   using Sublayers = detail::Sublayers<Layer, Simd>;
   using Shared = LayerPanels<Layer>;
 
-  // Computes the input of attention for the first `active` tokens: norm1(x) in pre-LN, x in post-LN.
+  // Computes the input of attention for the first `active` tokens: norm1(x), or x if sublayers have no norm before
+  // them.
   template <class CallShare>
   static constexpr void input(const Weights& w, std::size_t active, Shared& shared, CallShare share) noexcept {
-    if constexpr (!Sublayers::post) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
+    if constexpr (Sublayers::pre) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
     SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
+  }
+  // Like `input`, for a layer with LayerKind::unnormed_attention.
+  template <class CallShare>
+  static constexpr void input_without_norm(std::size_t active, Shared& shared, CallShare share) noexcept {
+    Sublayers::copy_all(shared.x.data, active, shared.normed.data, share);
+    SelfAttention::convert_tokens(shared.normed.data, active, shared.input, share);
   }
 
   // Computes the layer after `input`, in two phases.
@@ -240,9 +350,11 @@ struct EncoderSteps {
   static constexpr void after_heads(const Weights& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     CallShare share) noexcept {
     const auto rest = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<P, Packs>(w.attention.output(), Sublayers::post ? w.norm1 : w.norm2, shared,
-                                                  first, count);
-      Sublayers::template add_feed_forward<P, Packs>(w, w.norm2, shared, scratch, first, count);
+      Sublayers::template add_attention<P, Packs>(
+          w.attention.output(), Sublayers::end_of(w.norm1, w.norm2, w.output_norm1, w.scale1, scratch), shared, first,
+          count);
+      Sublayers::template add_feed_forward<P, Packs>(
+          w, Sublayers::end_of(w.norm2, w.norm2, w.output_norm2, w.scale2, scratch), shared, scratch, first, count);
     };
     Sublayers::template for_all<Scratch::panels>(active, share, rest);
   }

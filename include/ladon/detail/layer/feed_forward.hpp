@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed-forward network of a few panels (detail/panel/panels.hpp), with its residual connection:
-//     plain    out += W2 f(W1 in + b1) + b2
-//     gated    out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2
+// The feed-forward network of a few panels (detail/panel/panels.hpp):
+//     plain    y = W2 f(W1 in + b1) + b2
+//     gated    y = W2 (f(Wg in + bg) * (W1 in + b1)) + b2
 //
 // The gated network: Shazeer, arXiv 2002.05202. The arrays:
 //     in       [panels][model][width]   tokens or their norms
 //     hidden   [panels][chunk][width]   scratch: the hidden features of one chunk
 //     sums     [panels][model][width]   scratch: W2 times the earlier chunks of `hidden`
-//     out      [panels][model][width]   residual, updated in place; `in` and `out` may be the same array
+//     out      [panels][model][width]   receives y (SublayerEpilogue); `in` and `out` may be the same array
 //
 // Each weight that is read serves n panels, because W1 and W2 are often too large for the caches. `hidden` has room for
 // about one panel, so it holds chunks of 1/n of the features. The order of additions is that of a single chunk. With
@@ -51,6 +51,26 @@ inline constexpr FeedForwardPlan feed_forward_plan = [] {
   return FeedForwardPlan{panels, (hidden + panels - 1) / panels};
 }();
 
+// Whether the output of a sublayer has a norm or scales, and is stored before it is added to x.
+template <class Layer>
+inline constexpr bool changes_output = Layer::model.norms_output() || Layer::model.layer_scale;
+
+// The epilogue of the last product of a sublayer: it stores the output if changes_output is true, otherwise it adds the
+// output to `out`, the residual. A type, and not a function, for which g++ 12 compiles the product differently.
+template <class Layer>
+struct ScaledForResidual {
+  template <class Pack>
+  LADON_INLINE constexpr Pack operator()(const Pack& sum) const noexcept {
+    return sum * Pack::broadcast(Layer::model.residual_scale);
+  }
+};
+template <class Layer>
+using ResidualTransform =
+    std::conditional_t<Layer::model.residual_scale == 1 || changes_output<Layer>, Unchanged, ScaledForResidual<Layer>>;
+template <class Layer, std::size_t Width>
+using SublayerEpilogue =
+    Epilogue<Width, ResidualTransform<Layer>, changes_output<Layer> ? Combine::replace : Combine::add>;
+
 template <class Layer, class Simd, PanelLayout T, std::size_t Packs>
 struct FeedForward {
   static constexpr Model config = Layer::model;
@@ -68,10 +88,10 @@ struct FeedForward {
   // `hidden_input` is memory for the converted input of the second product (detail/panel/product_input.hpp).
   template <class LayerWeights, class In, class HiddenInput>
   constexpr void run(const LayerWeights& w, In in, HiddenInput& hidden_input) const noexcept {
-    const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
+    const SublayerEpilogue<Layer, width> to_out{out, stride};
     if constexpr (chunks == 1) {
       first_linear<hidden_width>(w, in, 0);
-      second_linear<hidden_width>(w.linear2.rows_from(0), hidden_input, add_to_out);
+      second_linear<hidden_width>(w.linear2.rows_from(0), hidden_input, to_out);
     } else {
       const Epilogue<width> store_sums{sums, stride};
       first_linear<chunk>(w, in, 0);
@@ -84,7 +104,7 @@ struct FeedForward {
       }
       constexpr std::size_t last = (chunks - 1) * chunk;
       first_linear<hidden_width - last>(w, in, last);
-      second_linear<hidden_width - last>(w2.columns_from(last), hidden_input, add_to_out);
+      second_linear<hidden_width - last>(w2.columns_from(last), hidden_input, to_out);
     }
   }
 
@@ -93,11 +113,13 @@ struct FeedForward {
   template <std::size_t Count, class LayerWeights, class In>
   constexpr void first_linear(const LayerWeights& w, In in, std::size_t first) const noexcept {
     constexpr bool rounded = is_quantised<In> || std::is_same_v<In, BFloat16PanelsView>;  // as in the second product
-    const Epilogue<width, Activate<config.activation, rounded>> store_activated{hidden, Count * width};
+    using Activation = Activate<config.activation, rounded>;
+    const Epilogue<width, Activation> store_activated{hidden, Count * width, Activation::of(w)};
     if constexpr (activates_later && !config.gated) {
       matmul<Simd, T, Packs, Count, model>(w.linear1.rows_from(first), in, panels,
                                            Epilogue<width, Unchanged>{hidden, Count * width});
-      for (std::size_t p = 0; p < panels; ++p) activate_panel<Count * width, rounded>(hidden + p * Count * width);
+      for (std::size_t p = 0; p < panels; ++p)
+        activate_panel<Count * width>(Activation::of(w), hidden + p * Count * width);
     } else if constexpr (config.gated) {
       matmul<Simd, T, Packs, Count, model>(w.gate.rows_from(first), in, panels, store_activated);
       matmul<Simd, T, Packs, Count, model>(w.linear1.rows_from(first), in, panels,
@@ -114,21 +136,21 @@ struct FeedForward {
                                                                        target::Current::gelu_packs_together > 1));
 
   // Applies the activation to Size floats.
-  template <std::size_t Size, bool Rounded>
-  static constexpr void activate_panel(float* at) noexcept {
+  template <std::size_t Size, class Activation>
+  static constexpr void activate_panel(Activation activation, float* at) noexcept {
     using Wide = typename Simd::template Pack<Simd::lanes>;
     using Narrow = typename Simd::template Pack<T.lanes>;
     constexpr std::size_t together = target::Current::gelu_packs_together, step = together * Wide::lanes;
     constexpr std::size_t most = Size / step * step, whole = Size / Wide::lanes * Wide::lanes;
-    for (std::size_t i = 0; i < most; i += step) activate_packs<Rounded, Wide, together>(at + i);
-    for (std::size_t i = most; i < whole; i += Wide::lanes) activate_packs<Rounded, Wide, 1>(at + i);
-    for (std::size_t i = whole; i < Size; i += Narrow::lanes) activate_packs<Rounded, Narrow, 1>(at + i);
+    for (std::size_t i = 0; i < most; i += step) activate_packs<Wide, together>(activation, at + i);
+    for (std::size_t i = most; i < whole; i += Wide::lanes) activate_packs<Wide, 1>(activation, at + i);
+    for (std::size_t i = whole; i < Size; i += Narrow::lanes) activate_packs<Narrow, 1>(activation, at + i);
   }
-  template <bool Rounded, class Pack, std::size_t N>
-  static LADON_INLINE constexpr void activate_packs(float* at) noexcept {
+  template <class Pack, std::size_t N>
+  static LADON_INLINE constexpr void activate_packs(const auto& activation, float* at) noexcept {
     Pack x[N];
     LADON_UNROLLED_FOR(i, N) x[i] = Pack::load(at + i * Pack::lanes);
-    activate_hidden<config.activation, Rounded>(x);
+    activation.apply(x);
     LADON_UNROLLED_FOR(i, N) x[i].store(at + i * Pack::lanes);
   }
 

@@ -106,10 +106,30 @@ struct DecoderMasksOf {
                             typename detail::MaskOfKind<M.memory_mask>::Type>;
 };
 
-// The type of a layer's norms and of a stack's final norm.
+// The types of a layer's norms: Type of norm1 and of a stack's final norm, FeedForward of the feed-forward network.
 template <Model M>
 struct NormOf {
-  using Type = Norm<M.model, M.norm_kind, M.norm_bias>;
+  template <NormKind K>
+  using Kind = Norm<M.model, K, M.norm_bias, M.norm_gain>;
+  using Type = Kind<M.norm_kind>;
+  using FeedForward = Kind<M.feed_forward_norm_kind == NormKind::same ? M.norm_kind : M.feed_forward_norm_kind>;
+};
+
+// The types of weights that only some layers have. `Absent` is an empty type; each member has its own, so that empty
+// members share an address.
+template <Model M>
+struct OptionalParts {
+  template <int>
+  struct Absent {};
+  template <bool Exists, class Part, int Number>
+  using If = std::conditional_t<Exists, Part, Absent<Number>>;
+  static constexpr bool both = M.norm == NormOrder::both;
+  using Norm2 = If<M.residual != Residual::parallel_one_norm, typename NormOf<M>::FeedForward, 0>;
+  using OutputNorm1 = If<both, typename NormOf<M>::Type, 1>;
+  using OutputNorm2 = If<both, typename NormOf<M>::FeedForward, 2>;
+  using Scale1 = If<M.layer_scale, VectorView<const float, M.model>, 3>;
+  using Scale2 = If<M.layer_scale, VectorView<const float, M.model>, 4>;
+  using Activation = If<M.activation == ladon::Activation::xielu, VectorView<const float, 2>, 5>;
 };
 
 // The types of the linear maps of a feed-forward network: First of linear1, Second of linear2, Gate of the gate, if

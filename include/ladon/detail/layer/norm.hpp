@@ -33,6 +33,13 @@ LADON_COLD constexpr void rescale_tokens(const float* in, std::size_t features, 
   }
 }
 
+// Returns what multiplies the features of a norm.
+template <class AnyNorm, class Pack>
+LADON_INLINE constexpr Pack gain_of(const Pack& weight) noexcept {
+  if constexpr (AnyNorm::gain == NormGain::one_plus_weight) return Pack::broadcast(1.0f) + weight;
+  return weight;
+}
+
 // Normalises the first `Packs` packs of a panel. Lanes without a token are computed and ignored. All loops are in one
 // function: with an inlined function for each loop, g++ 12 inlines other functions of the layer differently.
 template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
@@ -78,7 +85,7 @@ constexpr void normalize_panel(const float* in, const AnyNorm& norm, float* out)
   const Pack least = Pack::broadcast((std::numeric_limits<float>::min)());
   LADON_UNROLLED_FOR(v, Packs) scale[v] = one / sqrt(maximum(least, scale[v]));
   for (std::size_t i = 0; i < features; ++i) {
-    const Pack weight = Pack::broadcast(norm.weight.data[i]);
+    const Pack weight = gain_of<AnyNorm>(Pack::broadcast(norm.weight.data[i]));
     [[maybe_unused]] Pack bias = Pack::broadcast(0.0f);
     if constexpr (AnyNorm::biased) bias = Pack::broadcast(norm.bias.data[i]);
     LADON_UNROLLED_FOR(v, Packs) {
@@ -149,9 +156,9 @@ constexpr void normalize_single_token(const float* in, const AnyNorm& norm, floa
     if constexpr (centred) {
       Pack bias = Pack::broadcast(0.0f);
       if constexpr (AnyNorm::biased) bias = load(norm.bias.data);
-      return fma((x - mean) * scale, load(norm.weight.data), bias);
+      return fma((x - mean) * scale, gain_of<AnyNorm>(load(norm.weight.data)), bias);
     } else {
-      return x * scale * load(norm.weight.data);
+      return x * scale * gain_of<AnyNorm>(load(norm.weight.data));
     }
   });
 }

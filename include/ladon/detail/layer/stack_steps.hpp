@@ -70,6 +70,15 @@ struct StackSteps {
   }
 
  private:
+  // A function of its own: if all models called it, g++ 12 would compile those without such a kind differently.
+  static constexpr bool may_omit_norm = value_of<Layer::model>.has_unnormed_kind();
+  template <class Steps>
+  static constexpr void input_of_kind(const Weights* layers, std::size_t i, std::size_t active, auto& shared,
+                                      auto share) noexcept {
+    if (value_of<Layer::model>.unnormed(i)) return Steps::input_without_norm(active, shared, share);
+    Steps::input(layers[i], active, shared, share);
+  }
+
   struct Counts {
     std::size_t x;  // how many rows of x become panels
     std::size_t y;
@@ -85,13 +94,21 @@ struct StackSteps {
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(rows.x, tokens.x, shared.x.data, share);
         if constexpr (requires { shared.memory; }) Steps::enter_memory(rows.memory, tokens.memory, shared, share);
-        Steps::input(layers[0], tokens.x, shared, share);
+        if constexpr (may_omit_norm) {
+          input_of_kind<Steps>(layers, 0, tokens.x, shared, share);
+        } else {
+          Steps::input(layers[0], tokens.x, shared, share);
+        }
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const std::size_t first = 1 + i * Layer::layer_phases;
         compute(Steps{}, i, first);
         if (i + 1 < Layers && share.has(first + Layer::layer_phases - 1)) {
-          Steps::input(layers[i + 1], tokens.x, shared, share);
+          if constexpr (may_omit_norm) {
+            input_of_kind<Steps>(layers, i + 1, tokens.x, shared, share);
+          } else {
+            Steps::input(layers[i + 1], tokens.x, shared, share);
+          }
         }
       }
       if (share.has(phases - 1)) {

@@ -1,0 +1,77 @@
+// Tests the forms of a layer (ladon/model.hpp): places of norms, parallel residual connections, scales of the outputs
+// of sublayers, kinds and gains of norms, and activations. The results must agree with the oracle for every length.
+#include <doctest/doctest.h>
+
+#include "encoder_check.hpp"
+#include "encoder_subject.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Activation, ladon::Bias, ladon::FinalNorm, ladon::Model, ladon::NormGain, ladon::NormKind,
+    ladon::NormOrder, ladon::Residual;
+namespace layout = ladon::layout;
+
+constexpr S grouped{.queries = 18, .model = 48, .heads = 6, .kv_heads = 3}, few{.queries = 5, .model = 48, .heads = 6},
+    one{.queries = 1, .model = 67};
+
+template <S Shape, Model Config, class Layout = layout::InProj>
+void check_layer() {
+  check_encoder(layer_subject<Shape, Config, ladon::mask::Causal, Layout>(),
+                {.layer = Config,
+                 .projections = Layout::projections,
+                 .output = Layout::output,
+                 .epsilon = 1e-6f,
+                 .activation_bits = activation_bits<typename Layout::Precision>});
+}
+template <S Shape, Model Config>
+void check_stack() {
+  check_encoder(encoder_subject<2, Shape, Config, ladon::mask::Unmasked, FinalNorm::with>(),
+                {.layers = 2, .layer = Config, .final_norm = true});
+}
+// Layers with float32, bfloat16 and int8 weights, of several tokens, of few and of one. Norms of outputs enlarge the
+// errors of rounded inputs, so that the bound of several tokens would find no mistake.
+template <Model Config>
+void check_form() {
+  constexpr S rounded = Config.norms_output() ? one : few;
+  check_layer<grouped, Config>();
+  check_layer<few, Config, layout::WithoutBias<layout::InProj>>();
+  check_layer<one, Config>();
+#if !LADON_DETERMINISTIC
+  check_layer<rounded, Config, layout::BFloat16<layout::InProj>>();
+#endif
+  check_layer<rounded, Config, layout::Int8<layout::InProj>>();
+}
+
+constexpr Model gemma{.feed_forward = 31,
+                      .activation = Activation::gelu_tanh,
+                      .norm = NormOrder::both,
+                      .gated = true,
+                      .norm_kind = NormKind::rms,
+                      .norm_gain = NormGain::one_plus_weight,
+                      .bias = Bias::without};
+constexpr Model glm{.feed_forward = 60, .norm = NormOrder::both};
+constexpr Model olmo{.feed_forward = 20, .activation = Activation::silu, .norm = NormOrder::output, .gated = true};
+constexpr Model neox{
+    .feed_forward = 30, .activation = Activation::gelu, .norm = NormOrder::pre, .residual = Residual::parallel};
+constexpr Model phi{.feed_forward = 30, .norm = NormOrder::pre, .residual = Residual::parallel_one_norm};
+constexpr Model granite{.feed_forward = 20, .norm = NormOrder::pre, .residual_scale = 0.22f};
+constexpr Model dino{.feed_forward = 20, .norm = NormOrder::pre, .layer_scale = true};
+
+}  // namespace
+
+TEST_CASE("norms before and after each sublayer, gains of 1 + weight") {
+  check_form<glm>();
+  check_layer<grouped, gemma>();
+  check_layer<few, gemma>();
+  check_layer<one, gemma, layout::WithoutBias<layout::SeparateQKV>>();
+}
+TEST_CASE("norms after each sublayer") { check_form<olmo>(); }
+TEST_CASE("a parallel residual connection with two norms") { check_form<neox>(); }
+TEST_CASE("a parallel residual connection with one norm") { check_form<phi>(); }
+TEST_CASE("a factor of the outputs of sublayers") { check_form<granite>(); }
+TEST_CASE("scales of the outputs of sublayers") { check_form<dino>(); }
+
+}  // namespace ladon_test
