@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <string>
 #include <utility>
@@ -34,7 +35,7 @@ struct Recorded {
   }
 };
 
-// The largest error of several comparisons, relative to the largest recorded magnitude.
+// The largest error of several comparisons, relative to the largest recorded magnitude. Prints each error to stderr.
 struct Worst {
   double error = 0;
   std::string where;  // empty before the first comparison
@@ -46,11 +47,18 @@ struct Worst {
       difference = std::max(difference, std::isfinite(d) ? d : std::numeric_limits<double>::infinity());
       largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
     }
+    std::fprintf(stderr, "%.1e %s\n", difference / largest, what.c_str());
     if (difference / largest < error) return;
     error = difference / largest;
     where = what;
   }
 };
+
+// Whether a file has tensors of this dtype.
+inline bool stores(const ladon::safetensors::File& file, const std::string& dtype) {
+  return std::any_of(file.tensors().begin(), file.tensors().end(),
+                     [&](const auto& item) { return item.second.dtype == dtype; });
+}
 
 // The results of one folder.
 struct Results {
@@ -65,12 +73,12 @@ constexpr Model with_precision(PrecisionKind precision) {
   m.layout = reduced_layout(m.layout);
   return m;
 }
-// For calls with one token.
+// For a text that grows by up to `tokens` tokens.
 template <Model M>
-constexpr Model token_by_token() {
+constexpr Model with_cache(std::size_t tokens) {
   Model m = M;
   m.keys = m.tokens;
-  m.tokens = 1;
+  m.tokens = tokens;
   return m;
 }
 // One layer of kind number `kind`.
@@ -98,6 +106,7 @@ class StackCheck {
   // Each layer alone, and the whole stack.
   void run(Worst& worst) {
     for (std::size_t i = 0; i < M.layers; ++i) {
+      if (!recorded_.has(begin + layer_name(i, ".out"))) continue;
       [&]<std::size_t... Kind>(std::index_sequence<Kind...>) {
         (void)((kind_of(i) == Kind && (run_layer<Kind>(i, worst), true)) || ...);
       }(std::make_index_sequence<std::max<std::size_t>(M.kinds.count, 1)>());
@@ -113,32 +122,37 @@ class StackCheck {
     reduce(weights_, weights, arena);
     run_stack<Reduced>(weights, worst);
   }
-  // One token after another, with caches.
+  // The whole stack with the weights as the folder stores them.
+  template <PrecisionKind P>
+  void run_stored(Worst& worst) {
+    if constexpr (reduced_layout(M.layout) == M.layout) {
+      using Stored = StackOf<with_precision<M>(P), attends_memory>;
+      run_stack<Stored>(ladon::safetensors::load<Stored>(folder_), worst);
+    }
+  }
+  // A text that grows by one token at a time, after a prompt of several tokens or of one.
   void grow(Worst& worst) {
     if constexpr (attends_memory || M.mask.causal) {
-      using Token = StackOf<token_by_token<M>(), attends_memory>;
-      static typename Token::CachedWorkspace workspace;
-      static typename Token::Caches caches;
-      clear(caches);
-      const std::string in = begin + layer_name(0, ".in");
-      const auto x = recorded_.padded(in, width, M.tokens);
-      std::vector<float> y(x.size());
-      const auto options = options_of<Token>(1);
-      project_memory<Token>(options);
-      for (std::size_t i = 0; i < recorded_.rows(in) * width; i += width) {
-        if constexpr (attends_memory) {
-          Token::extend(x.data() + i, caches, memory_caches<Token>(), weights_, y.data() + i, workspace, options);
-        } else {
-          Token::extend(x.data() + i, caches, weights_, y.data() + i, workspace, options);
+      using Prompt = StackOf<with_cache<M>(most_prompt), attends_memory>;
+      using Token = StackOf<with_cache<M>(1), attends_memory>;
+      for (const std::size_t prompt : {most_prompt, std::size_t{1}}) {
+        static typename Token::Caches caches;
+        clear(caches);
+        const auto x = recorded_.padded(input(), width, M.tokens);
+        std::vector<float> y(x.size());
+        project_memory<Token>();
+        if (prompt > 1) extend<Prompt>(x.data(), caches, y.data(), prompt);
+        for (std::size_t i = prompt > 1 ? prompt : 0; i < recorded_.rows(input()); ++i) {
+          extend<Token>(x.data() + i * width, caches, y.data() + i * width, 1);
         }
+        compare(y, last(), "a text that grows, prompt of " + std::to_string(prompt), worst);
       }
-      compare(y, last(), "token by token", worst);
     }
   }
 
  private:
   static constexpr Model M = Described::model;
-  static constexpr std::size_t width = M.model;
+  static constexpr std::size_t width = M.model, most_prompt = 7;
   using Stack = typename Described::Stack;
   static constexpr bool attends_memory = requires { typename Stack::MemoryCaches; };
   static constexpr const char* begin = attends_memory ? "decoder." : "";
@@ -159,7 +173,10 @@ class StackCheck {
     const std::string name = "layer." + std::to_string(i) + end;
     return recorded_.has(begin + name) ? name : "layer.0" + end + "." + std::to_string(i);
   }
+  // The input and the output of the stack.
+  [[nodiscard]] std::string input() const { return recorded_.has("x") ? "x" : begin + layer_name(0, ".in"); }
   [[nodiscard]] std::string last() const {
+    if (recorded_.has("y")) return "y";
     if (M.final_norm == ladon::FinalNorm::without) return begin + layer_name(M.layers - 1, ".out");
     return !attends_memory && recorded_.has("encoder_last") ? "encoder_last" : "last";
   }
@@ -177,7 +194,7 @@ class StackCheck {
   }
   template <class Any>
   void run_stack(const typename Any::Weights& weights, Worst& worst) {
-    compare(outputs<Any>(weights, begin + layer_name(0, ".in")), last(), "stack", worst);
+    compare(outputs<Any>(weights, input()), last(), "stack", worst);
   }
   template <class Any>
   std::vector<float> outputs(const typename Any::Weights& weights, const std::string& in) {
@@ -193,16 +210,29 @@ class StackCheck {
     return y;
   }
 
+  // Appends tokens to a text.
   template <class Any>
-  static auto& memory_caches() {
-    static typename Any::MemoryCaches caches;
+  void extend(const float* x, typename Any::Caches& caches, float* y, std::size_t tokens) {
+    static typename Any::CachedWorkspace workspace;
+    if constexpr (attends_memory) {
+      Any::extend(x, caches, memory_caches<typename Any::MemoryCaches>(), weights_, y, workspace,
+                  options_of<Any>(tokens));
+    } else {
+      Any::extend(x, caches, weights_, y, workspace, options_of<Any>(tokens));
+    }
+  }
+  // The type of the caches does not depend on the number of tokens of a call.
+  template <class MemoryCaches>
+  static MemoryCaches& memory_caches() {
+    static MemoryCaches caches;
     return caches;
   }
   template <class Any>
-  void project_memory(const typename Any::Options& options) {
+  void project_memory() {
     if constexpr (attends_memory) {
       static typename Any::MemoryWorkspace workspace;
-      Any::project_memory(memory_.data(), weights_, memory_caches<Any>(), workspace, options);
+      Any::project_memory(memory_.data(), weights_, memory_caches<typename Any::MemoryCaches>(), workspace,
+                          options_of<Any>(1));
     }
   }
 
@@ -260,6 +290,7 @@ void check_stack(const ladon::safetensors::Folder& folder, const Recorded& recor
   check.run(results.float32);
   check.grow(results.grown);
   check.template run_reduced<PrecisionKind::bfloat16>(results.bfloat16);
+  if (stores(folder.file(), "BF16")) check.template run_stored<PrecisionKind::bfloat16>(results.bfloat16);
   check.template run_reduced<PrecisionKind::rotated_int8>(results.int8);
   results.layers = std::max(results.layers, Described::model.layers);
 }
