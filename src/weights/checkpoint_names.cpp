@@ -123,8 +123,11 @@ constexpr Row wav2vec2_attention[] = {
     {"", "rel_attn_embed.weight", unused},
 };
 constexpr Row timesfm_attention[] = {
-    {"query_proj", "q_proj"}, {"key_proj", "k_proj"},  {"value_proj", "v_proj"},
-    {"out_proj", "o_proj"},   {"", "scaling", unused},
+    {"query_proj", "q_proj", times_scaling},
+    {"key_proj", "k_proj"},
+    {"value_proj", "v_proj"},
+    {"out_proj", "o_proj"},
+    {"", "scaling", unused},
 };
 
 // The tables of feed-forward networks.

@@ -13,6 +13,7 @@ enum class Cut {
   whole,
   kv_blocks,        // in_proj has a block for each key/value head, with the rows of its queries, its key and its value
   four_blocks,      // in_proj has four blocks, each with the rows of its queries, its values and its keys (CodeGen)
+  times_scaling,    // the rows times factors that the tensor `scaling` of the attention determines (TimesFM)
   absent,           // no checkpoint of the family has the tensor: a bias is 0, and a gain is 1
   absent_in_first,  // the same in layer 0; other layers have the tensor
   unused,           // the file may have the tensor, which is no part of the layers

@@ -16,7 +16,10 @@ namespace {
 
 using files::in_quotes, files::Safetensors, files::shown;
 
-bool has(const Safetensors& file, const Piece& piece) { return file.tensors().contains(piece.tensor) != piece.absent; }
+bool has(const Safetensors& file, const Piece& piece) {
+  const auto& tensors = file.tensors();
+  return tensors.contains(piece.tensor) != piece.absent && (piece.scaling.empty() || tensors.contains(piece.scaling));
+}
 
 // Returns the names of the tensors that `source` needs and the file lacks, in quotes and separated by commas:
 // "x.weight", "y.weight".
@@ -24,8 +27,9 @@ std::string missing(const Safetensors& file, const Source& source) {
   std::set<std::string> names;
   std::string text;
   for (const Piece& piece : source)
-    if (!has(file, piece) && !piece.absent && names.insert(piece.tensor).second)
-      text += (text.empty() ? "" : ", ") + in_quotes(piece.tensor);
+    for (const std::string& name : {piece.tensor, piece.scaling})
+      if (!name.empty() && !piece.absent && !file.tensors().contains(name) && names.insert(name).second)
+        text += (text.empty() ? "" : ", ") + in_quotes(name);
   return text;
 }
 
@@ -81,11 +85,24 @@ class SourceCheck {
       } else {
         add(member, piece.tensor, complaint(tensor, piece));
       }
+      if (!piece.scaling.empty()) check_scaling(member, piece);
     }
   }
 
  private:
+  void check_scaling(const Member& member, const Piece& piece) const {
+    const files::Tensor& scaling = file_.tensors().at(piece.scaling);
+    const std::uint64_t size = scaling.shape.size() == 1 ? scaling.shape[0] : 0;
+    if (size == 0 || piece.shape[0] % size != 0)
+      add(member, piece.scaling, "expected a number for each feature of a head, found shape " + shown(scaling.shape));
+    else
+      add(member, piece.scaling, complaint(scaling, {piece.scaling, {size}, 0, size}));
+  }
+
   void check_int8(const Member& member, const Piece& piece, const files::Tensor& tensor) const {
+    if (piece.in_out || !piece.scaling.empty())
+      add(member, piece.tensor,
+          "expected float weights, because this family's weights are converted, found dtype \"I8\"");
     const std::string wrong_shape = shape_complaint(tensor, piece);
     add(member, piece.tensor, wrong_shape.empty() ? size_complaint(tensor) : wrong_shape);
     add(member, piece.tensor, zero_point_complaint(file_, piece.tensor));

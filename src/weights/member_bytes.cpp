@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "member_bytes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <ladon/bfloat16.hpp>
@@ -26,6 +27,8 @@ void append_value(const T& value, std::string& to) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
+float softplus(float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); }
+
 // Reads rows of a float tensor, also if they are columns in the file.
 class Rows {
  public:
@@ -33,25 +36,38 @@ class Rows {
       : piece_(piece),
         dtype_(file.tensors().at(piece.tensor).dtype),
         bytes_(file.bytes(file.tensors().at(piece.tensor))),
-        values_(columns_of(piece)) {}
+        values_(columns_of(piece)) {
+    if (!piece.scaling.empty()) read_factors(file);
+  }
 
   const std::vector<float>& operator[](std::uint64_t row) {
     const std::size_t width = bytes_of_float(dtype_), number = static_cast<std::size_t>(piece_.first_row + row),
                       rows = static_cast<std::size_t>(piece_.shape[0]);
     if (!piece_.in_out) {
       read_floats(dtype_, bytes_.subspan(number * values_.size() * width, values_.size() * width), values_);
-      return values_;
+    } else {
+      for (std::size_t i = 0; i < values_.size(); ++i)
+        read_floats(dtype_, bytes_.subspan((i * rows + number) * width, width), std::span(values_).subspan(i, 1));
     }
-    for (std::size_t i = 0; i < values_.size(); ++i)
-      read_floats(dtype_, bytes_.subspan((i * rows + number) * width, width), std::span(values_).subspan(i, 1));
+    if (!factors_.empty())
+      for (float& value : values_) value *= factors_[number % factors_.size()];
     return values_;
   }
 
  private:
+  // Computes softplus(scaling) * log2(e) / sqrt(size).
+  void read_factors(const files::Safetensors& file) {
+    const files::Tensor& scaling = file.tensors().at(piece_.scaling);
+    factors_.resize(static_cast<std::size_t>(scaling.shape[0]));
+    read_floats(scaling.dtype, file.bytes(scaling), factors_);
+    for (float& factor : factors_)
+      factor = softplus(factor) * 1.442695041f / std::sqrt(static_cast<float>(factors_.size()));
+  }
+
   const Piece& piece_;
   std::string_view dtype_;
   std::span<const std::byte> bytes_;
-  std::vector<float> values_;
+  std::vector<float> values_, factors_;
 };
 
 // Calls visit(values) for each row of `piece`. Throws files::Error if a value is NaN, or if its magnitude is above
@@ -71,7 +87,7 @@ void for_finite_rows(const files::Safetensors& file, const Piece& piece, float m
 void append_rows(const files::Safetensors& file, const Member& member, const Piece& piece, std::string& data) {
   if (piece.absent) {
     for (std::uint64_t i = 0; i < piece.rows * columns_of(piece); ++i) append_value(constant_of(member), data);
-  } else if (piece.in_out) {
+  } else if (piece.in_out || !piece.scaling.empty()) {
     Rows rows(file, piece);
     for (std::uint64_t row = 0; row < piece.rows; ++row)
       for (const float value : rows[row]) append_value(value, data);
@@ -82,7 +98,7 @@ void append_rows(const files::Safetensors& file, const Member& member, const Pie
 
 // Appends the rows of `piece` as bfloat16.
 void append_bfloat16_rows(const files::Safetensors& file, const Piece& piece, std::string& bytes) {
-  if (file.tensors().at(piece.tensor).dtype == "BF16" && !piece.in_out) {
+  if (file.tensors().at(piece.tensor).dtype == "BF16" && !piece.in_out && piece.scaling.empty()) {
     const auto rows = rows_of(file, piece);
     bytes.append(reinterpret_cast<const char*>(rows.data()), rows.size());
     return;
@@ -112,7 +128,6 @@ std::string transposed(const std::string& bytes, std::size_t columns) {
 // The two numbers of xIELU, which the activation of a layer reads: softplus(alpha_p) and 1/2 + softplus(alpha_n).
 std::string activation_bytes(const std::string& bytes) {
   const std::vector<float> alpha = as_floats(bytes);
-  const auto softplus = [](float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); };
   std::string result;
   append_value(softplus(alpha.at(0)), result);
   append_value(0.5f + softplus(alpha.at(1)), result);
@@ -140,8 +155,8 @@ std::span<const std::byte> rows_of(const files::Safetensors& file, const Piece& 
 
 bool is_one_tensor(const Member& member, const Source& source) {
   const Piece& piece = source.front();
-  return source.size() == 1 && !piece.absent && piece.in_out == (member.in_out && piece.shape.size() == 2) &&
-         (!piece.in_out || piece.rows == piece.shape[0]);
+  return source.size() == 1 && !piece.absent && piece.scaling.empty() &&
+         piece.in_out == (member.in_out && piece.shape.size() == 2) && (!piece.in_out || piece.rows == piece.shape[0]);
 }
 
 std::string key_of(const Member& member, const Source& source) {
@@ -153,7 +168,7 @@ std::string key_of(const Member& member, const Source& source) {
     for (const std::string& part :
          {std::to_string(piece.absent ? 0 : piece.first_row),
           std::to_string(piece.rows * (piece.absent ? columns_of(piece) : 1)),
-          std::to_string(name.size() + (piece.absent ? 1 : 0)), (piece.absent ? "=" : "") + name})
+          std::to_string(name.size() + (piece.absent ? 1 : 0)), (piece.absent ? "=" : "") + name, piece.scaling})
       key.append(" ").append(part);
   }
   return key;

@@ -173,7 +173,9 @@ std::vector<Source> Naming::whole(const Member& member, std::string_view role) c
       name.append(".").append(tensor);
     }
     const bool absent = row.cut == Cut::absent || row.cut == Cut::absent_in_first;
-    Source source{{name, member.shape, 0, member.shape[0], convention_->in_out && member.shape.size() == 2, absent}};
+    const std::string scaling = row.cut == Cut::times_scaling ? joined(base(member), "scaling") : "";
+    const bool in_out = convention_->in_out && member.shape.size() == 2;
+    Source source{{name, member.shape, 0, member.shape[0], in_out, scaling, absent}};
     if (row.role.find('+') != row.role.npos) source = fused(member, row.role, name);
     if (!source.empty()) found.push_back(std::move(source));
   });

@@ -19,8 +19,9 @@ struct Piece {
   std::vector<std::uint64_t> shape;  // the required shape: (outputs, inputs)
   std::uint64_t first_row;
   std::uint64_t rows;
-  bool in_out = false;  // the tensor in the file is (inputs, outputs), so its columns are the rows
-  bool absent = false;  // no file of the family has the tensor: biases are 0, and gains are 1
+  bool in_out = false;       // the tensor in the file is (inputs, outputs), so its columns are the rows
+  std::string scaling = {};  // a tensor whose softplus, times log2(e) / sqrt(size), multiplies the rows in turn; or ""
+  bool absent = false;       // no file of the family has the tensor: biases are 0, and gains are 1
 };
 
 // Pieces of the file. A member (a tensor of the kernel) is made of the rows of the pieces, one piece after another.

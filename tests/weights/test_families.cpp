@@ -301,6 +301,23 @@ TEST_CASE("xIELU's two numbers are computed for the activation") {
   CHECK(result.left_out.empty());
 }
 
+TEST_CASE("TimesFM's factors multiply the rows of the queries") {
+  Checkpoint checkpoint;
+  checkpoint.add("layers.0.self_attn.q_proj.weight", 4, 2, 1).add("layers.0.self_attn.scaling", 2, 0);
+  checkpoint.add("layers.0.self_attn.q_proj.bias", 4, 1).add("layers.0.mlp.layer_norm.weight", 4, 0);
+  const Result result =
+      packed(checkpoint, "attention.query_proj_weight 4 2\nattention.query_proj_bias 4\nnorm2_weight 4\n", "layers.0");
+  CHECK(result.convention == "Hugging Face TimesFM");
+  const Floats weight = result.values("attention_query_proj_weight", 8),
+               bias = result.values("attention_query_proj_bias", 4);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double x = i / 2 % 2 == 0 ? 0 : 1, factor = std::log1p(std::exp(x)) / std::log(2) / std::sqrt(2);
+    CHECK(weight[i] == doctest::Approx((static_cast<double>(i) + 1) * factor).epsilon(1e-6));
+    if (i % 2 == 0) CHECK(bias[i / 2] == doctest::Approx((static_cast<double>(i / 2) + 1) * factor).epsilon(1e-6));
+  }
+  CHECK(result.left_out.empty());
+}
+
 TEST_CASE("names of wrappers may be left out of the prefix, or given in vain") {
   for (const std::string before :
        {"", "model.", "module.", "_orig_mod.", "base_model.model.", "module._orig_mod.model."}) {
