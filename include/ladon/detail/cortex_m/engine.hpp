@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the engine for int8 products of microcontrollers and of other targets with packs of one lane. All other
-// targets use the tiles of detail/product. The functions of an engine are not for constant evaluation:
+// Chooses the engine for int8 products of microcontrollers and of other targets with packs of one lane. The functions
+// of an engine are not for constant evaluation:
 //     quantise<Features, Width, Packs, FeatureBits>(panel, to, parameters, stride)
 //         Quantises the first Packs packs of a panel [Features][Width], in an order of its own. A quantised
 //         panel has `stride` integers.
@@ -9,8 +9,6 @@
 //     matrix_vector<Rows, Inner>(w, in, epilogue)
 //         The product for a single token, if has_matrix_vector is true.
 // `prepares_weights`: whether each pass over the weights widens them or loads them into registers.
-//
-// This header also includes the loops of float tiles, if the target has some (LADON_TILE_ASSEMBLY).
 #pragma once
 
 #include <cstddef>

@@ -3,9 +3,7 @@
 // with tiles of 4 rows and 4 tokens, and for Helium, with tiles of 2 or 3 rows and 8 tokens. A step is the work for one
 // value of the inner index k:
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
-// The order is that of tile.hpp, so all loops give equal bits.
-//     has_loop     whether this file has a loop for a tile
-//     accumulate   adds the products of a multiple of `steps` steps to the sums
+// The order is that of tile.hpp, so all loops give equal bits. `has_loop` says whether this file has a loop for a tile.
 #pragma once
 
 #include <cstddef>
@@ -80,8 +78,7 @@ template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride
 inline constexpr bool has_loop = std::is_same_v<Pack, vec::HeliumPack> && (Rows == 2 || Rows == 3) && Packs == 2 &&
                                  Width == 8 && (RowStride == 1 || InnerStride == 1);
 
-// Adds the products of 4 * fours steps to the sums. The weight a(r, k) is a0[r * RowStride + k * InnerStride]. The rows
-// of the panel have 8 floats. Precondition: fours > 0.
+// Adds 4 * fours > 0 steps. The weight a(r, k) is a0[r * RowStride + k * InnerStride]. Rows of the panel have 8 floats.
 template <std::size_t RowStride, std::size_t InnerStride, std::size_t Rows>
 LADON_INLINE void accumulate(vec::HeliumPack (&s)[Rows][2], std::size_t fours, const float* a0,
                              const float* panel) noexcept {
@@ -232,8 +229,7 @@ inline constexpr std::size_t steps = 4;
       : "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30",       \
         "s31", "cc", "memory")
 
-// Adds the products for 4 * fours values of k to `sum`. The weight a(r, k) is a[r * RowStride + k % 4 * InnerStride + k
-// / 4 * FourStride]. Precondition: fours > 0.
+// Adds 4 * fours > 0 steps. The weight a(r, k) is a[r * RowStride + k % 4 * InnerStride + k / 4 * FourStride].
 template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride = 4 * InnerStride>
 LADON_INLINE void accumulate(vec::ArrayPack<1> (&sum)[4][4], std::size_t fours, const float* a,
                              const float* panel) noexcept {

@@ -69,8 +69,7 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
   register const std::uint8_t* r1 asm("r1") = x;
   register std::int32_t(*r2)[2][4] asm("r2") = sums;
   if constexpr (rest == 0 && blocks <= 4) {
-    // Rows of at most 64 weights: during a pass over all packs, q0 - q3 hold 32 weights of each row. A second pass adds
-    // the products of the remaining weights.
+    // During a pass over all packs, q0 - q3 hold 32 weights of each row. A second pass adds the products of the rest.
     asm volatile(
         "push {r4-r11, lr}\n\t"
         "ldrd r3, r5, [r0]\n\t"
@@ -168,25 +167,23 @@ LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* fe
   LADON_UNROLLED_FOR(r, Rows) sums[r] = sum[r];
 }
 
-// The largest number of packs that a tile computes before it converts its sums: 512 bytes of the stack for 2 rows.
+// Packs that a tile computes before it converts its sums: 512 bytes of the stack for 2 rows.
 inline constexpr std::size_t most_packs = 16;
 
-// Converts four integer sums, of four tokens or of four rows, to floats.
 template <class Scale, class Bias>
 LADON_INLINE Pack result(int32x4_t sums, const Scale& scale, const Bias& bias) noexcept {
   return fma(Pack{vcvtq_f32_s32(sums)}, scale, bias);
 }
 
-// For each row of a tile: -row_sum, scale and bias (Int8Rows).
+// -row_sum, scale and bias of each row (Int8Rows).
 template <std::size_t Rows>
 struct RowNumbers {
   std::int32_t row_sum[Rows];
   float scale[Rows], bias[Rows];
 };
 
-// Converts the integer sums of two rows to floats, and stores the floats of `panels` panels of two packs. `parameters`
-// holds the scales and zero points of the tokens. Precondition: panels > 0. The code of g++ 12 takes 46 instructions
-// for a panel, and the assembly 30. Registers of the loop:
+// Converts the sums of two rows and stores `panels` > 0 panels of two packs. `parameters` holds the scales and zero
+// points of the tokens. A panel takes 30 instructions, and from C++ 46 (g++ 12). Registers of the loop:
 //     q0, q1   the sums of the two rows
 //     q4, q5   zero points and scales of the tokens; later the scales of the results
 LADON_INLINE void store_results(const std::int32_t* sums, const float* parameters, const RowNumbers<2>& rows,

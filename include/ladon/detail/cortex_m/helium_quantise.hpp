@@ -34,9 +34,8 @@ LADON_INLINE void store_integers(int32x4_t integers, void* to) noexcept {
   *static_cast<InMemory*>(to) = integers;
 }
 
-// The lowest and the highest feature so far, compared as integers. Positive floats have the order of signed integers,
-// and the most negative float is the largest unsigned integer. Infinities and NaN are even larger, so they end up in a
-// bound.
+// The lowest and the highest feature so far, as integers: positive floats have the order of signed integers, and the
+// most negative float is the largest unsigned integer. Infinities and NaN are even larger, so they end up in a bound.
 struct FeatureRange {
   int32x4_t high = vdupq_n_s32(0);
   uint32x4_t low = vdupq_n_u32(0x80000000u);  // -0
@@ -109,7 +108,7 @@ LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, cons
 #undef LADON_HELIUM_PAIR
 }
 
-// Quantises the last Count < 16 features of four tokens. The remaining bytes of the block are not written.
+// Quantises the last Count < 16 features of four tokens.
 template <std::size_t Count, std::size_t Width>
 LADON_NOINLINE void quantise_rest(const float* panel, const Quantisation& how, std::uint8_t* to) noexcept {
   const Pack reciprocal = Pack::load(how.reciprocal);

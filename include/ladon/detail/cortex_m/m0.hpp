@@ -31,9 +31,9 @@ struct Quantisation {
   std::int32_t shift;
 };
 
-// Returns the integer q of a feature. The function multiplies the upper 16 bits of both mantissas. The exact product
-// lies between this product and (1 + 2^-14) times this product. If both bounds do not round to the same integer (less
-// than 1% of the features), floats are used.
+// Returns q of a feature. The exact product lies between the product of the upper 16 bits of both mantissas and (1 +
+// 2^-14) times this product. If these bounds round to different integers (less than 1% of the features), floats are
+// used.
 LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
                                     std::int32_t most) noexcept {
   const std::int32_t exponent = exponent_of(bits);
@@ -56,8 +56,7 @@ LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how,
 // The most converted weights of a tile: 2 KB of the stack.
 inline constexpr std::size_t most_words = 512;
 
-// The number of bits by which a sum of Inner terms can be shifted to the left within 31 bits. A term is at most 255 *
-// 127.
+// How far a sum of Inner terms of at most 255 * 127 can be shifted left within 31 bits.
 template <std::size_t Inner>
 inline constexpr std::uint32_t sum_shift = [] {
   std::uint32_t shift = 0;
@@ -110,7 +109,7 @@ struct TileRows {
       usable = usable && Affine::takes(scale[r], bias[r]);
     }
   }
-  // Converts the integer sums of the tile to floats: results[4 * row + token].
+  // Writes results[4 * row + token].
   LADON_INLINE void finish(const std::int32_t* sums, const float* token_scale, std::size_t tokens,
                            float* results) const noexcept {
     if (!usable || multiply_add(sums, token_scale, affine, results, affine + count, token_scale + tokens) != 0) {
@@ -152,7 +151,7 @@ LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_st
   }
 }
 
-// Computes the product, three rows at a time, and then single rows.
+// Three rows at a time, then single rows.
 LADON_NOINLINE inline void multiply(const Product& product) noexcept {
   const std::size_t inner = product.inner, block = product.block;
   std::size_t rows;
@@ -164,8 +163,7 @@ LADON_NOINLINE inline void multiply(const Product& product) noexcept {
     const std::int32_t* panel = product.in;
     float* out = product.out + (product.finish == nullptr ? 4 * row : 0);
     for (std::size_t p = 0; p < product.panels; ++p) {
-      // Hides the values from g++. If g++ knew `zero`, it would call memset. If it knew `rows`, it would compile the
-      // loop once for each value.
+      // Hidden from g++, which would call memset, and compile the loop once for each value of `rows`.
       std::int32_t sums[12], zero = 0;
       asm("" : "+l"(zero), "+l"(rows));
       for (std::int32_t& sum : sums) sum = zero;

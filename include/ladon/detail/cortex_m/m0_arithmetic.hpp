@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic for Cortex-M0+, which has no FPU and cannot count leading zeros: products in 32-bit integers, and float
-// arithmetic with integers. libgcc takes 129 instructions for a product of floats and 100 for a sum (g++ 12). The
-// results here are at least as accurate, but other bits, so deterministic builds do not use them. The functions of
-// floats require 0 < stored exponent < 255.
+// Arithmetic for Cortex-M0+, which has no FPU and cannot count leading zeros. libgcc takes 129 instructions for a
+// product of floats and 100 for a sum (g++ 12). The results here are at least as accurate, but other bits, so
+// deterministic builds do not use them. The functions of floats require 0 < stored exponent < 255.
 #pragma once
 
 #include <cstddef>
@@ -97,10 +96,9 @@ struct Affine {
   ".syntax unified\n\tpush {r3-r7, lr}\n\tmov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\tpush {r4-r7}\n\t"
 #define LADON_THUMB1_POP "pop {r4-r7}\n\tmov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\tpop {r3-r7, pc}"
 
-// For each token t and each row r:
-//     results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
-// Precondition: Affine::takes is true for each row. If a factor or a result is 0, subnormal, infinite or NaN, returns a
-// number other than 0, with incomplete results. Otherwise returns 0.
+// results[4 r + t] = sums[t][r] * factors[t] * factor of row r + summand of row r
+// Precondition: Affine::takes is true for each row. Returns 0, or with incomplete results another number: if a factor
+// or a result is 0, subnormal, infinite or NaN.
 //
 // A result takes 93 instructions (g++ 12, from C++: 126). The product is truncated to 31 bits, so small sums are first
 // shifted left. The error is at most 0.45 * 2^-24 * (3 |product| + |result|).
@@ -216,9 +214,8 @@ LADON_INLINE std::uint32_t power(std::uint32_t x) noexcept {
 }
 
 #if LADON_THUMB1
-// For assembly: adds the products of r3 words at r0 and four tokens at r1 to the sums. r0 and r1 advance.
-//
-// Registers of the loop, which takes 78 instructions for 32 multiply-adds:
+// For assembly: adds the products of r3 words at r0 and four tokens at r1 to the sums, and advances r0 and r1. The loop
+// takes 78 instructions for 32 multiply-adds:
 //     r8 - r11   the sums
 //     r2, r3     two weights
 //     r4 - r7    a feature of each token; MULS overwrites the feature
@@ -248,8 +245,7 @@ __attribute__((naked, noinline)) inline void add_words() noexcept {
 #undef LADON_THUMB1_FEATURE
 }
 
-// Adds the products of one row and four tokens to the sums:
-//     sums[t] += sum over i < count of x[i][t] * row[i]
+// sums[t] += sum over i < count of x[i][t] * row[i], for four tokens
 __attribute__((naked, noinline)) inline void add_4_tokens(const std::int32_t* /*row*/, const std::int32_t* /*x*/,
                                                           std::size_t /*count*/, std::int32_t* /*sums*/) noexcept {
   asm volatile(LADON_THUMB1_PUSH
@@ -277,10 +273,8 @@ inline constexpr std::size_t packed_block = 32;
 LADON_INLINE std::int32_t packed_a(std::int32_t row0, std::int32_t row2) noexcept { return row0 + row2 * 2048; }
 LADON_INLINE std::int32_t packed_b(std::int32_t row1, std::int32_t row2) noexcept { return row1 + row2 * 4194304; }
 
-// Adds the products of three packed rows and four tokens to the sums. Precondition: count > 0.
-//     sums[t][r] += sum over i < count of x[i][t] * row[r][i]
-//
-// Eight features take 2 * 78 instructions for 96 multiply-adds, and a block 6 more for each sum.
+// sums[t][r] += sum over i < count of x[i][t] * row[r][i], for four tokens and three packed rows. Precondition:
+// count > 0. Eight features take 2 * 78 instructions for 96 multiply-adds, and a block 6 more for each sum.
 //     r0, r1     the addresses of the next words and of the next features
 //     r2 - r12   as in add_words
 //     stack      how many features are left and how many the block has; the address of the sums

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention with integers, for int8 weights on Cortex-M0+. A multiply-add of floats takes more than 200 instructions,
-// and one of integers 2.4. The features of a token get one common exponent. A product of 32 bits has no room for two
-// mantissas of 24 bits, so each mantissa m is split:
+// and one of integers 2.4. The features of a token get one common exponent, and each mantissa m is split, so that
+// products fit into 32 bits:
 //     m = 2^12 high + low            -2^11 <= low < 2^11
 //     m m' = 2^24 high high' + 2^12 (high low' + low high')      low low' is below the error of a float
 //
 //     scores         Each key and each query has one exponent.
 //     exponentials   2^x is a table of 32 entries times a polynomial of degree 3, in fixed point.
 //     weighted sum   A weight is multiplied by 2^e, with the exponent e of its value. Then the weights of a query get
-//                    one exponent. Hidden keys have the weight 0 and do not influence it.
+//                    one exponent.
 //
 // Tokens with an infinite, NaN or very large feature (most_exponent) are computed with floats. Except in a cache,
 // to_words replaces keys and values by words, once for all query blocks. The first two words of a token hold its
@@ -36,7 +36,7 @@ inline constexpr std::size_t most_width = 64;
 
 LADON_INLINE constexpr std::uint32_t bits_of(float x) noexcept { return ladon::bit_cast<std::uint32_t>(x); }
 
-// Returns the larger float. To compare floats would call a function of libgcc.
+// To compare floats would call a function of libgcc.
 LADON_INLINE constexpr float larger(float a, float b) noexcept {
   const auto ordered = [](float x) LADON_INLINE_LAMBDA {
     const auto bits = static_cast<std::int32_t>(bits_of(x));
@@ -58,8 +58,7 @@ LADON_NOINLINE std::int32_t token_exponent(const float* features) noexcept {
   }
   return static_cast<std::int32_t>(largest >> 24);
 }
-// Writes the exponents of a panel of floats or words. Returns how many tokens, from the first on, integers can
-// represent.
+// Writes the exponents of a panel of floats or words. Returns how many of the first tokens integers can represent.
 template <std::size_t Features>
 LADON_NOINLINE std::size_t token_exponents(const float* panel, bool words, std::int32_t* exponents) noexcept {
   std::size_t fit = 0;
@@ -97,7 +96,7 @@ struct Split {
   }
 };
 
-// Splits `count` features, four floats apart, into integers, `step` integers apart.
+// The features are four floats apart, and the integers `step` integers apart.
 LADON_NOINLINE inline void split_token(const float* features, std::size_t count, std::int32_t exponent,
                                        std::int32_t* high, std::int32_t* low, std::size_t step) noexcept {
 #pragma GCC unroll 1
@@ -154,14 +153,13 @@ struct Products {
   static constexpr std::int32_t bias = -118 - shift;
 };
 
-// Returns the number that `stored`, a float or a word, stands for.
 LADON_INLINE float number_of(float stored, bool word, std::int32_t exponent) noexcept {
   if (!word) return stored;
   const Split split(bits_of(stored));
   const auto unit = ladon::bit_cast<float>(static_cast<std::uint32_t>(exponent - 23) << 23);
   return static_cast<float>(split.high * 4096 + split.low) * unit;
 }
-// Computes sums[t] = sum over i < terms of number(i) * x[4 i + t], for Count tokens, with floats.
+// sums[t] = sum over i < terms of number(i) * x[4 i + t], for Count tokens
 template <std::size_t Count, class Number>
 LADON_COLD void products_of_floats(std::size_t terms, const Number& number, const float* x, float* sums) noexcept {
   LADON_ROLLED_FOR(t, Count) {
@@ -269,8 +267,7 @@ struct Weights {
   bool words;
   std::int32_t value_exponents[step_keys], exponents[4];
   std::int32_t integers[8 * step_keys];
-  // Converts the weights `p` to integers. `values` points to the panel of the first key. Returns false if a value or a
-  // weight is too large, infinite or NaN.
+  // `values` points to the panel of the first key. Returns false if a value or a weight is too large, infinite or NaN.
   template <std::size_t ValueWidth, std::size_t Count>
   LADON_INLINE bool load(const float* values, const float* p, std::size_t keys, bool as_words) noexcept {
     terms = (keys + 3) / 4 * 4;

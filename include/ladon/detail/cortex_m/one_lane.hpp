@@ -41,8 +41,7 @@ LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
 LADON_INLINE float to_float(std::int32_t integer) noexcept { return static_cast<float>(integer); }
 #endif
 
-// Converts the integer sums of R rows to floats, before the epilogue stores any of them: the compiler must assume that
-// a store changes the scales.
+// Converts all sums to floats before the epilogue stores any of them: a store might change the scales.
 template <class P, std::size_t R, class In>
 LADON_INLINE void finish(const auto& w, std::size_t first_row, In in, std::size_t panel,
                          const std::int32_t (*sums)[P::width], auto epilogue) noexcept {
@@ -78,7 +77,6 @@ LADON_INLINE std::int32_t add_pair(std::uint32_t a, std::uint32_t b, std::int32_
   return sum;
 }
 
-// Adds the products of R rows and the first P::packs tokens of a panel to `sums`.
 template <class P, std::size_t R, std::size_t RowStride>
 LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
                                std::int32_t (&sums)[R][P::width]) noexcept {
@@ -102,8 +100,8 @@ LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
   }
 }
 
-// Packs the integers (the low 16 bits of FPU registers) of two features of each of two tokens into one register for
-// each token. To add and subtract `limit`, with saturation, limits each integer to the largest q.
+// Packs the integers (the low 16 bits of FPU registers) of two features of two tokens into a register for each token.
+// Adding `limit` with saturation, and subtracting it, limits each integer to the largest q.
 #define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
   "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \
   "\n\t"                                                                          \
@@ -173,10 +171,8 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
   }
 }
 
-// Computes the sums of the products of two rows and four tokens, over all pairs p = 0 .. pairs - 1. Unless First, adds
-// them to `sums`.
-//     sums[r][t] = sum over p of (x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1])
-//
+// For two rows and four tokens; unless First, adds to `sums`:
+//     sums[r][t] = sum over p < pairs of (x[p][t][0] * weights[p][r][0] + x[p][t][1] * weights[p][r][1])
 // Registers of the loop:
 //     r4 - r11   the sums
 //     r12, lr    a pair of weights of each row
@@ -231,8 +227,8 @@ LADON_NOINLINE void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*wei
 #undef LADON_DSP_PAIR
 }
 
-// The largest number of weights of a row that are converted at a time: at most 2 KB of the stack for 2 rows. Longer
-// rows are converted again for each panel, which takes 0.25 more instructions per multiply-add.
+// At most 2 KB of the stack for 2 rows. Longer rows are converted again for each panel, which takes 0.25 more
+// instructions per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
 template <class P, std::size_t R>
@@ -259,7 +255,6 @@ LADON_INLINE void tile_of_4_tokens(const auto& w, std::size_t first_row, auto in
 }
 
 #else
-// Adds the products of 1 or 2 features of each token to `sums`.
 template <class P, std::size_t Features, std::size_t R, std::size_t RowStride>
 LADON_INLINE void add_pair(const std::int8_t* rows, const auto* x, std::int32_t (&sums)[R][P::width]) noexcept {
   LADON_UNROLLED_FOR(j, Features) {

@@ -64,8 +64,8 @@ struct Epilogue {
   }
 };
 
-// Stores the results of a projection that are not scaled: keys, values and outputs. If queries, keys and values share a
-// function, for small code, results are multiplied by 1 (1 to 2% of the time at (32,64,4) on Zen 5).
+// For keys, values and outputs. If queries, keys and values share a function, for small code, results are multiplied by
+// 1 (1 to 2% of the time at (32,64,4) on Zen 5).
 template <std::size_t Width>
 using StoreProjected =
     Epilogue<Width, std::conditional_t<target::Current::projections_share_code || Width == 1, ScaledBy, Unchanged>>;
@@ -87,8 +87,8 @@ LADON_NOINLINE constexpr void transform_rows(Transform transform, float* rows, s
   }
 }
 
-// Takes the factor out of an epilogue. Kernels for Helium and Cortex-M0+ multiply the scale and the bias of a row by
-// this factor instead of each result. Deterministic builds keep the factor, because its place changes the rounding.
+// Takes the factor out of an epilogue: kernels for Helium and Cortex-M0+ multiply the scale and the bias of a row by
+// it. Deterministic builds keep the factor, because its place changes the rounding.
 template <class Epilogue>
 struct SplitEpilogue {
   Epilogue epilogue;

@@ -39,8 +39,7 @@ struct ProductForm {
   static constexpr std::size_t packs = Packs, rows = Rows, inner = Inner, width = T.width();
 };
 
-// How many rows a tile has. If rows are a multiple of aliasing_bytes apart, they compete for one set of the L1 cache,
-// so a tile has fewer rows.
+// Rows that are a multiple of aliasing_bytes apart compete for one set of the L1 cache, so a tile has fewer of them.
 template <class P, class Matrix, class In>
 inline constexpr std::size_t tile_rows = [] {
   using target::Current;
@@ -70,8 +69,7 @@ inline constexpr std::size_t panels_at_a_time = [] {
   return panels < Current::fewest_panels_at_a_time ? Current::fewest_panels_at_a_time : panels;
 }();
 
-// Whether a product reads its weights for the first time, and prefetches them, or again, while they are still in a
-// cache.
+// Weights are prefetched when a product reads them for the first time. Later, they are in a cache.
 enum class Reading { first, again };
 
 // Sums of an earlier part of the inner index, [panels][rows][Width], take the place of biases.
@@ -89,9 +87,9 @@ struct PartialSums {
   }
 };
 
-// Whether a product is inlined. A tile of one pack leaves half of the registers to the surrounding code, so a small
-// product of such tiles may be inlined. Any other product is a function of its own: inlined, g++ 12 keeps values of the
-// surrounding code in vector registers and stores a sum in each step.
+// A tile of one pack leaves half of the registers to the surrounding code, so a small product of such tiles is inlined.
+// In any other inlined product, g++ 12 would keep values of the surrounding code in vector registers and store a sum in
+// each step.
 template <class P>
 inline constexpr bool inlines_product = P::packs == 1 && P::rows * P::inner <= target::Current::inlined_product_weights;
 
@@ -115,8 +113,8 @@ LADON_INLINE constexpr auto start_of_tile(const Weights& w, [[maybe_unused]] std
   }
 }
 
-// Converts the integer sums of a tile to results. Scales, biases and the members of the epilogue are read before the
-// first result is stored: otherwise, the compiler would read them again after each store.
+// Converts integer sums to results. Scales, biases and the members of the epilogue are read before the first result is
+// stored: otherwise, the compiler would read them again after each store.
 template <class P, std::size_t R, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void finish_tile(const Weights& w, std::size_t first, In in, std::size_t panel,
                                         const vec::IntegerSums<typename P::Pack> (&sum)[R][P::packs],
@@ -147,7 +145,6 @@ LADON_INLINE constexpr void finish_tile(const Weights&, std::size_t first, In, s
   if constexpr (Epilogue::transforms_later) transform_rows<Pack, P::packs, P::width>(tile.transform, tile.out, R);
 }
 
-// Computes R rows from row `first` on, for all panels.
 template <class P, std::size_t R, class Weights, class In, class Epilogue>
 LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In in, std::size_t panels,
                                          const Epilogue& epilogue_given, Reading reading) noexcept {
@@ -176,9 +173,8 @@ LADON_INLINE constexpr void product_tile(const Weights& w, std::size_t first, In
   }
 }
 
-// Computes the product for several tokens. Each tile is computed for all panels before the next tile begins. The loops
-// are not a lambda of for_row_tiles: g++ optimises each function that it inlines. Takes the epilogue by reference: g++
-// copies two members with one load, which has to wait for the stores of both.
+// The product for several tokens. The loops are not a lambda of for_row_tiles: g++ optimises each function that it
+// inlines. Takes the epilogue by reference: g++ copies two members with one load, which waits for the stores of both.
 template <class P, class Weights, class In, class Epilogue>
 LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMENT in, std::size_t panels,
                                       const Epilogue& epilogue, Reading reading) noexcept {
@@ -199,8 +195,7 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
 }
 
 #if defined(LADON_SMALL)
-// The product in code for size. The number of rows is an argument, so that projections share one function. P::rows is
-// the number of rows of a tile.
+// In code for size, projections of any number of rows share one function. P::rows are the rows of a tile.
 template <class P, class Weights, class Epilogue>
 LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_t panels, Epilogue epilogue,
                                             std::size_t rows) noexcept {

@@ -6,7 +6,7 @@
 //     columns           each lane sums a different row
 //
 // epilogue(0, row, 0, pack) stores the results of the rows from `row` on, one in each lane. A stream is a contiguous
-// part of W. A core reads more bytes per second from several streams at a time, if W is too large for the L1 cache.
+// part of W. If W exceeds the L1 cache, a core reads more bytes per second from several streams at a time.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Returns whether a matrix of `elements` elements is read in several streams.
 constexpr bool reads_streams(std::size_t elements, std::size_t element_bytes = sizeof(float)) noexcept {
   return target::Current::streams > 1 && elements * element_bytes > target::Current::single_stream_bytes;
 }
@@ -76,10 +75,9 @@ struct RowDot<Pack, Element> {
   }
 };
 
-// Computes the dot products of `in` and Rows rows at the same time. Each row begins `distance` elements after the
-// previous one. An iteration has Steps steps of a row before the next row: this order reads memory faster
-// (docs/tuning-log.md). For floats, each step has its own sums, to hide the latency of a multiply-add. Calls
-// store(row, sum); the caller adds the lanes of the sum.
+// Computes the dot products of `in` and Rows rows, `distance` elements apart, at the same time. An iteration has Steps
+// steps of a row before the next row: this order reads memory faster (docs/tuning-log.md). For floats, each step has
+// its own sums, to hide the latency of a multiply-add. Calls store(row, sum); the caller adds the lanes of the sum.
 template <class Dot, std::size_t Rows, std::size_t Steps, std::size_t Inner>
 LADON_INLINE constexpr void dot_products(const auto* first, std::size_t distance, const auto* in, auto store) noexcept {
   static_assert(Steps == 1 || Steps == 2);
@@ -188,7 +186,7 @@ LADON_INLINE constexpr void streams_of_columns(auto w, const float* in, auto sto
   for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
 }
 
-// Computes the first `Rows` rows in several streams: streams of consecutive rows, or of consecutive columns.
+// Streams of consecutive rows, or of consecutive columns.
 template <class Pack, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void streamed_rows(auto w, const auto* in, auto store) noexcept {
   using Matrix = decltype(w);
@@ -242,7 +240,7 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, std::size
   });
 }
 
-// Computes the product for a single token. In a dot product, lanes are features. In the result, lanes are rows.
+// In a dot product, lanes are features. In the result, lanes are rows.
 template <class Simd, std::size_t Rows, std::size_t Inner>
 LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue) noexcept {
   using Element = typename decltype(in)::Element;

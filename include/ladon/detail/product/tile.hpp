@@ -29,7 +29,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A cache line has this many floats or tuples.
+// Floats or tuples of a cache line.
 inline constexpr std::size_t cache_line_words = target::Current::cache_line_floats;
 
 struct NothingAhead {
@@ -59,9 +59,8 @@ BeforeEachStep(F) -> BeforeEachStep<F>;
 // L1 cache. own_rows_near: only the latter. next_rows: the rows of the next tile.
 enum class Prefetch { own_rows, own_rows_near, next_rows };
 
-// Prefetches weights while the tile reads one cache line of each row. The prefetches are spread over the steps, because
-// a burst would stop the processor until the first lines have arrived. Any address may be prefetched, so the next tile
-// need not exist.
+// Prefetches weights while the tile reads one cache line of each row. The prefetches are spread over the steps: a burst
+// would stop the processor until the first lines have arrived. The next tile need not exist.
 template <Prefetch Kind, std::size_t Rows, class Matrix>
 struct PrefetchAhead {
   using Element = typename Matrix::Element;
@@ -236,8 +235,8 @@ struct MicroKernel {
 #endif
   }
 
-  // Adds fewer features than a step of the dot D has. Full loads would read beyond the rows of `w` and beyond the
-  // panel, so the rest is copied and padded with zeros.
+  // Adds fewer features than a step has. Full loads would read beyond `w` and the panel, so the rest is copied and
+  // padded with zeros.
   template <class D, std::size_t Width, class Matrix, class Element>
   LADON_INLINE constexpr void add_rest(std::size_t k, std::size_t inner, Matrix w, const Element* panel) noexcept {
     if constexpr (requires { typename D::Rest; }) {
@@ -261,8 +260,7 @@ struct MicroKernel {
     }
   }
 
-  // Exchanges the upper half of the sums of each even row and the lower half of the sums of the next row, if the dot
-  // needs this order.
+  // Exchanges the upper half of the sums of each even row and the lower half of the next row, if the dot needs it.
   template <class D>
   LADON_INLINE constexpr void exchange_halves() noexcept {
     if constexpr (D::rows == 2) {

@@ -175,9 +175,8 @@ struct FoldedTuples : OneRowDot {
   }
 };
 
-// A folded panel of 9 to 12 tokens in 16 lanes: one register for 8 tokens, and half a register for 4. The last quarter
-// of the lanes is skipped. Six encoder layers of MiniLM with 11 tokens take 0.84 times as long as with 16 lanes (Zen
-// 4).
+// 9 to 12 tokens in 16 lanes: a folded register for 8 tokens, and half of one for 4. Six encoder layers of MiniLM with
+// 11 tokens take 0.84 times as long as with 16 lanes (Zen 4).
 template <class Element, class Wide, class Half>
 struct ThreeQuarters : FoldedTuples<Element, Wide> {
   using typename FoldedTuples<Element, Wide>::Dot;
@@ -202,8 +201,8 @@ struct ThreeQuarters : FoldedTuples<Element, Wide> {
   }
 };
 
-// How many steps share a register, if a product of floats or bfloat16 numbers is folded, otherwise 1. Short sums are
-// not folded. Deterministic builds do not fold, because folding changes the order of the additions.
+// How many steps share a register, if a product of floats or bfloat16 numbers is folded, otherwise 1. Folding changes
+// the order of the additions, so deterministic builds do not fold.
 template <class Simd, PanelLayout T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.lanes > 1 && T.lanes < Simd::lanes;

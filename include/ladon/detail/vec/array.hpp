@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ArrayPack: a pack of floats in a plain array, for any target and for constant evaluation. Its comments document all
-// packs. Operations work lane by lane, except transpose, add_rows, reduce_max and reduce_add. First, the arithmetic of
-// one lane.
+// packs. Operations work lane by lane, except transpose, add_rows, reduce_max and reduce_add.
 #pragma once
 
 #include <cstddef>
@@ -81,8 +80,7 @@ constexpr float fma_exact(float a, float b, float summand) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// Arithmetic that may overflow to an infinity. Constant expressions must not overflow. There, the operation has
-// doubles, and rounding its result to float gives the same bits.
+// Constant expressions must not overflow. There, operations have doubles; rounded to float, they give the same bits.
 constexpr double widened(float x) noexcept { return static_cast<double>(x); }
 LADON_INLINE constexpr float add_scalar(float a, float b) noexcept {
   LADON_AS_WRITTEN
@@ -109,8 +107,7 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// With relaxed SIMD, the engine chooses one or two roundings for all multiply-adds. fma_scalar then calls the vector
-// instruction, to round like vectors.
+// With relaxed SIMD, the engine chooses one or two roundings. fma_scalar calls the instruction of vectors.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else
@@ -137,8 +134,7 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   }
 }
 
-// Returns the square root, correctly rounded. The iteration starts above the root, and ends when a step does not
-// decrease the value.
+// Correctly rounded. The iteration starts above the root, and ends when a step does not decrease the value.
 constexpr float sqrt_newton(float x) noexcept {
   if (!(x > 0) || x == std::numeric_limits<float>::infinity()) {
     return x == 0 || x > 0 ? x : std::numeric_limits<float>::quiet_NaN();

@@ -107,7 +107,7 @@ LADON_INLINE constexpr std::int32_t tuple_of(const Weight* weight, std::size_t c
   }
   return static_cast<std::int32_t>(result);
 }
-// Returns tuple_of<TupleSize>(weight), with a single load where possible.
+// The same, with a single load where possible.
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   if constexpr (TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
@@ -177,8 +177,7 @@ struct TupleDot {
   }
 };
 
-// A product of bfloat16 weights and bfloat16 features. An instruction multiplies a pair of features by a
-// pair of weights, and adds both products to a float32 sum:
+// bfloat16 weights and features. An instruction adds two products to a float32 sum:
 //     vdpbf16ps   AVX512_BF16   sum = fma(x0, w0, fma(x1, w1, sum))    each fma is rounded to nearest
 //     BFDOT       FEAT_BF16     sum = sum + (x0 * w0 + x1 * w1)        each addition is rounded to odd
 //
@@ -230,8 +229,7 @@ struct TupleDot<BFloat16, Pack> {
   }
 };
 
-// Packs whose lanes hold pairs of bfloat16 numbers, the first in the low half. Attention stores queries, keys, values
-// and weights as pairs in arrays of floats.
+// Attention stores queries, keys, values and weights as pairs of bfloat16 numbers, the first in the low half of a lane.
 //     to_pairs(first, second)     rounds two packs of floats to the pairs (first[i], second[i])
 //     store_neighbours(x, to)     rounds lanes 2 i and 2 i + 1 to the pair to[i]
 //     add_products(sum, a, b)     adds two products to each lane, with the rounding of TupleDot<BFloat16, Pack>
@@ -272,7 +270,7 @@ struct BFloat16Pairs {
   }
 };
 
-// A step of pairs in an array of floats: two features of each token, and two weights.
+// A step of pairs: two features of each token, and two weights.
 template <class Pack>
 struct PairDot : FloatDot<Pack> {
   static LADON_INLINE constexpr void add(Pack& sum, const Pack& x, const Pack& weight) noexcept {

@@ -199,9 +199,8 @@ LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   return copy_sign(d / (d + Pack::broadcast(2)), x);
 }
 
-// The functions below compute the table of a rotary embedding (position.hpp) in double precision. They do not call
-// libm, so constant evaluation and run time give equal values. Errors are about 1e-15: relative for e^x and ln x,
-// absolute for cosine and sine.
+// For the table of a rotary embedding (position.hpp). Without libm, constant evaluation and run time give equal values.
+// Errors are about 1e-15: relative for e^x and ln x, absolute for cosine and sine.
 
 // Returns e^x. Precondition: |x| < 708.
 constexpr double exp_double(double x) noexcept {

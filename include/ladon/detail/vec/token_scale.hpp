@@ -94,16 +94,13 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   return {blend(finite, blend(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
 }
 
-// For targets that quantise one token at a time.
-
 LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   std::uint32_t word;
   std::memcpy(&word, from, sizeof word);
   return word;
 }
 
-// Floats are compared as integers, because a Cortex-M4 has no maximum of floats, and a Cortex-M0+ no FPU. An infinity
-// or a NaN ends up in `high` or `low`.
+// Compares floats as integers: a Cortex-M4 has no maximum of floats. An infinity or a NaN ends up in `high` or `low`.
 template <std::size_t Features, int FeatureBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;

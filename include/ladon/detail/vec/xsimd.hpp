@@ -73,8 +73,8 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Merges rows 2 i and 2 i + 1 into row i, of lanes / Width rows. The halves of each block of 2 * Width lanes are added:
-// the sum of row 2 i becomes the first half, and the sum of row 2 i + 1 the second.
+// Merges rows 2 i and 2 i + 1 of lanes / Width rows into row i. In each block of 2 * Width lanes, the first half is the
+// sum of the halves of row 2 i, and the second half that of row 2 i + 1.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -120,8 +120,8 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Returns `neon` from packs of four lanes on 64-bit Arm, otherwise `other`. There, calls of xsimd compile slowly: g++
-// 12 takes 20 s instead of 11 s for test_encoder.cpp.
+// Returns `neon` from packs of four lanes on 64-bit Arm, otherwise `other`. There, calls of xsimd compile slowly (g++
+// 12: 20 s instead of 11 s for test_encoder.cpp).
 #if defined(__aarch64__)
 #define LADON_NEON_OR(neon, other) \
   if constexpr (N == 4)            \
