@@ -134,16 +134,16 @@ struct IntegerSums<XsimdPack<Lanes>> {
 #endif
 };
 
+template <class Register>
+struct Bytes {
+  std::int8_t byte[sizeof(Register)];
+};
 #if LADON_VNNI
 // Returns `sum` plus the products of unsigned `x` and signed `w`: a register, or Bytes in memory as the memory operand.
 // Otherwise, g++ would load the weights of several steps first, in an order that is slower.
 //
 // Assembly for g++: with the intrinsic, g++ 12 copies and spills accumulators (46% instead of 90% of peak, Zen 5).
 // Without AVX-512, the prefix {vex} selects the encoding of AVX-VNNI.
-template <class Register>
-struct Bytes {
-  std::int8_t byte[sizeof(Register)];
-};
 template <class Register, class Weights>
 LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexcept {
 #if !defined(__GNUC__) || defined(__clang__)
