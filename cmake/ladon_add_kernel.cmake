@@ -37,6 +37,8 @@
 #   LAYERS <n>         makes a stack of layers; with FINAL_NORM, a norm follows the last layer
 #   LAYER_KINDS <n>|0|unrotated...    the kinds of the layers of a stack: a window of n tokens to each side, no window,
 #                      or no rotary embedding. With ROTARY, options->rotary has a table for each kind
+#   WINDOW_KEYS <n>    with CACHE: layers with a window keep only the latest n tokens: the window and QUERIES, or more.
+#                      Needs equal windows, and no mask but causal
 #   KIND_OF_LAYER <n>...    the number of each layer's kind, beginning again after the last number; by default, 0 1 ...
 # The weights
 #   LAYOUT in_proj|separate_qkv|per_head|in_out|in_proj_in_out

@@ -2,6 +2,7 @@
 // The results must agree with the oracle, which computes one layer after another. All memory is filled with NaN.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -165,6 +166,14 @@ void check_run(const std::vector<std::size_t>& lengths) {
   }
 }
 
+void clear(auto& caches) {
+  if constexpr (requires { caches.clear(); }) {
+    caches.clear();
+  } else {
+    for (auto& cache : caches) cache.clear();
+  }
+}
+
 // Feeds a text in `pieces` to a stack with caches. Pieces with one token use `One`.
 template <Model M, class Many, class One, class Case>
 void check_extend(const std::vector<std::size_t>& pieces) {
@@ -175,7 +184,7 @@ void check_extend(const std::vector<std::size_t>& pieces) {
   const auto weights = weights_of<Many>(tensors);
   Floats y(length * M.model, poison());
   const Poisoned<typename Many::Caches> caches(Edge::end);
-  for (auto& cache : caches.get()) cache.clear();
+  clear(caches.get());
   const auto extend = [&]<class Stack>(std::type_identity<Stack>, const auto& memory, std::size_t past,
                                        std::size_t tokens) {
     const Poisoned<typename Stack::CachedWorkspace> workspace(Edge::end);
@@ -263,6 +272,12 @@ constexpr Model decoding{.layers = 3,
                          .kinds = {{.window = 2}, {.unrotated = true}},
                          .kind_of_layer = {1, 0, 0}};
 
+// Layers with a window have rings, of the smallest size: the window and the tokens of one call.
+constexpr Model with_rings(Model model) {
+  model.window_keys = model.window_of_kinds() + model.tokens;
+  return model;
+}
+
 [[maybe_unused]] constexpr Model as_long(Model model, std::size_t tokens) {
   model.tokens = model.keys = tokens;
   return model;
@@ -282,7 +297,98 @@ TEST_CASE("kinds of layers: an encoder whose layers alternate, without a rotary 
   check_extend<alternating, ladon::Encoder<alternating>, One, EncoderCase<alternating>>(ones);
 }
 
+TEST_CASE("kinds of layers: layers with a window have rings") {
+  constexpr Model rings = with_rings(alternating);
+  using One = ladon::Encoder<for_one_token(rings)>;
+  check_extend<rings, ladon::Encoder<rings>, One, EncoderCase<rings>>(pieces);
+  check_extend<rings, ladon::Encoder<rings>, One, EncoderCase<rings>>(std::vector<std::size_t>(24, 1));
+}
+
 #if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("kinds of layers: rings with grouped heads and a rotary embedding, and of a decoder") {
+  constexpr Model grouped = with_rings(unrotated), translating = with_rings(decoding);
+  using One = ladon::Encoder<for_one_token(grouped)>;
+  check_extend<grouped, ladon::Encoder<grouped>, One, EncoderCase<grouped>>(pieces);
+  using OneDecoder = ladon::Decoder<for_one_token(translating)>;
+  check_extend<translating, ladon::Decoder<translating>, OneDecoder, DecoderCase<translating>>({7, 1, 1, 5, 1, 5});
+}
+
+// If all layers have windows, all caches are rings, and the text may be longer than model.keys.
+TEST_CASE("kinds of layers: rings alone") {
+  constexpr Model rings = [] {
+    Model model = with_rings(alternating);
+    model.kinds = {{.window = 5}, {.window = 5, .unrotated = true}};
+    model.position = {.width = 4, .positions = 60};
+    return model;
+  }();
+  static_assert(std::tuple_element_t<0, ladon::Encoder<rings>::Caches>::ring);
+  using One = ladon::Encoder<for_one_token(rings)>;
+  check_extend<rings, ladon::Encoder<rings>, One, EncoderCase<rings>>({9, 9, 1, 9, 1, 1, 9, 1});
+}
+
+// Feeds three pieces of eight tokens. extend(x, i) returns the result of piece number `i`.
+Floats feed(auto extend) {
+  Floats all;
+  for (std::size_t piece = 0; piece < 3; ++piece) {
+    const Floats y = extend(piece);
+    all.insert(all.end(), y.begin(), y.end());
+  }
+  return all;
+}
+template <Model M>
+Floats feed_whole(const std::vector<Floats>& tensors, const Floats& x) {
+  using Stack = ladon::Encoder<M>;
+  const auto weights = weights_of<Stack>(tensors);
+  const Poisoned<typename Stack::Caches> caches(Edge::end);
+  const Poisoned<typename Stack::CachedWorkspace> workspace(Edge::end);
+  clear(caches.get());
+  return feed([&](std::size_t piece) {
+    Floats y(8 * M.model);
+    Stack::extend(x.data() + piece * y.size(), caches.get(), weights, y.data(), workspace.get(),
+                  options_of_stack<typename Stack::Options>(value_of<M>, 8));
+    return y;
+  });
+}
+constexpr Model rounded(Model model, ladon::CachePrecision precision) {
+  model.cache_precision = precision;
+  return model;
+}
+
+TEST_CASE("kinds of layers: rings, in shares of several threads, and with rounded keys and values") {
+  using enum ladon::CachePrecision;
+  constexpr Model rings = with_rings(unrotated);
+  using Stack = ladon::Encoder<rings>;
+  using Team = InTurn<3>;
+  const EncoderCase<rings> random(24);
+  const std::vector<Floats> tensors = tensors_of(random.problem, rings.shape());
+  const Floats& x = random.problem.x;
+  const Floats expected = feed_whole<rings>(tensors, x);
+
+  const auto weights = weights_of<Stack>(tensors);
+  const auto options = options_of_stack<Stack::Options>(rings, 8);
+  static Stack::CachedTeamWorkspace<Team::size> team;
+  static Stack::Caches caches;
+  CHECK(feed([&](std::size_t piece) {
+          Floats y(8 * rings.model);
+          Team::drive(Stack::phases, [&](std::size_t phase, ladon::Share share) {
+            Stack::extend(x.data() + piece * y.size(), caches, weights, y.data(), team.part(phase, share), options);
+          });
+          return y;
+        }) == expected);
+
+  // Without rings, the caches hold the same numbers. The order of sums differs, which may change how a number is
+  // rounded.
+  const auto differ = [](const Floats& a, const Floats& b) {
+    double worst = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(double(a[i]) - double(b[i])));
+    return worst;
+  };
+  CHECK(differ(feed_whole<rounded(rings, bfloat16)>(tensors, x), feed_whole<rounded(unrotated, bfloat16)>(tensors, x)) <
+        0.01);
+  CHECK(differ(feed_whole<rounded(rings, int8)>(tensors, x), feed_whole<rounded(unrotated, int8)>(tensors, x)) < 0.02);
+  CHECK(differ(feed_whole<rounded(rings, int8)>(tensors, x), expected) > 0);
+}
+
 TEST_CASE("kinds of layers: an encoder with grouped heads and a layer without a rotary embedding") {
   using One = ladon::Encoder<for_one_token(unrotated)>;
   check_extend<unrotated, ladon::Encoder<unrotated>, One, EncoderCase<unrotated>>(pieces);
@@ -317,7 +423,15 @@ TEST_CASE("kinds of layers: the shares of several threads give the same bits") {
 }
 #endif
 
-// Rings exclude kinds, and models without kinds have the layers that they had.
+// A ring takes the memory of its tokens alone.
+constexpr Model long_text = [] {
+  Model model = alternating;
+  model.keys = 1024;
+  model.window_keys = 128;
+  return model;
+}();
+static_assert(sizeof(ladon::Encoder<long_text>::Caches) < sizeof(ladon::Encoder<long_text>::Layer::Cache) * 4 / 3);
+// The mask makes no ring of models with kinds, and models without kinds have the layers that they had.
 static_assert(sizeof(ladon::Encoder<alternating>::Caches) == 3 * sizeof(ladon::Encoder<alternating>::Layer::Cache));
 static_assert(!ladon::Encoder<alternating>::Layer::Cache::ring);
 static_assert(both_ways.kind_number(0) == 0 && both_ways.kind_number(2) == 1 && both_ways.kind_number(3) == 0);

@@ -69,6 +69,7 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(ROTARY "halves|neighbours <n> <n>" "" "position = {ladon::Pairing::%1, %2, %3}")
   ladon_kernel_arguments(LAYER_KINDS "unrotated|unnormed_attention|0|<n>..." LAYERS)
   ladon_kernel_arguments(KIND_OF_LAYER "0|<n>..." LAYER_KINDS)
+  ladon_kernel_arguments(WINDOW_KEYS "<n>" "LAYER_KINDS;CACHE" "%0 = %1")
   # The weights.
   ladon_kernel_arguments(LAYOUT "in_proj|separate_qkv|per_head|in_out|in_proj_in_out" "PROJECTIONS with"
     "%0 = ladon::LayoutKind::%1")

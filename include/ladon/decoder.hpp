@@ -252,11 +252,22 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                Memory&& scratch, const Options& options = {}, const MapsType& maps = {}) noexcept {
     detail::expect_room<Layer::shape, typename Layer::SelfMask, typename Layer::Cache>();
-    const auto caches_of = [&](std::size_t i) {
-      return detail::DecoderCaches<typename Layer::Cache, typename Layer::MemoryCache>{caches[i], memory[i]};
-    };
-    Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch, caches_of,
-                     Base::captures_of(maps), caches, memory);
+    detail::expect_room_of_kinds<Layer>();
+    using MemoryCache = typename Layer::MemoryCache;
+    if constexpr (requires { caches.rings; }) {
+      const auto wrap = [&]<class Cache>(Cache& cache, std::size_t i) {
+        return detail::DecoderCaches<Cache, MemoryCache>{cache, memory[i]};
+      };
+      const detail::CachesByKind<Layer, Caches, decltype(wrap)> caches_of{caches, wrap};
+      Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch, caches_of,
+                       Base::captures_of(maps), caches, memory);
+    } else {
+      const auto caches_of = [&](std::size_t i) {
+        return detail::DecoderCaches<typename Caches::value_type, MemoryCache>{caches[i], memory[i]};
+      };
+      Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch, caches_of,
+                       Base::captures_of(maps), caches, memory);
+    }
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, run, "x, memory, weights, y, workspace, options, maps", Input,

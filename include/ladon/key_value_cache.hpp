@@ -8,6 +8,7 @@
 
 #include <ladon/detail/config/quiet_begin.hpp>
 
+#include <array>
 #include <cstddef>
 
 #include <ladon/detail/panel/cache_panels.hpp>
@@ -22,17 +23,22 @@ namespace LADON_NAMESPACE {
 //     latest   the latest tokens, in a ring: a new token replaces the oldest token
 enum class Keep { every, latest };
 
-// A cache with room for S.keys tokens, aligned to 64 bytes. Panels are described in
-// detail/panel/panels.hpp.
+// A cache with room for Room tokens (0: S.keys), aligned to 64 bytes. Panels are described in detail/panel/panels.hpp.
+// Kernels for S.keys tokens read it.
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
 //     not_finite_end  the values of all tokens with a number >= not_finite_end are finite
-template <Shape S, Keep K, class Vectors>
+template <Shape S, Keep K, class Vectors, std::size_t Room = 0>
 struct KeyValueCache {
   static constexpr detail::PanelLayout panel_layout = detail::panel_layout<Vectors>(S.keys, S.model);
   static constexpr bool ring = K == Keep::latest;
-  static constexpr std::size_t capacity = S.keys, head_width = S.head_width, value_width = S.value_width;
+  static constexpr Shape shape = [] {
+    Shape own = S;
+    if (Room != 0) own.keys = Room;
+    return own;
+  }();
+  static constexpr std::size_t capacity = shape.keys, head_width = S.head_width, value_width = S.value_width;
   static constexpr CachePrecision precision = S.cache_precision;
   detail::CachePanels<capacity, head_width, panel_layout, precision> keys[S.kv_heads];
   detail::CachePanels<capacity, value_width, panel_layout, precision> values[S.kv_heads];
@@ -52,6 +58,24 @@ struct KeyValueCache {
 template <Shape S, class Mask, class Vectors>
 using CacheOf =
     KeyValueCache<S.for_cache(), mask::keys_before_query<Mask> != all ? Keep::latest : Keep::every, Vectors>;
+
+// The caches of a stack in which Rings of the Layers layers keep only their window (Model::window_keys). Both arrays
+// have the order of the layers.
+template <class Cache, class Ring, std::size_t Layers, std::size_t Rings>
+struct CachesOfKinds {
+  std::array<Ring, Rings> rings;
+  std::array<Cache, Layers - Rings> others;
+
+  // Calls f(cache) for each layer's cache.
+  template <class F>
+  constexpr void each(F f) noexcept {
+    for (Ring& cache : rings) f(cache);
+    for (Cache& cache : others) f(cache);
+  }
+  constexpr void clear() noexcept {
+    each([](auto& cache) { cache.clear(); });
+  }
+};
 
 }  // namespace LADON_NAMESPACE
 #include <ladon/detail/config/quiet_end.hpp>

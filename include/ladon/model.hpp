@@ -84,7 +84,8 @@ struct PositionKind {
 
 // What distinguishes the layers of one kind from other layers of the stack, in addition to the mask and the position
 // encoding of all layers. Each kind has its own rotary table, options.position.table[kind], so kinds may differ in the
-// base. The layers of all kinds share their code. Their caches have the same size: a window makes no ring.
+// base. The layers of all kinds share their code, except that Model::window_keys gives rings to the layers with a
+// window.
 struct LayerKind {
   // Hides the keys more than so many tokens before or after the query, or none if 0. An offset of the mask has no
   // influence. Gemma, gpt-oss: sliding_window - 1; ModernBERT: local_attention / 2.
@@ -115,6 +116,9 @@ struct Model {
   std::size_t tokens = 0;  // the largest number of tokens of a call
   std::size_t keys = 0;    // default: `tokens`; with a cache: its capacity
   std::size_t memory = 0;  // tokens of the memory that a decoder attends to
+  // The capacity of the caches of those layers whose kind has a window: rings of the latest tokens, which must hold the
+  // window and the tokens of one call. 0: `keys`, without rings. Needs equal windows, and no mask but `causal`.
+  std::size_t window_keys = 0;
   std::size_t model = 0;
   std::size_t heads = 1;
   std::size_t kv_heads = 0;
@@ -204,6 +208,28 @@ struct Model {
   // Whether the input of each sublayer has a norm, and whether the output has one.
   constexpr bool norms_input() const noexcept { return norm == NormOrder::pre || norm == NormOrder::both; }
   constexpr bool norms_output() const noexcept { return norm == NormOrder::both || norm == NormOrder::output; }
+  // The window of the layers with a window, 0 without such layers. Whether all these windows are equal.
+  constexpr std::size_t window_of_kinds() const noexcept {
+    std::size_t window = 0;
+    for (const LayerKind& kind : kinds.items) window = window > kind.window ? window : kind.window;
+    return window;
+  }
+  constexpr bool has_one_window() const noexcept {
+    for (const LayerKind& kind : kinds.items) {
+      if (kind.window != 0 && kind.window != window_of_kinds()) return false;
+    }
+    return true;
+  }
+  // Whether the cache of a layer is a ring because of window_keys, and how many of the first `count` layers have such a
+  // ring.
+  constexpr bool has_ring(std::size_t layer) const noexcept {
+    return window_keys != 0 && kinds.count != 0 && kinds.items[kind_number(layer)].window != 0;
+  }
+  constexpr std::size_t rings_of(std::size_t count) const noexcept {
+    std::size_t rings = 0;
+    for (std::size_t i = 0; i < count; ++i) rings += has_ring(i) ? 1 : 0;
+    return rings;
+  }
   // What determines the type of the weights. Models with other lengths share their weights.
   constexpr Model weights_only() const noexcept {
     return Model{.feed_forward = feed_forward,

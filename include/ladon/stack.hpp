@@ -46,7 +46,7 @@ struct Stack {
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  using Caches = std::array<typename Layer::Cache, Layers>;
+  using Caches = typename detail::CachesOf<Layer, Layers>::Type;  // an array, or CachesOfKinds
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
@@ -75,9 +75,19 @@ struct Stack {
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, Memory&& memory,
                                const Options& options = {}, const MapsType& maps = {}) noexcept {
     detail::expect_room<Layer::shape, typename Options::MaskType, typename Layer::Cache>();
-    const auto caches_of = [&](std::size_t i) { return detail::EncoderCaches<typename Layer::Cache>{caches[i]}; };
-    Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of, captures_of(maps),
-               caches);
+    detail::expect_room_of_kinds<Layer>();
+    if constexpr (requires { caches.rings; }) {
+      const auto wrap = []<class Cache>(Cache& cache, std::size_t) { return detail::EncoderCaches<Cache>{cache}; };
+      const detail::CachesByKind<Layer, Caches, decltype(wrap)> caches_of{caches, wrap};
+      Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of,
+                 captures_of(maps), caches);
+    } else {
+      const auto caches_of = [&](std::size_t i) {
+        return detail::EncoderCaches<typename Caches::value_type>{caches[i]};
+      };
+      Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of,
+                 captures_of(maps), caches);
+    }
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, maps", Input, const Weights&,

@@ -3,6 +3,7 @@
 // each kind of kernel.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,18 +25,26 @@ struct MemoryOf<Kernel, true> {
   using Shared = typename Kernel::CrossShared;
 };
 
-// The types of a kernel's cache. `Type` is the whole cache: for a stack, an array with a cache for each layer. `One` is
-// the cache of one layer.
+// The types of a kernel's cache. `Type` is the whole cache: for a stack, the caches of all layers. `One` is the cache
+// of one layer. If some layers have rings and others do not, `One` is no ring.
 template <class Kernel>
 struct CacheOf {
   using Type = typename Kernel::Cache;
   using One = Type;
 };
+template <class Caches, class Layer>
+struct OneCache {  // some layers have rings
+  using Type = typename Layer::Cache;
+};
+template <class Cache, std::size_t Layers, class Layer>
+struct OneCache<std::array<Cache, Layers>, Layer> {
+  using Type = Cache;
+};
 template <class Kernel>
   requires requires { typename Kernel::Caches; }
 struct CacheOf<Kernel> {
   using Type = typename Kernel::Caches;
-  using One = typename Kernel::Layer::Cache;
+  using One = typename OneCache<Type, typename Kernel::Layer>::Type;
 };
 
 // Stands for the memory of a decoder in the argument of CacheOf. CacheOf<ProjectedMemory<Kernel>> has the types of the
@@ -94,7 +103,9 @@ struct alignas(64) StoredCache {
  private:
   template <class F>
   void for_layers(F f) {
-    if constexpr (requires { content.clear(); }) {
+    if constexpr (requires { content.rings; }) {
+      content.each(f);
+    } else if constexpr (requires { content.clear(); }) {
       f(content);
     } else {
       for (auto& layer : content) f(layer);

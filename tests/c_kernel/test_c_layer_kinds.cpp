@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "c_layer_kinds.h"
+#include "c_window_keys.h"
 #include "guarded_run.hpp"
 #include "random.hpp"
 #include "random_weights.hpp"
@@ -30,9 +31,10 @@ constexpr ladon::Model model{.layers = 3,
                              .kind_of_layer = {0, 2, 1}};
 using Stack = ladon::Encoder<model>;
 
-c_layer_kinds_weights as_c(const Stack::Weights& from) {
-  c_layer_kinds_weights to{};
-  for (std::size_t i = 0; i < model.layers; ++i) {
+template <class To>
+To as_c(const auto& from) {
+  To to{};
+  for (std::size_t i = 0; i < from.layers.size(); ++i) {
     const auto& layer = from.layers[i];
     const auto& [in_proj, out_proj] = layer.attention;
     to.layers[i] = {.attention = {in_proj.weight.data, in_proj.bias.data, out_proj.weight.data, out_proj.bias.data},
@@ -70,7 +72,7 @@ TEST_CASE("a kernel whose layers have kinds gives the bits of the C++ type") {
   c_layer_kinds_rotary_table c_local, c_global;
   CHECK(c_layer_kinds_rotary_fill(&c_local, 100, 1) == LADON_OK);
   CHECK(c_layer_kinds_rotary_fill(&c_global, 10000, 1) == LADON_OK);
-  const c_layer_kinds_weights weights = as_c(random.weights);
+  const auto weights = as_c<c_layer_kinds_weights>(random.weights);
   c_layer_kinds_options options{};
   options.rotary[0] = &c_local;
   options.rotary[2] = &c_global;
@@ -78,6 +80,39 @@ TEST_CASE("a kernel whose layers have kinds gives the bits of the C++ type") {
   CHECK(same_bits(y, expected));
   options.rotary[0] = nullptr;
   CHECK(c_layer_kinds_run_with(x.data(), &weights, y.data(), workspace.get(), &options) == LADON_NULL_OPTION);
+}
+
+TEST_CASE(
+    "a kernel in which layers with a window have rings gives the bits of the C++ type, and its cache is smaller") {
+  constexpr ladon::Model rings{.layers = 3,
+                               .tokens = 3,
+                               .keys = 18,
+                               .window_keys = 7,
+                               .model = 8,
+                               .heads = 2,
+                               .feed_forward = 12,
+                               .mask = {.causal = true},
+                               .kinds = {{.window = 4}, {}}};
+  using Growing = ladon::Encoder<rings>;
+  const RandomWeights<Growing::Weights> random;
+  const auto weights = as_c<c_window_keys_weights>(random.weights);
+  const std::vector<float> x = Random(4).normals(6 * 24);
+  const auto workspace = std::make_unique<Growing::CachedWorkspace>();
+  const auto caches = std::make_unique<Growing::Caches>();
+  CHECK(C_WINDOW_KEYS_CACHE_BYTES < sizeof(Growing::Caches) + 129);
+  alignas(64) static unsigned char cache[C_WINDOW_KEYS_CACHE_BYTES];
+  CHECK(c_window_keys_cache_clear(cache) == LADON_OK);
+  std::vector<float> expected(24), y(24);
+  const auto extend = [&](std::size_t call) {
+    return c_window_keys_extend(x.data() + call * 24, cache, &weights, y.data(), workspace.get(), nullptr);
+  };
+  for (std::size_t call = 0; call < 6; ++call) {
+    Growing::extend(x.data() + call * 24, *caches, random.weights, expected.data(), *workspace);
+    CHECK(extend(call) == LADON_OK);
+    CHECK(same_bits(y, expected));
+    CHECK(c_window_keys_cache_length(cache) == 3 * call + 3);
+  }
+  CHECK(extend(0) == LADON_CACHE_FULL);
 }
 
 TEST_CASE("a rotary table with scaled frequencies has the bits of the C++ table, and wrong numbers are refused") {

@@ -13,11 +13,11 @@ detail/product/epilogue.hpp"
   "detail/cortex_m/"
   "shape.hpp threads.hpp score.hpp position.hpp rotary_scaling.hpp weights.hpp"
   "detail/panel/"
-  "mask/ mask.hpp run_options.hpp model.hpp"
+  "mask/ mask.hpp run_options.hpp model.hpp key_value_cache.hpp"
   "detail/product/"
   "detail/attention/"
   "detail/layer/"
-  "key_value_cache.hpp linear.hpp quantise.hpp"
+  "linear.hpp quantise.hpp"
   "attention.hpp multi_head_attention.hpp stack.hpp encoder.hpp decoder.hpp ladon.hpp")
 
 # Normally, a folder in `layers` without headers is an error. may_be_empty lists the exceptions.

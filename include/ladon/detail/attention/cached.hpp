@@ -22,15 +22,24 @@ constexpr void expect_room() noexcept {
   }
 }
 
+// How many keys before a query are visible, if the cache is a ring. A kind of layers has its own window.
+template <class Options>
+inline constexpr std::size_t ring_window = mask::keys_before_query<typename Options::MaskType>;
+template <class Options>
+  requires requires { Options::ring_window; }
+inline constexpr std::size_t ring_window<Options> = Options::ring_window;
+
 // Returns the bound mask of a call that appends `tokens` tokens. Query i has the position `past` + i. A ring stores
-// token p in slot p % S.keys.
-template <Shape S, class Cache, class Options>
+// token p in slot p % Cache::shape.keys.
+template <class Cache, class Options>
 constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
-  [[maybe_unused]] constexpr std::size_t reach = mask::keys_before_query<typename Options::MaskType>;
   if constexpr (Cache::ring) {
+    static_assert(mask::keys_before_query<typename Options::MaskType> != all ||
+                      std::is_same_v<typename Options::MaskType, mask::Causal>,
+                  "ladon: with Model::window_keys, a stack has no mask but a causal mask");
     LADON_EXPECTS(options.mask.offset == mask::default_offset, "ladon: a ring has no other offset than its own",
                   options.caller, {{"options.mask.offset", options.mask.offset}});
-    return mask::BoundRing<reach>(past, tokens, S.keys);
+    return mask::BoundRing<ring_window<Options>>(past, tokens, Cache::shape.keys);
   } else {
     return options.bind_to({tokens, past + tokens}, static_cast<std::ptrdiff_t>(past));
   }
@@ -106,14 +115,14 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     } else {
       append(call, cache, scratch, share);
     }
-    call.lengths.keys = length < shape.keys ? length : shape.keys;
-    const BoundQueries bound{bind_behind<shape, Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
+    call.lengths.keys = length < Cache::shape.keys ? length : Cache::shape.keys;
+    const BoundQueries bound{bind_behind<Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
     if constexpr (CallShare::whole) {
       attend_cache<true>(call, bound, cache, scratch);
     } else {
-      const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + shape.keys;
+      const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + Cache::shape.keys;
       attend_cache<true>(call, bound, cache, scratch, share, [&](std::size_t g) {
-        return earlier_finite && stored_finite<shape.keys>(cache.values[g], tokens, past);
+        return earlier_finite && stored_finite<Cache::shape.keys>(cache.values[g], tokens, past);
       });
     }
   }
@@ -125,7 +134,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     if (once.begin == once.end) return;
     const std::size_t past = cache.length;
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
-      if (!stored_finite<shape.keys>(cache.values[g], tokens, past)) cache.not_finite_end = past + tokens;
+      if (!stored_finite<Cache::shape.keys>(cache.values[g], tokens, past)) cache.not_finite_end = past + tokens;
     }
     cache.length = past + tokens;
   }
@@ -241,18 +250,19 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
       apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(
           position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
-    scatter<shape.keys, P.width()>(projected, tokens, first, cache.keys[g]);
+    scatter<Cache::shape.keys, P.width()>(projected, tokens, first, cache.keys[g]);
   }
   template <PanelLayout P, bool UpdatesFinite, class Cache>
   static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    scatter<shape.keys, P.width()>(projected, tokens, first, cache.values[g]);
+    scatter<Cache::shape.keys, P.width()>(projected, tokens, first, cache.values[g]);
     if constexpr (UpdatesFinite) {
       bool finite = true;
       if constexpr (Cache::precision == CachePrecision::float32) {
         finite = all_finite<typename Simd::template Pack<P.lanes>, P.width(), shape.value_width>(projected, tokens);
       } else {
-        finite = stored_finite<shape.keys>(cache.values[g], tokens, first);  // rounding to bfloat16 may give infinity
+        finite =
+            stored_finite<Cache::shape.keys>(cache.values[g], tokens, first);  // rounding to bfloat16 may give infinity
       }
       if (!finite) cache.not_finite_end = first + tokens;
     }

@@ -201,8 +201,9 @@ struct BoundWindowOfKind : mask::BoundByPosition<BoundWindowOfKind> {
 };
 
 // The options of one layer of a stack. The member `position` replaces that of `Options`.
-template <class Options, class Position>
+template <class Options, class Position, std::size_t RingWindow>
 struct OptionsOfKind : Options {
+  static constexpr std::size_t ring_window = RingWindow;
   typename Position::Data position;
   std::size_t window;
 
@@ -228,7 +229,7 @@ LADON_INLINE constexpr decltype(auto) options_of_kind(const Options& options,
                   "ladon: a model with kinds of layers has its windows in the kinds, not in the mask");
     const std::size_t number = value_of<M>.kind_number(layer);
     const LayerKind kind = value_of<M>.kinds.items[number];
-    OptionsOfKind<Options, Position> own{options, {}, kind.window};
+    OptionsOfKind<Options, Position, value_of<M>.window_of_kinds()> own{options, {}, kind.window};
     if constexpr (Position::rotates) {
       LADON_EXPECTS(kind.unrotated || options.position.table[number] != nullptr,
                     "ladon: a kind of layers lacks its rotary table: options.position.table[kind]",

@@ -3,12 +3,14 @@
 // single layer is a stack of one. stack.hpp lists the members of `Layer`.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
 
 #include <ladon/detail/layer/encoder_steps.hpp>
 #include <ladon/detail/panel/call_checks.hpp>
+#include <ladon/key_value_cache.hpp>
 
 namespace LADON_NAMESPACE::detail {
 
@@ -31,6 +33,44 @@ template <class Maps, std::size_t Layers>
 concept MapsOf = std::is_same_v<Maps, NoCapture> || std::tuple_size<Maps>::value == Layers;
 
 struct NoNorm {};
+
+// The caches of a stack. With Model::window_keys, layers with a window have rings.
+template <class Layer, std::size_t Layers>
+struct CachesOf {
+  static constexpr std::size_t rings = value_of<Layer::model>.rings_of(Layers);
+  static constexpr std::size_t room = rings == 0 ? 1 : Layer::model.window_keys;
+  using Cache = typename Layer::Cache;
+  using Ring = KeyValueCache<Layer::shape.for_cache(), Keep::latest, typename Layer::Vectors, room>;
+  using Type =
+      std::conditional_t<rings == 0 || rings == Layers, std::array<std::conditional_t<rings == 0, Cache, Ring>, Layers>,
+                         CachesOfKinds<Cache, Ring, Layers, rings>>;
+};
+
+// Finds the cache of a layer among CachesOfKinds. wrap(cache, i) returns the caches of layer i.
+template <class Layer, class Caches, class Wrap>
+struct CachesByKind {
+  Caches& caches;
+  Wrap wrap;
+
+  static constexpr bool is_ring(std::size_t i) noexcept { return value_of<Layer::model>.has_ring(i); }
+  static constexpr std::size_t rings_of(std::size_t count) noexcept { return value_of<Layer::model>.rings_of(count); }
+  constexpr auto ring(std::size_t i) const noexcept { return wrap(caches.rings[rings_of(i)], i); }
+  // For a ring, returns the caches of some other layer.
+  constexpr auto operator()(std::size_t i) const noexcept {
+    const std::size_t others = i - rings_of(i), last = caches.others.size() - 1;
+    return wrap(caches.others[others < last ? others : last], i);
+  }
+};
+
+template <class Layer>
+constexpr void expect_room_of_kinds() noexcept {
+  constexpr const Model& model = value_of<Layer::model>;
+  constexpr bool one_window = model.window_keys == 0 || model.has_one_window();
+  static_assert(one_window, "ladon: with Model::window_keys, all windows of the kinds are equal");
+  constexpr std::size_t needed = model.window_of_kinds() + Layer::shape.queries;
+  constexpr bool has_room = model.window_keys == 0 || model.window_keys >= needed;
+  static_assert(has_room, "ladon: Model::window_keys is too small: it must hold a window and the tokens of one call");
+}
 
 // `layers` points to the weights of all layers. `norm` is the norm after the last layer, or NoNorm. captures_of(i)
 // returns the captures of layer i.
@@ -66,7 +106,17 @@ struct StackSteps {
       const LayerCall call{lengths, own, caches, captures_of(i), share, first};
       Steps::run(layers[i], call, memory.shared, memory.scratch);
     };
-    for_layers(layers, norm, rows, {longer, last.self.queries, memory_tokens}, memory.shared, share, compute);
+    if constexpr (requires { caches_of.ring(0); }) {
+      const auto compute_kind = [&]<class Steps>(Steps steps, std::size_t i, std::size_t first) LADON_INLINE_LAMBDA {
+        if (!caches_of.is_ring(i)) return compute(steps, i, first);
+        const auto own = Layer::options_of(options, i);
+        Steps::run(layers[i], LayerCall{last, own, caches_of.ring(i), captures_of(i), share, first}, memory.shared,
+                   memory.scratch);
+      };
+      for_layers(layers, norm, rows, {longer, last.self.queries, memory_tokens}, memory.shared, share, compute_kind);
+    } else {
+      for_layers(layers, norm, rows, {longer, last.self.queries, memory_tokens}, memory.shared, share, compute);
+    }
   }
 
  private:
