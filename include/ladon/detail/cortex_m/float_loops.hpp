@@ -109,21 +109,6 @@ LADON_INLINE void accumulate(vec::HeliumPack (&s)[Rows][2], std::size_t fours, c
   }
 }
 
-#undef LADON_HELIUM_STEP
-#undef LADON_HELIUM_SUMS_OF_3
-#undef LADON_HELIUM_SUMS_OF_2
-#undef LADON_HELIUM_LOOP
-#undef LADON_HELIUM_FLOATS
-#undef LADON_HELIUM_TWICE
-#undef LADON_HELIUM_COLUMN_OF_3
-#undef LADON_HELIUM_COLUMN_OF_2
-#undef LADON_HELIUM_PAIR
-#undef LADON_HELIUM_ROWS_OF_3
-#undef LADON_HELIUM_ROWS_OF_2
-#undef LADON_HELIUM_STEP_OF_3
-#undef LADON_HELIUM_STEP_OF_2
-#undef LADON_HELIUM_ROW
-
 }  // namespace LADON_NAMESPACE::detail::assembly
 
 #elif defined(LADON_TILE_ASSEMBLY)
@@ -260,16 +245,6 @@ LADON_INLINE void accumulate(vec::ArrayPack<1> (&sum)[4][4], std::size_t fours, 
 }
 
 #endif
-
-#undef LADON_VFP_LOOP
-#undef LADON_VFP_STRIDED
-#undef LADON_VFP_ROWS
-#undef LADON_VFP_COLUMNS
-#undef LADON_VFP_PAIRS
-#undef LADON_VFP_PANEL
-#undef LADON_VFP_SECOND
-#undef LADON_VFP_FIRST
-#undef LADON_VFP_ROW
 
 }  // namespace LADON_NAMESPACE::detail::assembly
 

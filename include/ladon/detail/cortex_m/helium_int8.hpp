@@ -148,11 +148,6 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const SumsArguments& argu
       : "+r"(r0), "+r"(r1), "+r"(r2)
       : [fours] "i"(blocks / 4), [ones] "i"(blocks % 4), [rest] "i"(rest)
       : "r3", "r12", "q0", "q1", "q2", "q3", "cc", "memory");
-#undef LADON_HELIUM_32
-#undef LADON_HELIUM_TOKEN
-#undef LADON_HELIUM_SOME
-#undef LADON_HELIUM_ALL
-#undef LADON_HELIUM_16
 }
 
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
@@ -203,7 +198,6 @@ LADON_INLINE void store_results(const std::int32_t* sums, const float* parameter
       : [panels] "r"(panels), [stride] "r"(panel_bytes), [sum0] "r"(rows.row_sum[0]), [sum1] "r"(rows.row_sum[1]),
         [scale0] "r"(rows.scale[0]), [scale1] "r"(rows.scale[1]), [bias0] "r"(rows.bias[0]), [bias1] "r"(rows.bias[1])
       : "q0", "q1", "q4", "q5", "lr", "memory");
-#undef LADON_HELIUM_RESULTS
 }
 
 // Computes R rows (1 or 2) of the product. `sums` has room for their sums.

@@ -75,15 +75,15 @@ LADON_NOINLINE void quantisation_of(const FeatureRange& range, float* scales, fl
 template <std::size_t Width>
 LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, const Quantisation& how,
                                     std::uint8_t* bytes) noexcept {
-#define LADON_HELIUM_PAIR(a, b, row)                                                \
+#define LADON_HELIUM_QUANTISE_2(a, b, row)                                          \
   "vldrw.u32 " a ", [r0, #(" #row ") * %c[bytes]]\n\tvldrw.u32 " b ", [r0, #(" #row \
   " + 2) * %c[bytes]]\n\t"                                                          \
   "vfmas.f32 " a ", q6, r12\n\tvfmas.f32 " b                                        \
   ", q6, r12\n\t"                                                                   \
   "vmovnt.i32 " a ", " b "\n\tvadd.i16 " a ", " a ", q7\n\t"
-#define LADON_HELIUM_QUAD(q, row) \
-  LADON_HELIUM_PAIR(q, "q4", row) \
-  LADON_HELIUM_PAIR("q4", "q5", row + 1) "vqmovnb.s16 " q ", " q "\n\tvqmovnt.s16 " q ", q4\n\t"
+#define LADON_HELIUM_QUANTISE_4(q, row) \
+  LADON_HELIUM_QUANTISE_2(q, "q4", row) \
+  LADON_HELIUM_QUANTISE_2("q4", "q5", row + 1) "vqmovnb.s16 " q ", " q "\n\tvqmovnt.s16 " q ", q4\n\t"
   register const float* from asm("r0") = panel;
   register std::uint8_t* to asm("r1") = bytes;
   register std::size_t left asm("r2") = blocks;
@@ -93,7 +93,7 @@ LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, cons
       "vldrw.u32 q6, [r3]\n\t"
       "vldrw.u32 q7, [r3, #16]\n"
       "1:\n\t"
-      LADON_HELIUM_QUAD("q0", 0) LADON_HELIUM_QUAD("q1", 4) LADON_HELIUM_QUAD("q2", 8) LADON_HELIUM_QUAD("q3", 12)
+      LADON_HELIUM_QUANTISE_4("q0", 0) LADON_HELIUM_QUANTISE_4("q1", 4) LADON_HELIUM_QUANTISE_4("q2", 8) LADON_HELIUM_QUANTISE_4("q3", 12)
       "vst40.32 {q0, q1, q2, q3}, [r1]\n\t"
       "vst41.32 {q0, q1, q2, q3}, [r1]\n\t"
       "vst42.32 {q0, q1, q2, q3}, [r1]\n\t"
@@ -104,8 +104,6 @@ LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, cons
       : "+r"(from), "+r"(to), "+r"(left)
       : "r"(quantisation), "r"(rounding), [bytes] "i"(sizeof(float) * Width)
       : "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
-#undef LADON_HELIUM_QUAD
-#undef LADON_HELIUM_PAIR
 }
 
 // Quantises the last Count < 16 features of four tokens.

@@ -241,8 +241,6 @@ __attribute__((naked, noinline)) inline void add_words() noexcept {
       "cmp r0, r12\n\tbne 3b\n"
       "4:\n\t"
       "bx lr");
-#undef LADON_THUMB1_PAIR
-#undef LADON_THUMB1_FEATURE
 }
 
 // sums[t] += sum over i < count of x[i][t] * row[i], for four tokens
@@ -310,11 +308,7 @@ __attribute__((naked, noinline)) inline void add_3_packed_rows(const std::int32_
       LADON_THUMB1_POP
       :
       : [block] "i"(packed_block), [add_words] "i"(&add_words));
-#undef LADON_THUMB1_SEPARATE
-#undef LADON_THUMB1_CLEAR
 }
-#undef LADON_THUMB1_POP
-#undef LADON_THUMB1_PUSH
 #else
 inline void add_4_tokens(const std::int32_t* row, const std::int32_t* x, std::size_t count,
                          std::int32_t* sums) noexcept {

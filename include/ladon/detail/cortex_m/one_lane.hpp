@@ -144,7 +144,6 @@ LADON_NOINLINE inline void quantise_quads(const float* panel, std::size_t quads,
       : "r12", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
         "s16", "s17", "s18", "s19", "s20", "cc", "memory");
 }
-#undef LADON_DSP_PACK_2
 
 // Converts the weights of two rows to 16 bits: pairs [pairs][2 rows]. The rows need no alignment.
 LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::int8_t* row1, std::size_t features,
@@ -223,8 +222,6 @@ LADON_NOINLINE void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*wei
       : "+r"(to), "+r"(features), "+r"(pair), "+r"(end_of_eights), "+r"(end)
       : [first] "n"(First)
       : "cc", "memory");
-#undef LADON_DSP_4_PAIRS
-#undef LADON_DSP_PAIR
 }
 
 // At most 2 KB of the stack for 2 rows. Longer rows are converted again for each panel, which takes 0.25 more

@@ -101,17 +101,18 @@ struct HeliumPack {
     return fma(HeliumPack(a), b, c);
   }
 
-  // vmaxnm and vminnm would lose a NaN in `b`. From C++, g++ 12 would copy the comparison to a general register.
-  friend LADON_INLINE HeliumPack maximum(Arg a, Arg b) noexcept {
-    HeliumPack larger;
-    asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q1, %q2" : "=w"(larger.vector) : "w"(a.vector), "w"(b.vector) : "p0");
-    return larger;
+  // Returns `a` where x > y, otherwise `b`. From C++, g++ 12 would copy the comparison to a general register.
+  static LADON_INLINE HeliumPack if_greater(Arg x, Arg y, Arg a, Arg b) noexcept {
+    HeliumPack result;
+    asm("vcmp.f32 gt, %q1, %q2\n\tvpsel %q0, %q3, %q4"
+        : "=w"(result.vector)
+        : "w"(x.vector), "w"(y.vector), "w"(a.vector), "w"(b.vector)
+        : "p0");
+    return result;
   }
-  friend LADON_INLINE HeliumPack minimum(Arg a, Arg b) noexcept {
-    HeliumPack smaller;
-    asm("vcmp.f32 gt, %q2, %q1\n\tvpsel %q0, %q1, %q2" : "=w"(smaller.vector) : "w"(a.vector), "w"(b.vector) : "p0");
-    return smaller;
-  }
+  // vmaxnm and vminnm would lose a NaN in `b`.
+  friend LADON_INLINE HeliumPack maximum(Arg a, Arg b) noexcept { return if_greater(a, b, a, b); }
+  friend LADON_INLINE HeliumPack minimum(Arg a, Arg b) noexcept { return if_greater(b, a, a, b); }
   // As b > a, because Helium's condition "less" is true for NaN.
   friend LADON_INLINE Mask operator<(Arg a, Arg b) noexcept { return {vcmpgtq_f32(b.vector, a.vector)}; }
   friend LADON_INLINE Mask operator<=(Arg a, Arg b) noexcept { return {vcmpgeq_f32(b.vector, a.vector)}; }

@@ -370,6 +370,3 @@ struct XsimdPack {
 #endif
 
 }  // namespace LADON_NAMESPACE::detail::vec
-
-#undef LADON_ARITHMETIC
-#undef LADON_NEON_OR
