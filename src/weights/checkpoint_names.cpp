@@ -23,9 +23,18 @@ constexpr Row bert_attention[] = {
 };
 // StableLM has the second names of the norms. `sinks` of gpt-oss are data of the score.
 constexpr Row llama_attention[] = {
-    {"query_proj", "q_proj"},    {"key_proj", "k_proj"},   {"value_proj", "v_proj"},      {"out_proj", "o_proj"},
-    {"in_proj", "qkv_proj"},     {"query_norm", "q_norm"}, {"query_norm", "q_layernorm"}, {"key_norm", "k_norm"},
-    {"key_norm", "k_layernorm"}, {"", "sinks", unused},
+    {"query_proj", "q_proj"},
+    {"key_proj", "k_proj"},
+    {"value_proj", "v_proj"},
+    {"out_proj", "o_proj"},
+    {"in_proj", "qkv_proj"},
+    {"query_norm", "q_norm"},
+    {"query_norm", "q_layernorm"},
+    {"key_norm", "k_norm"},
+    {"key_norm", "k_layernorm"},
+    {"", "sinks", unused},
+    {"query_norm", "q_layernorm.norms.*"},
+    {"key_norm", "k_layernorm.norms.*"},
 };
 // LFM2 has norms of queries and keys.
 constexpr Row bart_attention[] = {

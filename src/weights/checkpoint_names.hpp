@@ -22,8 +22,9 @@ enum class Cut {
 // Maps the role of a tensor in a kernel's weights (Member::role in spec.hpp) to the name of the tensor in a checkpoint.
 // A role such as in_proj_weight has exactly this name. A role such as linear1 stands for linear1_weight, which has the
 // name and ".weight", and for linear1_bias, which has the name and ".bias". The role gate+linear1 is one tensor with
-// the rows of both. The name is relative to the attention, the layer or the stack that has the tensor. If several Rows
-// have the same role, the first Row whose name exists in the checkpoint is used.
+// the rows of both. A star in a name stands for the numbers of the heads, which have a tensor each. The name is
+// relative to the attention, the layer or the stack that has the tensor. If several Rows have the same role, the first
+// Row whose name exists in the checkpoint is used.
 struct Row {
   std::string_view role;
   std::string_view name;

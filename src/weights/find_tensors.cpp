@@ -2,6 +2,8 @@
 #include "find_tensors.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include "floats.hpp"
@@ -53,7 +55,10 @@ std::string what_is_missing(const Safetensors& file, const std::vector<Source>& 
 std::string shape_complaint(const files::Tensor& tensor, const Piece& piece) {
   auto shape = piece.shape;
   if (piece.in_out) std::ranges::reverse(shape);
-  if (tensor.shape == shape) return "";
+  const auto elements = [](const std::vector<std::uint64_t>& sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{1}, std::multiplies<>());
+  };
+  if (tensor.shape == shape || (piece.any_shape && elements(tensor.shape) == elements(shape))) return "";
   const bool is_transposed = std::ranges::equal(tensor.shape.rbegin(), tensor.shape.rend(), shape.begin(), shape.end());
   return "expected shape " + shown(shape) + ", found " + shown(tensor.shape) + (is_transposed ? ", transposed" : "");
 }

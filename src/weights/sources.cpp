@@ -162,6 +162,19 @@ Source Naming::fused(const Member& member, std::string_view parts, const std::st
   return {piece};
 }
 
+// Returns the norms of all heads, which are a tensor each. `name` has a star in place of the number of the head.
+Source Naming::one_for_each_head(const Member& member, const std::string& name) const {
+  const std::string tensor(part_and_tensor(member.role).second);
+  const Member* keys = spec_->beside(member, "key_norm_" + tensor);
+  const std::uint64_t width = keys == nullptr || spec_->kv_heads == 0 ? 0 : keys->shape[0] / spec_->kv_heads;
+  Source source;
+  for (std::uint64_t head = 0; width != 0 && head < member.shape[0] / width; ++head) {
+    const auto star = name.find('*');
+    source.push_back({name.substr(0, star) + std::to_string(head) + name.substr(star + 1), {width}, 0, width});
+  }
+  return source;
+}
+
 // Returns the sources of a role that one Row each describes. The role is the role of `member`, or of one of its parts.
 std::vector<Source> Naming::whole(const Member& member, std::string_view role) const {
   const auto [part, tensor] = part_and_tensor(role);
@@ -175,7 +188,9 @@ std::vector<Source> Naming::whole(const Member& member, std::string_view role) c
     const bool absent = row.cut == Cut::absent || row.cut == Cut::absent_in_first;
     const std::string scaling = row.cut == Cut::times_scaling ? joined(base(member), "scaling") : "";
     const bool in_out = convention_->in_out && member.shape.size() == 2;
-    Source source{{name, member.shape, 0, member.shape[0], in_out, scaling, absent}};
+    const bool of_heads = part == "query_norm" || part == "key_norm";
+    Source source{{name, member.shape, 0, member.shape[0], in_out, scaling, of_heads, absent}};
+    if (name.find('*') != name.npos) source = one_for_each_head(member, name);
     if (row.role.find('+') != row.role.npos) source = fused(member, row.role, name);
     if (!source.empty()) found.push_back(std::move(source));
   });

@@ -21,6 +21,7 @@ struct Piece {
   std::uint64_t rows;
   bool in_out = false;       // the tensor in the file is (inputs, outputs), so its columns are the rows
   std::string scaling = {};  // a tensor whose softplus, times log2(e) / sqrt(size), multiplies the rows in turn; or ""
+  bool any_shape = false;    // the tensor may have other dimensions with as many elements
   bool absent = false;       // no file of the family has the tensor: biases are 0, and gains are 1
 };
 
@@ -55,6 +56,7 @@ class Naming {
   [[nodiscard]] std::array<Rows, 2> tables(const Member& member) const;
   [[nodiscard]] static std::string full_name(const std::string& beginning, std::string_view name);
   [[nodiscard]] std::vector<Source> whole(const Member& member, std::string_view role) const;
+  [[nodiscard]] Source one_for_each_head(const Member& member, const std::string& name) const;
   [[nodiscard]] Source fused(const Member& member, std::string_view parts, const std::string& name) const;
   void add_from_in_proj(const Member& member, std::vector<Source>& found) const;
   void add_from_projections(const Member& member, std::vector<Source>& found) const;

@@ -301,6 +301,28 @@ TEST_CASE("xIELU's two numbers are computed for the activation") {
   CHECK(result.left_out.empty());
 }
 
+TEST_CASE("norms of queries and keys: one tensor, a row for each head, or a tensor for each head") {
+  const std::string spec =
+      "kv_heads 1\nattention.query_norm_weight 4\nattention.key_norm_weight 2\nlinear1_weight 3 4\n";
+  const auto check = [&](const Checkpoint& checkpoint) {
+    const Result result = packed(checkpoint, spec, "layers.0");
+    CHECK(result.values("attention_query_norm_weight", 4) == counted(4, 0));
+    CHECK(result.values("attention_key_norm_weight", 2) == counted(2, 10));
+    CHECK(result.left_out.empty());
+  };
+  const std::string attention = "layers.0.self_attn.";
+  const auto base = [] { return Checkpoint().add("layers.0.mlp.up_proj.weight", 3, 4, 0); };
+  check(base().add(attention + "q_norm.weight", 4, 0).add(attention + "k_norm.weight", 2, 10));        // OLMo 2
+  check(base().add(attention + "q_norm.weight", 2, 2, 0).add(attention + "k_norm.weight", 1, 2, 10));  // Cohere
+  check(base()
+            .add(attention + "q_layernorm.norms.0.weight", 2, 0)
+            .add(attention + "q_layernorm.norms.1.weight", 2, 2)
+            .add(attention + "k_layernorm.norms.0.weight", 2, 10));  // StableLM
+  CHECK(complaint(base().add(attention + "q_norm.weight", 2, 3, 0).add(attention + "k_norm.weight", 2, 10), spec,
+                  "layers.0")
+            .find("expected shape [4], found [2,3]") != std::string::npos);
+}
+
 TEST_CASE("TimesFM's factors multiply the rows of the queries") {
   Checkpoint checkpoint;
   checkpoint.add("layers.0.self_attn.q_proj.weight", 4, 2, 1).add("layers.0.self_attn.scaling", 2, 0);
