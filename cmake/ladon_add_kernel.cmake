@@ -27,6 +27,9 @@
 #   OFFSET <n>|run_time      query i has the position i + offset among the keys. By default, the last query has the
 #                      position of the last key. OFFSET applies to masks only: ROTARY always uses the default
 #   SCALE <number>|by_keys|by_model, SOFTCAP <number>, SINKS, ROTARY halves|neighbours <width> <positions>
+#   QUERY_KEY_NORM none|head|each_head|all    norms of queries and keys: over the features of a head with one weight, or
+#                      with a weight for each head, or over all heads. QUERY_KEY_NORM_KIND rms|layer,
+#                      QUERY_KEY_NORM_BIAS without|with, NORM_AFTER_ROTATION, EPSILON <number>
 #   FEED_FORWARD <n>   makes an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
 #                      NORM_KIND layer|rms, NORM_BIAS with|without, GATED, FEED_FORWARD_BIAS with|without,
 #                      EPSILON <number>

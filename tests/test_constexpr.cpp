@@ -199,6 +199,24 @@ constexpr float attend_int8(float x_of_token) {
 }
 static_assert(attend_int8(255) == 511);
 
+// Two tokens of one feature, which RMSNorm turns into a sign: q = k = x / |x|, and v = x.
+constexpr std::array<float, 2> norms_of_two_tokens() {
+  using Attention = ladon::MultiHeadAttention<ladon::Model{.tokens = 2,
+                                                           .model = 1,
+                                                           .query_key_norm = {ladon::HeadNorm::all},
+                                                           .projection_bias = ladon::Bias::without,
+                                                           .output_bias = ladon::Bias::without}>;
+  constexpr float in[]{1, 1, 1}, one[]{1}, log_2[]{0.693147181f}, x[]{-3, 6};
+  Attention::Workspace workspace{};
+  std::array<float, 2> y{};
+  Attention::run(x, {.in_proj = {in}, .out_proj = {one}, .query_norm = {log_2}, .key_norm = {one}}, y, workspace);
+  return y;
+}
+// The weights of token 0 are 4/5 and 1/5, and of token 1 1/5 and 4/5.
+static_assert([](const std::array<float, 2>& y) {
+  return y[0] + 1.2f < 1e-4f && y[0] + 1.2f > -1e-4f && y[1] - 4.2f < 1e-4f && y[1] - 4.2f > -1e-4f;
+}(norms_of_two_tokens()));
+
 }  // namespace
 
 TEST_CASE("int8: the compiler and the program compute the same number") { CHECK(attend_int8(255) == 511); }

@@ -56,7 +56,7 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(NORM_BIAS "with|without" "FEED_FORWARD;NORM_KIND layer" "%0 = ladon::Bias::%1")
   ladon_kernel_arguments(FEED_FORWARD_BIAS "with|without" FEED_FORWARD "bias = ladon::Bias::%1")
   ladon_kernel_arguments(GATED "" FEED_FORWARD "%0 = true")
-  ladon_kernel_arguments(EPSILON "<positive>" FEED_FORWARD)
+  ladon_kernel_arguments(EPSILON "<positive>" "")
   # The mask, the score and the position encoding.
   set(masks padding|boolean|boolean_per_head|bits|additive|additive_per_head)
   ladon_kernel_arguments(MASK "none|causal|window|${masks}|alibi|relative..." "")
@@ -70,6 +70,12 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_arguments(LAYER_KINDS "unrotated|unnormed_attention|0|<n>..." LAYERS)
   ladon_kernel_arguments(KIND_OF_LAYER "0|<n>..." LAYER_KINDS)
   ladon_kernel_arguments(WINDOW_KEYS "<n>" "LAYER_KINDS;CACHE" "%0 = %1")
+  ladon_kernel_arguments(QUERY_KEY_NORM "none|head|each_head|all" "PROJECTIONS with" "%0.over = ladon::HeadNorm::%1")
+  set(normed "QUERY_KEY_NORM head|each_head")
+  ladon_kernel_arguments(QUERY_KEY_NORM_KIND "rms|layer" "${normed}|all" "query_key_norm.kind = ladon::NormKind::%1")
+  ladon_kernel_arguments(QUERY_KEY_NORM_BIAS "without|with" "QUERY_KEY_NORM_KIND layer"
+    "query_key_norm.bias = ladon::Bias::%1")
+  ladon_kernel_arguments(NORM_AFTER_ROTATION "" "${normed};ROTARY" "query_key_norm.after_rotation = true")
   # The weights.
   ladon_kernel_arguments(LAYOUT "in_proj|separate_qkv|per_head|in_out|in_proj_in_out" "PROJECTIONS with"
     "%0 = ladon::LayoutKind::%1")
@@ -223,6 +229,10 @@ function(ladon_kernel_check_shape)
     NOT HEAD_WIDTH_given AND rest)
   math(EXPR rest "${arg_HEADS} % ${arg_KV_HEADS}")
   ladon_kernel_refuse("KV_HEADS is ${arg_KV_HEADS} and HEADS ${arg_HEADS}; allowed: KV_HEADS that divide HEADS" rest)
+  ladon_kernel_refuse("EPSILON needs FEED_FORWARD or QUERY_KEY_NORM"
+    EPSILON_given AND NOT arg_FEED_FORWARD AND arg_QUERY_KEY_NORM MATCHES "^none$")
+  ladon_kernel_refuse("QUERY_KEY_NORM is all; with MEMORY, allowed: none, head, each_head"
+    arg_MEMORY AND arg_QUERY_KEY_NORM MATCHES "^all$")
   if(PROJECTION_BLOCKS_given)
     math(EXPR rest "${arg_HEADS} % ${arg_PROJECTION_BLOCKS} + ${arg_KV_HEADS} % ${arg_PROJECTION_BLOCKS}")
     ladon_kernel_refuse("PROJECTION_BLOCKS is ${arg_PROJECTION_BLOCKS}; allowed: a number that divides HEADS and KV_HEADS"

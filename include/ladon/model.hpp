@@ -151,6 +151,7 @@ struct Model {
   // heads; Falcon 40B: kv_heads; CodeGen: 4 blocks, with values before keys.
   std::size_t projection_blocks = 1;
   bool values_before_keys = false;
+  QueryKeyNormKind query_key_norm{};
   Bias projection_bias = Bias::with;  // biases of the query, key and value projections
   Bias output_bias = Bias::with;      // bias of attention's output projection
   PrecisionKind precision = PrecisionKind::float32;

@@ -55,8 +55,9 @@ struct MultiHeadAttention {
   // The memory of `run`. Names with Cross belong to attention to a context. If shape.queries and shape.keys differ,
   // there is no self-attention.
   using Precision = typename Layout::Precision;
-  using CrossShared = ladon::CrossShared<shape, Vectors, Precision>;
-  using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Vectors, Precision>, CrossShared>;
+  static constexpr bool norms_all = Layout::Norms::kind.over == HeadNorm::all;
+  using CrossShared = ladon::CrossShared<shape, Vectors, Precision, norms_all>;
+  using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Vectors, Precision, norms_all>, CrossShared>;
   using Scratch = HeadScratch<shape, Vectors>;
   using CrossWorkspace = ladon::Workspace<CrossShared, Scratch>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
@@ -65,9 +66,9 @@ struct MultiHeadAttention {
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The memory of project_keys.
-  using KeyWorkspace = ladon::KeyWorkspace<shape, Vectors, Precision>;
+  using KeyWorkspace = ladon::KeyWorkspace<shape, Vectors, Precision, norms_all>;
   // The memory of attend and extend.
-  using ExtendShared = SelfShared<shape, Vectors, Precision>;
+  using ExtendShared = SelfShared<shape, Vectors, Precision, norms_all>;
   using ExtendScratch = CachedScratch<shape, Vectors>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
@@ -99,6 +100,7 @@ struct MultiHeadAttention {
                           memory.scratch);
     const auto call = heads_call(weights, options, lengths, shared, map);
     in_phases(share, {x.data, lengths.longer()}, call, y, shared, [&](auto steps) {
+      if (share.has(0)) steps.project_all_keys(call, share);
       if (share.has(1)) steps.attend_all_heads(call, call.x, memory.scratch, share);
     });
   }
@@ -119,8 +121,13 @@ struct MultiHeadAttention {
     in_phases(share, {x.data, lengths.queries}, call, y, shared, [&]<class Steps>(Steps) {
       float* const panels = shared.context.data;
       auto& input = shared.context_input;
-      if (share.has(0))
+      if (share.has(0)) {
         Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, panels, input, share);
+        if constexpr (norms_all) {
+          Steps::template project_all<false, Steps::k, Steps::last_k, shape.keys>(call.weights, input.view(panels),
+                                                                                  lengths.keys, call.keys, share);
+        }
+      }
       if (share.has(1)) Steps::attend_all_heads(call, input.view(panels), memory.scratch, share);
     });
   }
@@ -191,6 +198,7 @@ struct MultiHeadAttention {
                           memory.scratch);
     const auto call = heads_call(weights, options, {tokens, tokens}, shared, map);
     in_phases(share, {x.data, tokens}, call, y, shared, [&](auto steps) {
+      if (share.has(0)) steps.project_all_keys(call, share);
       if (share.has(1)) steps.extend(call, cache, memory.scratch, share);
       if (share.has(2)) steps.count_tokens(tokens, cache, share);
     });
@@ -218,8 +226,13 @@ struct MultiHeadAttention {
 
   static constexpr auto heads_call(const Weights& weights, const Options& options, Lengths lengths, auto& shared,
                                    auto& map) noexcept {
-    return detail::HeadsCall{
+    const detail::HeadsCall call{
         weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(map)};
+    if constexpr (norms_all) {
+      return detail::with_projections(call, shared);
+    } else {
+      return call;
+    }
   }
   // Converts the rows `x`, calls attend(CachedSteps), which tests its phase itself, and computes the output projection
   // in shared.x, whose tokens no later step reads.
@@ -231,6 +244,7 @@ struct MultiHeadAttention {
       if (share.has(0)) {
         Steps::tokens_to_panels(x.data, x.count, shared.x.data, share);
         Steps::convert_tokens(shared.x.data, x.count, shared.input, share);
+        if constexpr (norms_all) Steps::template project_x<true>(call.weights, call.x, x.count, call.queries, share);
       }
       attend(steps);
       if (share.has(2)) {

@@ -10,6 +10,12 @@
 
 namespace LADON_NAMESPACE {
 
+// Over which features a norm of queries and keys is computed (Model::query_key_norm):
+//     head        of a head, with one weight [head_width] for all heads (Qwen 3, Gemma 3)
+//     each_head   of a head, with a weight for each head: [heads * head_width] (Cohere)
+//     all         of all heads, with a weight [heads * head_width] (OLMo 2)
+enum class HeadNorm { none, head, each_head, all };  // before `all`, which g++ calls shadowed otherwise
+
 // The default of every length in the options: all queries or keys of the shape are active.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 

@@ -140,16 +140,43 @@ struct Norm {
   LADON_CALLER_MEMBER
 };
 
+// The norms of queries and keys before their scores (arXiv 2010.04245). HeadNorm is in shape.hpp.
+struct QueryKeyNormKind {
+  HeadNorm over = HeadNorm::none;
+  NormKind kind = NormKind::rms;
+  Bias bias = Bias::without;    // of a LayerNorm
+  bool after_rotation = false;  // whether the rotary embedding comes before the norm
+};
+
 // A layout declares the tensors of the four projections of attention. `Tensors` has the tensors and their order in
 // memory. Its member template Weights<S, L> has, for a layout L, the tensors for a shape S, with these members:
 //     query(head), key(head), value(head), output()    the rows of a projection (detail/panel/rows.hpp)
 //     heads_adjacent    whether the rows of head h + 1 directly follow the rows of head h in memory
+//     query_norm, key_norm, query_key_norm    the norms of L::Norms, and their kind
 namespace layout {
 
+// The types of the norms of queries and keys, which are empty if there are none.
+template <QueryKeyNormKind K, NormGain G = NormGain::weight>
+struct QueryKeyNorms {
+  static_assert(K.over != HeadNorm::all || !K.after_rotation,
+                "ladon: a norm over all heads comes before the rotary embedding");
+  static constexpr QueryKeyNormKind kind = K;
+  template <std::size_t>
+  struct None {};
+  template <std::size_t HeadWidth, std::size_t Rows, std::size_t Number>
+  using Over = std::conditional_t<K.over == HeadNorm::none, None<Number>,
+                                  Norm<K.over == HeadNorm::head ? HeadWidth : Rows, K.kind, K.bias, G>>;
+  template <Shape S>
+  using Query = Over<S.head_width, S.query_rows(), 0>;
+  template <Shape S>
+  using Key = Over<S.head_width, S.key_rows(), 1>;
+};
+
 template <class Tensors, Bias Projections = Bias::with, Bias Output = Bias::with,
-          class PrecisionGiven = precision::Float32>
+          class PrecisionGiven = precision::Float32, class NormsGiven = QueryKeyNorms<QueryKeyNormKind{}>>
 struct Layout {
   using Precision = PrecisionGiven;
+  using Norms = NormsGiven;
   static constexpr Order order = Tensors::order;
   static constexpr Bias projections = Projections;  // biases of the query, key and value projections
   static constexpr Bias output = Output;            // bias of the output projection
@@ -159,9 +186,9 @@ struct Layout {
   using OutputLinear = Linear<S.model, S.concat_width(), order, Output, Precision>;
   // The same layout with other biases, or with another precision.
   template <Bias P, Bias O>
-  using Biased = Layout<Tensors, P, O, Precision>;
+  using Biased = Layout<Tensors, P, O, Precision, Norms>;
   template <class Q>
-  using With = Layout<Tensors, Projections, Output, Q>;
+  using With = Layout<Tensors, Projections, Output, Q, Norms>;
 };
 
 // in_proj holds the rows of queries, keys and values. It has `Blocks` blocks of as many heads, one after another. In a
@@ -183,24 +210,31 @@ struct PackedProjections {
     using Precision = typename L::Precision;
     Linear<rows, S.model, order, L::projections, Precision> in_proj;
     typename L::template OutputLinear<S> out_proj;
+    static constexpr QueryKeyNormKind query_key_norm = L::Norms::kind;
+    LADON_NO_UNIQUE_ADDRESS typename L::Norms::template Query<S> query_norm{};
+    LADON_NO_UNIQUE_ADDRESS typename L::Norms::template Key<S> key_norm{};
 
-    constexpr auto query(std::size_t head) const noexcept { return rows_of<S.heads, S.head_width, 0>(head); }
+    constexpr auto query(std::size_t head) const noexcept {
+      return in_proj.rows_from(row(head, S.heads, S.head_width));
+    }
     constexpr auto key(std::size_t head) const noexcept {
-      return rows_of<S.kv_heads, S.head_width, S.query_rows() + (ValuesFirst ? S.value_rows() : 0)>(head);
+      return in_proj.rows_from(before_keys + row(head, S.kv_heads, S.head_width));
     }
     constexpr auto value(std::size_t head) const noexcept {
-      return rows_of<S.kv_heads, S.value_width, S.query_rows() + (ValuesFirst ? 0 : S.key_rows())>(head);
+      return in_proj.rows_from(before_values + row(head, S.kv_heads, S.value_width));
     }
     constexpr auto output() const noexcept { return out_proj.rows_from(0); }
 
    private:
-    // Returns the rows of a head of one projection, which has `Heads` heads of `Width` rows, and before them `Before`
-    // rows of other projections.
-    template <std::size_t Heads, std::size_t Width, std::size_t Before>
-    constexpr auto rows_of(std::size_t head) const noexcept {
-      constexpr std::size_t of_block = Heads / Blocks;
-      const std::size_t block = Blocks == 1 ? 0 : head / of_block;
-      return in_proj.rows_from(block * (rows / Blocks) + Before / Blocks + (head - block * of_block) * Width);
+    // The rows of a block before its keys, and before its values.
+    static constexpr std::size_t before_keys = (S.query_rows() + (ValuesFirst ? S.value_rows() : 0)) / Blocks;
+    static constexpr std::size_t before_values = (S.query_rows() + (ValuesFirst ? 0 : S.key_rows())) / Blocks;
+    // Returns the first row of a head of one projection, which has `heads` heads of `width` rows: its row in the block,
+    // without the rows of other projections, plus the rows of all earlier blocks.
+    static LADON_INLINE constexpr std::size_t row(std::size_t head, std::size_t heads, std::size_t width) noexcept {
+      if constexpr (Blocks == 1) return head * width;
+      const std::size_t of_block = heads / Blocks;
+      return head / of_block * (rows / Blocks) + head % of_block * width;
     }
   };
 };
@@ -223,6 +257,9 @@ struct PerProjection {
     Linear<S.key_rows(), S.key_model, O, L::projections, Precision> key_proj;
     Linear<S.value_rows(), S.value_model, O, L::projections, Precision> value_proj;
     typename L::template OutputLinear<S> out_proj;
+    static constexpr QueryKeyNormKind query_key_norm = L::Norms::kind;
+    LADON_NO_UNIQUE_ADDRESS typename L::Norms::template Query<S> query_norm{};
+    LADON_NO_UNIQUE_ADDRESS typename L::Norms::template Key<S> key_norm{};
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj.rows_from(head * S.head_width); }
     constexpr auto key(std::size_t head) const noexcept { return key_proj.rows_from(head * S.head_width); }
@@ -249,6 +286,9 @@ struct MatrixPerHead {
     std::array<Linear<S.head_width, S.key_model, order, L::projections, Precision>, S.kv_heads> key_proj;
     std::array<Linear<S.value_width, S.value_model, order, L::projections, Precision>, S.kv_heads> value_proj;
     typename L::template OutputLinear<S> out_proj;
+    static constexpr QueryKeyNormKind query_key_norm = L::Norms::kind;
+    LADON_NO_UNIQUE_ADDRESS typename L::Norms::template Query<S> query_norm{};
+    LADON_NO_UNIQUE_ADDRESS typename L::Norms::template Key<S> key_norm{};
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj[head].rows_from(0); }
     constexpr auto key(std::size_t head) const noexcept { return key_proj[head].rows_from(0); }

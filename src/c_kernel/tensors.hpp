@@ -22,7 +22,8 @@
 // LADON_LAYER_PARTS lists the other parts of a layer. LADON_STACK_PARTS lists the parts of a stack that belong to no
 // layer. weights.hpp converts the parts in this order.
 #define LADON_ATTENTIONS(ATTENTION) ATTENTION(attention) ATTENTION(self_attention) ATTENTION(cross_attention)
-#define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
+#define LADON_ATTENTION_PARTS(PART) \
+  PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj) PART(query_norm) PART(key_norm)
 #define LADON_NORMS(PART) PART(norm1) PART(norm2) PART(norm3) PART(output_norm1) PART(output_norm2)
 #define LADON_LAYER_VECTORS(PART) LADON_NORMS(PART) PART(scale1) PART(scale2) PART(activation)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) LADON_LAYER_VECTORS(PART)

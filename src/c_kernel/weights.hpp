@@ -53,6 +53,7 @@ struct WeightsReader {
   template <class From, class To>
   void attention(const From& from, To& to) const {
     LADON_ATTENTION_PARTS(LADON_TAKE)
+    if constexpr (requires { to.query_norm.epsilon; }) to.query_norm.epsilon = to.key_norm.epsilon = epsilon;
   }
 // Converts the attention `name` of a layer from the C struct `from` to the C++ struct `to`, if the layer has this
 // attention.

@@ -45,10 +45,12 @@ TEST_CASE("a matrix for each head, one key head for three query heads, sinks, a 
   check_self(subject);
 }
 
-TEST_CASE("in_proj in two blocks, with the values before the keys") {
+TEST_CASE("in_proj in two blocks, with the values before the keys; a LayerNorm of each head") {
   constexpr S shape{.queries = 18, .model = 48, .heads = 6, .kv_heads = 2};
   Subject subject = c_subject<shape, C_BLOCKS_WORKSPACE_BYTES, c_blocks_weights, c_blocks_options, c_blocks_run_with>();
   subject.layout = WeightLayout::values_first;
+  subject.norms = {ladon::HeadNorm::each_head, ladon::NormKind::layer, ladon::Bias::with};
+  subject.norm_epsilon = 0.5f;
   check_self(subject);
 }
 

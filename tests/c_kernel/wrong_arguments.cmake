@@ -48,6 +48,16 @@ ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${som
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out, in_proj_in_out" ${some} LAYOUT packed)
 ladon_add_wrong_arguments(projection_blocks "PROJECTION_BLOCKS is 2. allowed: a number that divides HEADS and KV_HEADS"
   one QUERIES 5 MODEL 12 HEADS 4 KV_HEADS 1 PROJECTION_BLOCKS 2)
+ladon_add_wrong_arguments(query_key_norm "QUERY_KEY_NORM is 'heads'. allowed: none, head, each_head, all"
+  ${some} QUERY_KEY_NORM heads)
+ladon_add_wrong_arguments(query_key_norm_kind "QUERY_KEY_NORM_KIND needs QUERY_KEY_NORM head.each_head.all"
+  ${some} QUERY_KEY_NORM_KIND rms)
+ladon_add_wrong_arguments(query_key_norm_bias "QUERY_KEY_NORM_BIAS needs QUERY_KEY_NORM_KIND layer"
+  ${some} QUERY_KEY_NORM head QUERY_KEY_NORM_BIAS with)
+ladon_add_wrong_arguments(norm_after_rotation "NORM_AFTER_ROTATION needs QUERY_KEY_NORM head.each_head"
+  ${some} QUERY_KEY_NORM all NORM_AFTER_ROTATION)
+ladon_add_wrong_arguments(norm_of_decoder "QUERY_KEY_NORM is all. with MEMORY, allowed: none, head, each_head"
+  ${some} FEED_FORWARD 8 MEMORY 4 QUERY_KEY_NORM all)
 ladon_add_wrong_arguments(values_before_keys "VALUES_BEFORE_KEYS needs LAYOUT in_proj.in_proj_in_out"
   ${some} LAYOUT separate_qkv VALUES_BEFORE_KEYS)
 ladon_add_wrong_arguments(layout_kdim "KEY_MODEL needs LAYOUT separate_qkv.per_head.in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)

@@ -21,6 +21,8 @@ AttentionProblem random_problem(const ladon::Shape& shape, bool cross, std::uint
 
 AttentionProblem random_problem(const Subject& subject, bool cross, std::uint64_t seed) {
   AttentionProblem problem = random_problem(subject.shape, cross, seed);
+  Random random(seed);
+  add_norms(random, problem.weights, subject.shape, subject.norms, subject.norm_epsilon);
   if (subject.activation_bits != 0) quantise(problem.weights, subject.activation_bits);
   return problem;
 }

@@ -90,6 +90,7 @@ Subject subject_of_attention() {
     typename Attention::Weights weights;
     const float* const* next = call.weights;
     point(weights, next);
+    set_norm_epsilon(weights, call.epsilon);
     auto options = options_of<Attention, Mask>(call);
     set_position<Position>(options, call);
     if (call.context != nullptr) {
@@ -115,7 +116,8 @@ Subject subject_of_attention() {
           score_form<Attention::shape, Score, Position>(),
           C == Captures::every_stage,
           activation_bits<typename Layout::Precision, Vectors>,
-          ladon::detail::attends_in_pairs<Attention::shape, typename Layout::Precision, Vectors>};
+          ladon::detail::attends_in_pairs<Attention::shape, typename Layout::Precision, Vectors>,
+          Layout::Norms::kind};
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
@@ -150,6 +152,7 @@ Subject projected_subject() {
     typename Attention::Weights weights;
     const float* const* next = call.weights;
     point(weights, next);
+    set_norm_epsilon(weights, call.epsilon);
     auto options = options_of<Attention, Mask>(call);
     set_position<Position>(options, call);
     auto& memory = *static_cast<Memory*>(call.workspace);
@@ -171,7 +174,9 @@ Subject projected_subject() {
           MaskOf<Mask>::form,
           score_form<Attention::shape, Score, Position>(),
           false,
-          activation_bits<typename Layout::Precision>};
+          activation_bits<typename Layout::Precision>,
+          false,
+          Layout::Norms::kind};
 }
 
 // Returns the Subject for attention without projections, whose inputs are queries q, keys k and values v. A Call passes

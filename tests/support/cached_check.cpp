@@ -23,6 +23,7 @@ Subject as_subject(const CachedSubject& cached) {
   subject.layout = cached.layout;
   subject.mask = cached.mask;
   subject.score = cached.score;
+  subject.norms = cached.norms;
   return subject;
 }
 
@@ -225,6 +226,7 @@ void check_cut(const CachedSubject& subject, const CachedProblem& text, const Cu
 CachedProblem random_cached(const CachedSubject& subject, std::size_t tokens, std::uint64_t seed) {
   Random random(seed * 77 + subject.shape.keys);
   CachedProblem text{random_attention(random, subject.shape), random.normals(tokens * subject.shape.model)};
+  add_norms(random, text.weights, subject.shape, subject.norms);
   if (subject.activation_bits != 0) quantise(text.weights, subject.activation_bits);
   return text;
 }

@@ -33,6 +33,7 @@ struct CachedSubject {
   // Reads the key and the value of a token of the text, for all heads. `keys` is [kv_heads][head_width], and `values`
   // is [kv_heads][value_width]. The token must still be in the cache.
   void (*read)(const void* cache, std::size_t token, double* keys, double* values) = nullptr;
+  ladon::QueryKeyNormKind norms{};
 };
 
 // Divides a text into calls. `pieces` has the number of tokens of each call, and the sum of these numbers is the length
@@ -125,7 +126,8 @@ CachedSubject cached_subject() {
           extend<Many, Mask, Position>,
           extend<One, Mask, Position>,
           activation_bits<typename Layout::Precision>,
-          read_cache<typename Many::Cache>};
+          read_cache<typename Many::Cache>,
+          Layout::Norms::kind};
 }
 
 }  // namespace ladon_test

@@ -27,6 +27,7 @@ Subject subject_of_layer() {
   constexpr std::size_t bytes = sizeof(typename Layer::Workspace);
   Subject subject{Layer::shape, weight_layout<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
   subject.in_pairs = ladon::detail::attends_in_pairs<Layer::shape, typename Layout::Precision, Vectors>;
+  subject.norms = Layout::Norms::kind;
   return subject;
 }
 

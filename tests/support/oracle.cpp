@@ -415,36 +415,61 @@ Attended attend_projected(const Matrix& q, const Matrix& k, const Matrix& v, con
   return result;
 }
 
-// Rotates the queries or keys of each head.
-Matrix rotate_heads(const Matrix& rows, std::size_t head_width, const Rotary& rotary, std::size_t first) {
+// Replaces the columns of each head by part(head, columns).
+Matrix each_head(const Matrix& rows, std::size_t head_width, const std::function<Matrix(std::size_t, Matrix)>& part) {
   Matrix all = rows;
   for (std::size_t from = 0; from < rows.columns; from += head_width) {
-    const Matrix turned = rotate(columns(rows, from, head_width), rotary, first);
+    const Matrix changed = part(from / head_width, columns(rows, from, head_width));
     for (std::size_t t = 0; t < rows.rows; ++t) {
-      for (std::size_t c = 0; c < head_width; ++c) all(t, from + c) = turned(t, c);
+      for (std::size_t c = 0; c < head_width; ++c) all(t, from + c) = changed(t, c);
     }
   }
   return all;
+}
+
+// Computes the norm of projected queries or keys.
+Matrix norm_heads(const Matrix& rows, const Norm& norm, const Heads& heads) {
+  const auto kind = heads.norms;
+  if (kind.over == ladon::HeadNorm::none) return rows;
+  if (kind.over == ladon::HeadNorm::all) return normalized(kind.kind, norm, rows);
+  return each_head(rows, heads.head_width, [&](std::size_t head, const Matrix& part) {
+    Norm own = norm;
+    if (kind.over == ladon::HeadNorm::each_head) {
+      for (std::vector<float>* tensor : {&own.weight, &own.bias}) {
+        if (!tensor->empty())
+          tensor->erase(tensor->begin(), tensor->begin() + static_cast<std::ptrdiff_t>(head * heads.head_width));
+      }
+    }
+    return normalized(kind.kind, own, part);
+  });
+}
+
+// Computes norm and rotation of projected queries or keys. The first row has the position `first`.
+Matrix finished(const Matrix& rows, const Norm& norm, const Heads& heads, std::size_t first) {
+  const auto rotated = [&](const Matrix& all) {
+    return each_head(all, heads.head_width,
+                     [&](std::size_t, const Matrix& part) { return rotate(part, heads.score.rotary, first); });
+  };
+  return heads.norms.after_rotation ? norm_heads(rotated(rows), norm, heads) : rotated(norm_heads(rows, norm, heads));
 }
 
 }  // namespace
 
 Attended multi_head_attention(const Matrix& x, const Matrix& key_input, const Matrix& value_input,
                               const AttentionWeights& weights, const Heads& heads, const MaySee& may_see) {
-  return attend_projected(linear(weights.query, x), linear(weights.key, key_input), linear(weights.value, value_input),
-                          weights, heads, may_see);
+  Stored stored = project_keys(key_input, weights, heads);
+  stored.values = linear(weights.value, value_input);
+  return attend_stored(x, stored, weights, heads, may_see);
 }
 
 Stored project_keys(const Matrix& context, const AttentionWeights& weights, const Heads& heads) {
-  const Rotary& rotary = heads.score.rotary;
-  return {rotate_heads(linear(weights.key, context), heads.head_width, rotary, rotary.first_key),
-          linear(weights.value, context)};
+  return {finished(linear(weights.key, context), weights.key_norm, heads, heads.score.rotary.first_key),
+          context.columns == weights.value.in ? linear(weights.value, context) : Matrix()};
 }
 
 Attended attend_stored(const Matrix& x, const Stored& stored, const AttentionWeights& weights, const Heads& heads,
                        const MaySee& may_see) {
-  const Rotary& rotary = heads.score.rotary;
-  const Matrix q = rotate_heads(linear(weights.query, x), heads.head_width, rotary, rotary.first_query);
+  const Matrix q = finished(linear(weights.query, x), weights.query_norm, heads, heads.score.rotary.first_query);
   Heads rotated = heads;
   rotated.score.rotary = {};
   return attend_projected(q, stored.keys, stored.values, weights, rotated, may_see);

@@ -47,11 +47,20 @@ struct Linear {
 // Returns element (row, column) of H (ladon/detail/panel/rows.hpp): 1, -1 or 0.
 int hadamard(std::size_t row, std::size_t column);
 
+struct Norm {
+  std::vector<float> weight;
+  std::vector<float> bias;  // empty in RMSNorm, and in a LayerNorm without a bias
+  float epsilon = 1e-5f;
+  bool one_plus_weight = false;  // the gain is 1 + weight
+  bool omitted = false;          // the norm of x is x
+};
+
 struct AttentionWeights {
   Linear query;   // (heads * head_width, model)
   Linear key;     // (kv_heads * head_width, key_model)
   Linear value;   // (kv_heads * value_width, value_model)
   Linear output;  // (model, heads * value_width)
+  Norm query_norm{}, key_norm{};
 };
 
 struct Heads {
@@ -60,14 +69,7 @@ struct Heads {
   std::size_t head_width = 1;
   std::size_t value_width = 1;
   Score score{};
-};
-
-struct Norm {
-  std::vector<float> weight;
-  std::vector<float> bias;  // empty in RMSNorm, and in a LayerNorm without a bias
-  float epsilon = 1e-5f;
-  bool one_plus_weight = false;  // the gain is 1 + weight
-  bool omitted = false;          // the norm of x is x
+  ladon::QueryKeyNormKind norms{};
 };
 
 struct LayerWeights {

@@ -89,6 +89,8 @@ struct Subject {
   bool captures = false;    // the subject can capture each stage
   int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
   bool in_pairs = false;    // attention rounds its operands to bfloat16 (oracle::Score::in_pairs)
+  ladon::QueryKeyNormKind norms{};
+  float norm_epsilon = 1e-5f;  // of `norms`
 };
 
 }  // namespace ladon_test

@@ -244,6 +244,7 @@ oracle::Heads heads_of(const Subject& subject, const Variation& variation) {
   heads.score.softcap = subject.score.softcap;
   heads.score.sinks = variation.sinks;
   heads.score.in_pairs = subject.in_pairs;
+  heads.norms = subject.norms;
   heads.score.rotary = subject.score.rotary;
   heads.score.rotary.first_query += variation.lengths.rotary_offset;
   heads.score.rotary.first_key += variation.lengths.rotary_offset;

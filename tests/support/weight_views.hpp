@@ -10,11 +10,15 @@
 
 namespace ladon_test {
 
+// The layout without biases and norms, and with float32 weights.
 template <class Layout>
-using InFloat32 = typename Layout::template With<ladon::precision::Float32>;
+struct Plain;
+template <class Tensors, ladon::Bias P, ladon::Bias O, class Precision, class Norms>
+struct Plain<ladon::layout::Layout<Tensors, P, O, Precision, Norms>> {
+  using Type = ladon::layout::WithoutBias<ladon::layout::Layout<Tensors>>;
+};
 template <class Layout, class Other>
-constexpr bool same_but_for_biases =
-    std::is_same_v<ladon::layout::WithoutBias<InFloat32<Layout>>, ladon::layout::WithoutBias<Other>>;
+constexpr bool same_but_for_biases = std::is_same_v<typename Plain<Layout>::Type, ladon::layout::WithoutBias<Other>>;
 // The value of activation_bits that makes `quantise` (weights.hpp) prepare the weights for this precision and this
 // target of the library. 0 means float32.
 template <class Precision, class Vectors = ladon::detail::vec::NativeVectors>
@@ -43,10 +47,9 @@ template <std::size_t Blocks>
 using InBlocks = ladon::layout::Layout<ladon::layout::PackedProjections<ladon::Order::out_in, Blocks>>;
 template <class Layout>
 constexpr bool in_blocks = false;
-template <std::size_t Blocks, ladon::Bias P, ladon::Bias O, class Precision>
-constexpr bool
-    in_blocks<ladon::layout::Layout<ladon::layout::PackedProjections<ladon::Order::out_in, Blocks>, P, O, Precision>> =
-        Blocks > 1;
+template <std::size_t Blocks, ladon::Bias P, ladon::Bias O>
+constexpr bool in_blocks<ladon::layout::Layout<ladon::layout::PackedProjections<ladon::Order::out_in, Blocks>, P, O>> =
+    Blocks > 1;
 template <class Layout>
 constexpr WeightLayout weight_layout =
     same_but_for_biases<Layout, ladon::layout::InProj>        ? WeightLayout::in_proj
@@ -54,7 +57,7 @@ constexpr WeightLayout weight_layout =
     : same_but_for_biases<Layout, ladon::layout::InOut>       ? WeightLayout::in_out
     : same_but_for_biases<Layout, ladon::layout::InProjInOut> ? WeightLayout::in_proj_in_out
     : same_but_for_biases<Layout, ValuesFirst>                ? WeightLayout::values_first
-    : in_blocks<Layout>                                       ? WeightLayout::in_blocks
+    : in_blocks<typename Plain<Layout>::Type>                 ? WeightLayout::in_blocks
                                                               : WeightLayout::per_head;
 
 // Sets the pointers of `view`, a linear map in a weights struct, to the tensors at `next`. Advances `next` behind these
@@ -91,6 +94,15 @@ void point(Weights& w, const float* const*& next) {
     point(w.value_proj, next);
   }
   point(w.out_proj, next);
+  if constexpr (requires { w.query_norm.weight; }) {
+    point(w.query_norm, next);
+    point(w.key_norm, next);
+  }
+}
+template <class Weights>
+void set_norm_epsilon(Weights& attention, float epsilon) {
+  if constexpr (requires { attention.query_norm.epsilon; })
+    attention.query_norm.epsilon = attention.key_norm.epsilon = epsilon;
 }
 template <class Layer>
 void point_feed_forward(Layer& layer, const float* const*& next) {
@@ -112,6 +124,11 @@ void point_feed_forward(Layer& layer, const float* const*& next) {
 // Sets the epsilon of all norms of a layer.
 template <class Layer>
 void set_epsilon(Layer& layer, float epsilon) {
+  if constexpr (requires { layer.attention; }) set_norm_epsilon(layer.attention, epsilon);
+  if constexpr (requires { layer.cross_attention; }) {
+    set_norm_epsilon(layer.self_attention, epsilon);
+    set_norm_epsilon(layer.cross_attention, epsilon);
+  }
   layer.norm1.epsilon = epsilon;
   if constexpr (requires { layer.norm2.weight; }) layer.norm2.epsilon = epsilon;
   if constexpr (requires { layer.norm3; }) layer.norm3.epsilon = epsilon;

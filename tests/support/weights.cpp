@@ -30,6 +30,15 @@ Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, f
   return norm;
 }
 
+void add_norms(Random& random, AttentionWeights& weights, const ladon::Shape& shape, ladon::QueryKeyNormKind kind,
+               float epsilon, ladon::NormGain gain) {
+  if (kind.over == ladon::HeadNorm::none) return;
+  const bool one = kind.over == ladon::HeadNorm::head;
+  const ladon::Model config{.norm_kind = kind.kind, .norm_gain = gain, .norm_bias = kind.bias};
+  weights.query_norm = random_norm(random, one ? shape.head_width : shape.query_rows(), config, epsilon);
+  weights.key_norm = random_norm(random, one ? shape.head_width : shape.key_rows(), config, epsilon);
+}
+
 LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config, float epsilon) {
   LayerWeights layer{random_attention(random, shape),
                      {},
@@ -47,6 +56,7 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
     layer.scale2 = random.normals(shape.model, 0.3, 0.7);
   }
   if (config.activation == ladon::Activation::xielu) layer.activation = {0.7f, 1.3f};
+  add_norms(random, layer.attention, shape, config.query_key_norm, epsilon, config.norm_gain);
   if (config.gated) layer.gate = random_linear(random, config.feed_forward, shape.model);
   if (config.bias == ladon::Bias::without) {
     for (Linear* linear : {&layer.gate, &layer.linear1, &layer.linear2}) linear->bias.clear();
@@ -239,6 +249,8 @@ void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const lad
       break;
   }
   append(tensors, w.output, layout);
+  append_tensors(tensors, w.query_norm);
+  append_tensors(tensors, w.key_norm);
 }
 
 namespace {

@@ -16,6 +16,8 @@ namespace ladon_test {
 // (bound.hpp).
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
+void add_norms(Random& random, oracle::AttentionWeights& weights, const ladon::Shape& shape,
+               ladon::QueryKeyNormKind kind, float epsilon = 1e-5f, ladon::NormGain gain = ladon::NormGain::weight);
 // Returns a random norm of the kind config.norm_kind, or of the kind of the feed-forward network's norms.
 oracle::Norm random_norm(Random& random, std::size_t size, const ladon::Model& config, float epsilon,
                          bool of_feed_forward = false);

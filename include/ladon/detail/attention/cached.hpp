@@ -75,7 +75,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   // the array of the heads. MultiHeadAttention::attend never does this, so that it is bit-identical to `run`.
   static constexpr bool joins_heads_of_single_token = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                                       (shape.head_width == shape.value_width) &&
-                                                      is_single_token<Simd, q>;
+                                                      is_single_token<Simd, q> && !Base::norms_all;
 
   // Computes the attention of every head to a cache. MayJoin: one product may project the query for all heads
   // (joins_heads_of_single_token). values_finite(g) returns whether all values of head g in the cache are finite.
@@ -86,7 +86,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     constexpr bool projected = MayJoin && joins_heads_of_single_token && CallShare::whole;
     if constexpr (projected) {
       matmul<Simd, q, 1, shape.query_rows(), shape.model>(call.weights.query(0), call.x, 1,
-                                                          Epilogue<1>{call.heads, 0, {Base::query_scale}});
+                                                          Epilogue<1>{call.heads, 0, {Base::projection_scale}});
     }
     const Range groups = share.of(shape.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
@@ -150,17 +150,28 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache, [[maybe_unused]] float* projected) noexcept {
-    for (std::size_t g = 0; g < shape.kv_heads; ++g) {
-      if constexpr (Cache::precision == CachePrecision::float32) {
-        Base::project_keys(w.key(g), context, active, position, cache.keys[g].data);
-      } else {
-        fill_panels<shape.head_width, shape.key_model>(
-            w.key(g), context, active, projected, cache.keys[g], [&]<class Pack, std::size_t Packs>(Range range) {
-              if constexpr (Position::rotates) {
-                apply_rotary<Position, Pack, Packs, k.width(), shape.head_width>(
-                    position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
-              }
-            });
+    if constexpr (Base::norms_all) {
+      cache.length = 0;
+      fill_all_keys(context, w, active, position, cache, projected);
+    } else {
+      for (std::size_t g = 0; g < shape.kv_heads; ++g) {
+        if constexpr (Cache::precision == CachePrecision::float32) {
+          if constexpr (Base::norms_heads) {
+            Base::project_normed_keys(w, g, context, active, position, cache.keys[g].data);
+          } else {
+            Base::project_keys(w.key(g), context, active, position, cache.keys[g].data);
+          }
+        } else {
+          fill_panels<shape.head_width, shape.key_model>(
+              w.key(g), context, active, projected, cache.keys[g], [&]<PanelLayout P, std::size_t Packs>(Range range) {
+                if constexpr (Base::norms_first) Base::template norm_head<P, Packs>(w.key_norm, g, projected);
+                if constexpr (Position::rotates) {
+                  apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, k.width(), shape.head_width>(
+                      position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
+                }
+                if constexpr (Base::norms_last) Base::template norm_head<P, Packs>(w.key_norm, g, projected);
+              });
+        }
       }
     }
     cache.length = active;
@@ -177,7 +188,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
         finite = all_finite<KeyPack, k.width(), shape.value_width>(cache.values[g].data, active);
       } else {
         fill_panels<shape.value_width, shape.value_model>(w.value(g), context, active, projected, cache.values[g],
-                                                          []<class, std::size_t>(Range) {});
+                                                          []<PanelLayout, std::size_t>(Range) {});
         finite = stored_finite<shape.keys>(cache.values[g], active, 0);
       }
       if (!finite) cache.not_finite_end = active;
@@ -193,11 +204,29 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     for_panels<k, last_k, shape.keys>(
         active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           for (std::size_t p = first; p < first + count; ++p) {
+            constexpr PanelLayout stored{P.lanes, k.width() / P.lanes, P.tile_rows};
             const Range range = tokens_of<k>(p, 1, active);
             matmul<Simd, P, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(p), 1,
                                                 StoreProjected<k.width()>{projected, 0});
-            finish.template operator()<typename Simd::template Pack<P.lanes>, Packs>(range);
+            finish.template operator()<stored, Packs>(range);
             scatter<shape.keys, k.width()>(projected, range.end - range.begin, range.begin, to);
+          }
+        });
+  }
+
+  // Like fill_keys, if the norm is over all heads.
+  template <class Context, class Data, class Cache>
+  static constexpr void fill_all_keys(Context context, const Weights& w, std::size_t active, const Data& position,
+                                      Cache& cache, float* projected) noexcept {
+    for_panels<k, last_k, shape.keys>(
+        active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
+          for (std::size_t p = first; p < first + count; ++p) {
+            const Range range = tokens_of<k>(p, 1, active);
+            Base::template project_panels<false, P, Packs, shape.key_model, 0>(
+                w, context.template panels_from<shape.key_model, k.width()>(p), 1, projected);
+            for (std::size_t g = 0; g < shape.kv_heads; ++g) {
+              append_keys<P, Packs>(w, g, projected + g * shape.head_width * P.width(), range, position, cache);
+            }
           }
         });
   }
@@ -215,8 +244,13 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
             const Range range = tokens_of<q>(p, 1, tokens);
             const auto x = call.x.template panels_from<shape.model, q.width()>(p);
             for (std::size_t g = groups.begin; g < groups.end; ++g) {
-              matmul<Simd, P, Packs, shape.head_width, shape.model>(call.weights.key(g), x, 1, project);
-              append_keys<P, Packs>(g, project.out, range, call.options.position, cache);
+              float* keys = project.out;
+              if constexpr (Base::norms_all) {
+                keys = call.keys + p * shape.key_rows() * q.width() + g * shape.head_width * P.width();
+              } else {
+                matmul<Simd, P, Packs, shape.head_width, shape.model>(call.weights.key(g), x, 1, project);
+              }
+              append_keys<P, Packs>(call.weights, g, keys, range, call.options.position, cache);
               matmul<Simd, P, Packs, shape.value_width, shape.model>(call.weights.value(g), x, 1, project);
               append_values<P, CallShare::whole>(g, project.out, range, cache);
             }
@@ -231,7 +265,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     const Epilogue<1> project{call.heads, 0};
     matmul<Simd, q, 1, rows, shape.model>(call.weights.key(0), call.x, 1, project);
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
-      append_keys<q, 1>(g, call.heads + g * shape.head_width, {0, 1}, call.options.position, cache);
+      append_keys<q, 1>(call.weights, g, call.heads + g * shape.head_width, {0, 1}, call.options.position, cache);
     }
     matmul<Simd, q, 1, rows, shape.model>(call.weights.value(0), call.x, 1, project);
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
@@ -240,16 +274,18 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     cache.length += 1;
   }
 
-  // Both store a panel with the tokens `range` of the call in head `g` of the cache. append_keys first rotates the
-  // keys. append_values with UpdatesFinite also updates cache.not_finite_end.
+  // Both store a panel with the tokens `range` of the call in head `g` of the cache. append_keys first computes norm
+  // and rotation of the keys. append_values with UpdatesFinite also updates cache.not_finite_end.
   template <PanelLayout P, std::size_t Packs, class Data, class Cache>
-  static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
-                                    Cache& cache) noexcept {
+  static constexpr void append_keys(const Weights& w, std::size_t g, float* projected, Range range,
+                                    const Data& position, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
+    if constexpr (Base::norms_first) Base::template norm_head<P, Packs>(w.key_norm, g, projected);
     if constexpr (Position::rotates) {
       apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(
           position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
+    if constexpr (Base::norms_last) Base::template norm_head<P, Packs>(w.key_norm, g, projected);
     scatter<Cache::shape.keys, P.width()>(projected, tokens, first, cache.keys[g]);
   }
   template <PanelLayout P, bool UpdatesFinite, class Cache>

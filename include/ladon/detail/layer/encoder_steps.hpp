@@ -24,7 +24,8 @@ namespace LADON_NAMESPACE::detail {
 //
 // `Layer` is EncoderLayer, DecoderLayer or a layer of the user (stack.hpp).
 template <class Layer>
-struct LayerPanels {
+struct LayerPanels : AllHeads<Layer::shape, typename Layer::Vectors,
+                              Layer::SelfAttention::Weights::query_key_norm.over == HeadNorm::all> {
   static constexpr Shape shape = Layer::shape;
   using Vectors = typename Layer::Vectors;
   static constexpr PanelLayout layout = ShapeLayout<shape, Vectors>::queries;
@@ -302,6 +303,11 @@ struct EncoderSteps {
   static constexpr void input(const Weights& w, std::size_t active, Shared& shared, CallShare share) noexcept {
     if constexpr (Sublayers::pre) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
     SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
+    if constexpr (SelfAttention::norms_all) {
+      const auto in = shared.input.view(shared.sublayer_input());
+      SelfAttention::template project_x<true>(w.attention, in, active, shared.all_queries.data, share);
+      SelfAttention::template project_x<false>(w.attention, in, active, shared.all_keys.data, share);
+    }
   }
   // Like `input`, for a layer with LayerKind::unnormed_attention.
   template <class CallShare>
@@ -331,9 +337,9 @@ struct EncoderSteps {
     const auto in = shared.input.view(shared.sublayer_input());
     const HeadsCall heads{w, options, call.lengths.self, in, shared.heads.data, capture};
     if constexpr (Call::CachesType::cached) {
-      SelfAttention::extend(heads, call.caches.text, scratch, call.share);
+      SelfAttention::extend(with_projections(heads, shared), call.caches.text, scratch, call.share);
     } else {
-      SelfAttention::attend_all_heads(heads, in, scratch, call.share);
+      SelfAttention::attend_all_heads(with_projections(heads, shared), in, scratch, call.share);
     }
   }
   // With several threads, counts the new tokens in the phase after the attention.

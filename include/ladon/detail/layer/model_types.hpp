@@ -98,7 +98,8 @@ struct LayoutOf {
   using Int8 = precision::Int8<M.activation_bits, M.precision == PrecisionKind::rotated_int8>;
   using Rounded = std::conditional_t<M.precision == PrecisionKind::bfloat16, precision::BFloat16, Int8>;
   using Precision = std::conditional_t<M.precision == PrecisionKind::float32, precision::Float32, Rounded>;
-  using Type = layout::Layout<Tensors, M.projection_bias, M.output_bias, Precision>;
+  using Type = layout::Layout<Tensors, M.projection_bias, M.output_bias, Precision,
+                              layout::QueryKeyNorms<M.query_key_norm, M.norm_gain>>;
 };
 template <Model M>
 struct DecoderMasksOf {

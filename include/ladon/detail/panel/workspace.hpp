@@ -53,24 +53,37 @@ using QueryInput =
     detail::LinearInput<Precision, Vectors, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
                         detail::ShapeLayout<S, Vectors>::queries>;
 
-template <Shape S, class Vectors, class Precision = precision::Float32>
-struct SelfShared {
+// The queries and keys of all heads of x, if their norm is over all heads (HeadNorm::all).
+template <Shape S, class Vectors, bool NormsAll>
+struct AllHeads {};
+template <Shape S, class Vectors>
+struct AllHeads<S, Vectors, true> {
+  using L = detail::ShapeLayout<S, Vectors>;
+  Panels<S.queries, S.query_rows(), L::queries> all_queries;
+  Panels<S.queries, S.key_rows(), L::queries> all_keys;
+};
+
+// NormsAll: the norm of queries and keys is over all heads.
+template <Shape S, class Vectors, class Precision = precision::Float32, bool NormsAll = false>
+struct SelfShared : AllHeads<S, Vectors, NormsAll> {
   using L = detail::ShapeLayout<S, Vectors>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
   LADON_NO_UNIQUE_ADDRESS QueryInput<S, Vectors, Precision> input;
 };
 
-template <Shape S, class Vectors, class Precision = precision::Float32>
-struct CrossShared : SelfShared<S, Vectors, Precision> {
+template <Shape S, class Vectors, class Precision = precision::Float32, bool NormsAll = false>
+struct CrossShared : SelfShared<S, Vectors, Precision, NormsAll> {
   using L = detail::ShapeLayout<S, Vectors>;
+  struct Nothing {};
   Panels<S.keys, S.key_model, L::keys> context;
   LADON_NO_UNIQUE_ADDRESS detail::LinearInput<Precision, Vectors, S.keys, S.key_model, L::keys> context_input;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<NormsAll, Panels<S.keys, S.key_rows(), L::keys>, Nothing> context_keys;
 };
 
 // For project_keys. With separate contexts, `context` holds them one after the other. With a bfloat16 or int8 cache,
 // `projected` holds one panel before scatter() writes it into the cache.
-template <Shape S, class Vectors, class Precision = precision::Float32>
+template <Shape S, class Vectors, class Precision = precision::Float32, bool NormsAll = false>
 struct KeyWorkspace {
   using L = detail::ShapeLayout<S, Vectors>;
   static constexpr std::size_t widest = S.key_model > S.value_model ? S.key_model : S.value_model;
@@ -78,13 +91,13 @@ struct KeyWorkspace {
   LADON_NO_UNIQUE_ADDRESS detail::LinearInput<Precision, Vectors, S.keys, widest, L::keys> context_input;
 
   struct Nothing {};
-  static constexpr std::size_t widest_head = S.head_width > S.value_width ? S.head_width : S.value_width;
-  using Projected = Panels<L::keys.width(), widest_head, L::keys>;
-  LADON_NO_UNIQUE_ADDRESS std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Projected>
-      projected;
+  static constexpr bool stores_directly = S.cache_precision == CachePrecision::float32 && !NormsAll;
+  static constexpr std::size_t key_rows = NormsAll ? S.key_rows() : S.head_width;
+  using Projected = Panels<L::keys.width(), (key_rows > S.value_width ? key_rows : S.value_width), L::keys>;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<stores_directly, Nothing, Projected> projected;
 
   constexpr float* projected_panel() noexcept {
-    if constexpr (S.cache_precision == CachePrecision::float32) {
+    if constexpr (stores_directly) {
       return nullptr;
     } else {
       return projected.data;

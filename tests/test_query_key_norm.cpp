@@ -1,0 +1,128 @@
+// Tests the norms of queries and keys (Model::query_key_norm) against the oracle, in calls for a whole text, with
+// caches, and in phases.
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "cached_check.hpp"
+#include "encoder_check.hpp"
+#include "encoder_subject.hpp"
+#include "team.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Bias, ladon::HeadNorm, ladon::Model, ladon::NormKind, ladon::PrecisionKind, ladon::QueryKeyNormKind;
+using ladon::mask::Causal, ladon::mask::Unmasked, ladon::score::Scaled;
+namespace layout = ladon::layout;
+
+template <QueryKeyNormKind K, Model M = Model{}>
+using Normed = typename ladon::LayoutOf<[] {
+  Model model = M;
+  model.query_key_norm = K;
+  return model;
+}()>::Type;
+
+constexpr S shape{.queries = 18, .model = 48, .heads = 6, .kv_heads = 3}, five{.queries = 5, .model = 20, .heads = 2};
+constexpr S values_of_another_width{
+    .queries = 18, .keys = 21, .model = 15, .heads = 4, .kv_heads = 2, .head_width = 6, .value_width = 7};
+using Rotary = RotaryOf<ladon::Pairing::halves, 6, 50>;
+constexpr QueryKeyNormKind head{HeadNorm::head}, all{HeadNorm::all}, each{HeadNorm::each_head, NormKind::layer};
+constexpr QueryKeyNormKind biased{HeadNorm::head, NormKind::layer, Bias::with},
+    after{.over = HeadNorm::head, .after_rotation = true};
+constexpr QueryKeyNormKind all_layer{HeadNorm::all, NormKind::layer, Bias::with};
+constexpr QueryKeyNormKind each_after{HeadNorm::each_head, NormKind::layer, Bias::with, true};
+
+template <S Sizes, class Mask, class Layout, class Position = Rotary>
+void check() {
+  check_self(self_subject<Sizes, Mask, Layout, ladon::detail::vec::NativeVectors, Scaled, Position>());
+}
+template <S Sizes, class Layout, class Position = Rotary>
+void check_text() {
+  const CachedSubject subject = cached_subject<Sizes, Causal, Scaled, Position, Layout>();
+  check_cached(subject, {{{5, 1, 1, 11}}, {std::vector<std::size_t>(9, 1)}, {{3, 1, 9}, false}});
+}
+constexpr S text(ladon::CachePrecision precision = ladon::CachePrecision::float32) {
+  S sizes = shape;
+  sizes.keys = 40;
+  sizes.cache_precision = precision;
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("norms of queries and keys: over a head, over each head, over all heads") {
+  check<shape, Causal, Normed<head>>();
+  check<shape, Causal, Normed<each>>();
+  check<shape, Causal, Normed<all>>();
+  check<five, Unmasked, Normed<biased>>();
+  check<five, Unmasked, Normed<all_layer>>();
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("norms of queries and keys: after the rotary embedding, a single query") {
+  check<shape, Causal, Normed<after>>();
+  check<shape, Unmasked, Normed<each_after>>();
+  constexpr S one{.queries = 1, .keys = 13, .model = 48, .heads = 6, .kv_heads = 3};
+  check_cross(
+      attention_subject<one, Unmasked, Normed<each_after>, ladon::detail::vec::NativeVectors, Scaled, Rotary>());
+  check_cross(attention_subject<one, Unmasked, Normed<all>, ladon::detail::vec::NativeVectors, Scaled, Rotary>());
+}
+
+TEST_CASE("norms of queries and keys: keys from a context, values of another width, other layouts") {
+  using ladon::LayoutKind;
+  check_cross(attention_subject<values_of_another_width, Causal, Normed<all>>());
+  check_cross(attention_subject<values_of_another_width, Causal, Normed<each>>());
+  check<shape, Causal, Normed<all, Model{.layout = LayoutKind::per_head}>>();
+  check<shape, Causal, Normed<head, Model{.projection_blocks = 3}>>();
+  check_cross(projected_subject<values_of_another_width, Causal, Normed<all>>());
+  check_cross(projected_subject<values_of_another_width, Causal, Normed<each>>());
+}
+
+TEST_CASE("norms of queries and keys: int8 and bfloat16 weights") {
+  check<shape, Causal, Normed<head, Model{.precision = PrecisionKind::int8}>>();
+  check<shape, Causal, Normed<all, Model{.precision = PrecisionKind::int8}>>();
+#if !LADON_DETERMINISTIC
+  check<shape, Causal, Normed<head, Model{.precision = PrecisionKind::bfloat16}>>();
+  check<shape, Causal, Normed<all, Model{.precision = PrecisionKind::bfloat16}>>();
+#endif
+}
+
+TEST_CASE("norms of queries and keys: a text that grows, caches of each precision") {
+  using ladon::CachePrecision;
+  check_text<text(), Normed<head>>();
+  check_text<text(), Normed<all>>();
+  check_text<text(), Normed<each_after, Model{.layout = ladon::LayoutKind::separate_qkv}>>();
+  check_text<text(CachePrecision::bfloat16), Normed<all>>();
+  check_text<text(CachePrecision::int8), Normed<head>>();
+  check_text<text(), Normed<all, Model{.precision = PrecisionKind::int8}>>();
+  check_text<text(), Normed<biased, Model{.precision = PrecisionKind::int8}>>();
+}
+
+TEST_CASE("norms of queries and keys: an encoder layer, pre-LN and post-LN, 1 + weight, another epsilon") {
+  constexpr Model pre{.feed_forward = 20, .norm = ladon::NormOrder::pre, .query_key_norm = head};
+  constexpr Model post{.feed_forward = 20, .norm_gain = ladon::NormGain::one_plus_weight, .query_key_norm = all};
+  check_encoder(layer_subject<shape, pre, Causal, Normed<head>>(), {.layer = pre, .epsilon = 0.5f});
+  check_encoder(layer_subject<shape, post, Causal, Normed<all, post>>(), {.layer = post, .epsilon = 0.5f});
+}
+
+TEST_CASE("norms of queries and keys: the shares of several threads give the same bits") {
+  constexpr std::size_t shares = 7;
+  const auto same = []<class Layout, S Sizes>() {
+    using Attention = ladon::MultiHeadAttention<Sizes, Causal, Layout>;
+    const Subject whole = subject_of_attention<Attention, Causal, Layout>();
+    const Subject parts = subject_of_attention<AttentionInPhases<Attention, InTurn<shares>>, Causal, Layout>();
+    const bool cross = !Attention::as_many_keys;
+    const Task task = task_of(whole, random_problem(whole, cross, 5), {});
+    CHECK(same_bits(run_guarded(parts, task).y, run_guarded(whole, task).y));
+  };
+  same.operator()<Normed<head>, shape>();
+  same.operator()<Normed<all>, shape>();
+  same.operator()<Normed<all>, values_of_another_width>();
+}
+#endif
+
+}  // namespace ladon_test
