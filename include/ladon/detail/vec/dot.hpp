@@ -84,6 +84,12 @@ struct IntegerSums {
   }
 };
 
+// The weights of a register, in memory.
+template <class Register>
+struct Bytes {
+  std::int8_t byte[sizeof(Register)];
+};
+
 template <class Element>
 inline constexpr std::size_t tuple_features = sizeof(std::int32_t) / sizeof(Element);
 
@@ -280,10 +286,106 @@ struct PairDot : FloatDot<Pack> {
 
 }  // namespace LADON_NAMESPACE::detail::vec
 
-#if LADON_HAS_XSIMD && defined(__wasm_simd128__)
+#if LADON_HAS_XSIMD && (LADON_SSE2 || defined(__wasm_simd128__))
+#if defined(__wasm_simd128__)
 #include <ladon/detail/vec/dot_wasm.hpp>
-#elif LADON_HAS_XSIMD && LADON_SSE2
+#else
 #include <ladon/detail/vec/dot_x86.hpp>
+#endif
+
+namespace LADON_NAMESPACE::detail::vec {
+
+template <std::size_t Lanes>
+  requires(has_integers<Lanes>)
+struct IntegerSums<XsimdPack<Lanes>> {
+  using Pack = XsimdPack<Lanes>;
+  using Integers = IntegerRegister<Lanes>;
+  typename Integers::Type sum;
+
+  static LADON_INLINE IntegerSums zero() noexcept { return {typename Integers::Type{}}; }
+  static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept { return {Integers::load(sums)}; }
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {Integers::multiply(Integers::integers(factors.batch), Integers::broadcast(-factor))};
+  }
+  friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept { return Integers::reduce_add(a.sum); }
+  LADON_INLINE Pack to_float() const noexcept { return Integers::floats(sum); }
+
+  // Returns `start` plus the sums of lanes 2 i and 2 i + 1, which belong to token i.
+  LADON_INLINE IntegerSums<XsimdPack<Lanes / 2>> add_steps(
+      const IntegerSums<XsimdPack<Lanes / 2>>& start) const noexcept {
+    return {IntegerRegister<Lanes / 2>::add(start.sum, Integers::add_neighbours(sum))};
+  }
+#if defined(__AVX512BW__)
+  // Returns *this plus `first`.add_steps in the lower half of the lanes, and `rest`.add_steps in the third quarter.
+  LADON_INLINE IntegerSums plus_three_quarters(const IntegerSums& first,
+                                               const IntegerSums<XsimdPack<8>>& rest) const noexcept {
+    const __m256i low = Integers::add_neighbours(first.sum);
+    const __m256i high = _mm256_zextsi128_si256(IntegerRegister<8>::add_neighbours(rest.sum));
+    return {Integers::add(sum, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1))};
+  }
+#endif
+};
+
+// Pairs of 16-bit features, or four bytes.
+template <class Element, std::size_t Lanes>
+  requires(has_integers<Lanes> &&
+           (std::is_same_v<Element, std::int16_t> || (multiplies_bytes && std::is_same_v<Element, std::uint8_t>)))
+struct TupleDot<Element, XsimdPack<Lanes>> {
+  static constexpr std::size_t tuple_size = tuple_features<Element>, features = tuple_size;
+  static constexpr bool pairs = tuple_size == 2;
+  using Pack = XsimdPack<Lanes>;
+  using Sums = IntegerSums<Pack>;
+  using Integers = IntegerRegister<Lanes>;
+  using Features = typename Integers::Type;
+
+  static LADON_INLINE Features load(const void* panel) noexcept { return Integers::load(panel); }
+  template <class Weight>
+  static LADON_INLINE Features weights(const Weight* weight) noexcept {
+    return Integers::broadcast(load_tuple<tuple_size>(weight));
+  }
+  static LADON_INLINE void add(Sums& sum, Features x, Features weights) noexcept {
+    if constexpr (pairs) {
+      sum.sum = Integers::add(sum.sum, Integers::products_of_pairs(x, weights));
+    } else {
+      sum.sum = add_dot(sum.sum, x, weights);
+    }
+  }
+#if defined(__AVX512BW__)
+  static constexpr bool folds = Lanes == 16 || (Lanes == 8 && !pairs);
+  static LADON_INLINE void add_folded(Sums& sum, const Pack& x, std::int64_t weights) noexcept {
+    add(sum, Integers::bits(x.batch), Integers::broadcast(weights));
+  }
+  // Like add_folded, for 8 tokens in `x` and 4 tokens in `others`, with one broadcast.
+  static LADON_INLINE void add_three_quarters(Sums& sum, IntegerSums<XsimdPack<8>>& other_sum, const Pack& x,
+                                              const XsimdPack<8>& others, std::int64_t weights) noexcept {
+    const auto broadcast = Integers::broadcast(weights);
+    add(sum, Integers::bits(x.batch), broadcast);
+    other_sum.sum = add_dot(other_sum.sum, IntegerRegister<8>::bits(others.batch), _mm512_castsi512_si256(broadcast));
+  }
+#endif
+  static LADON_INLINE void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
+    if constexpr (pairs) {
+      add(sum, load(x), Integers::words(weight));
+    } else {
+      sum.sum = add_dot(sum.sum, load(x), *reinterpret_cast<const Bytes<Features>*>(weight));
+    }
+  }
+  static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], [[maybe_unused]] const Pack& zero,
+                                       Element* panel) noexcept {
+    const auto words = [&](std::size_t low, std::size_t high) LADON_INLINE_LAMBDA {
+      const Pack offset = Pack::broadcast(round_to_low_bits);
+      return Integers::merge_words(Integers::bits((x[low] + offset).batch), Integers::bits((x[high] + offset).batch));
+    };
+    if constexpr (pairs) {
+      Integers::store(words(0, 1), panel);
+    } else {
+      const auto zeros = Integers::repeat_byte(Integers::integers(zero.batch));
+      Integers::store(Integers::add_bytes(Integers::merge_bytes(words(0, 2), words(1, 3)), zeros), panel);
+    }
+  }
+};
+
+}  // namespace LADON_NAMESPACE::detail::vec
 #elif LADON_HAS_XSIMD && defined(__aarch64__)
 #include <ladon/detail/vec/dot_arm64.hpp>
 #endif

@@ -19,13 +19,14 @@ namespace LADON_NAMESPACE::detail::vec {
 //     merge_words(low, high)   the low 16 bits of each lane of `low`, and above them those of `high`
 //     merge_bytes(even, odd)   the low 8 bits of each 16-bit word of `even`, and above them those of `odd`
 //     words(from)              2 * N bytes as words of 16 bits, with their signs
+//     repeat_byte(x)           each byte of a lane becomes the lowest byte of `x`, whose other bytes are 0
 //     add_neighbours(a)        N / 2 lanes: the sums of lanes 2 i and 2 i + 1
 template <std::size_t N>
-struct X86Integers {
+struct IntegerRegister {
   using Batch = xsimd::make_sized_batch_t<std::int32_t, N>;
   using Type = typename Batch::register_type;
   using Floats = typename XsimdPack<N>::Batch::register_type;
-  using Half = X86Integers<N / 2>;
+  using Half = IntegerRegister<N / 2>;
 
   // xsimd loads with lddqu, which g++ does not join with the instruction that reads the register.
   static LADON_INLINE Type load(const void* from) noexcept {
@@ -44,6 +45,7 @@ struct X86Integers {
   static LADON_INLINE Type add_bytes(Type a, Type b) noexcept { LADON_X86(add_epi8, a, b); }
   static LADON_INLINE Type multiply(Type a, Type b) noexcept { LADON_X86(mullo_epi32, a, b); }
   static LADON_INLINE Type products_of_pairs(Type a, Type b) noexcept { LADON_X86(madd_epi16, a, b); }
+  static LADON_INLINE Type repeat_byte(Type x) noexcept { return multiply(x, broadcast(0x01010101)); }
   static LADON_INLINE Type bits(Floats x) noexcept { return ladon::bit_cast<Type>(x); }
   static LADON_INLINE Type integers(Floats x) noexcept { LADON_X86(cvtps_epi32, x); }
   static LADON_INLINE Floats floats(Type x) noexcept { LADON_X86(cvtepi32_ps, x); }
@@ -94,7 +96,7 @@ struct X86Integers {
 
 // Whether the target has integers of Lanes lanes.
 template <std::size_t Lanes>
-inline constexpr bool has_x86_integers =
+inline constexpr bool has_integers =
 #if defined(__AVX512BW__)
     Lanes == 16 ||
 #endif
@@ -103,41 +105,7 @@ inline constexpr bool has_x86_integers =
 #endif
     Lanes == 4;
 
-template <std::size_t Lanes>
-  requires(has_x86_integers<Lanes>)
-struct IntegerSums<XsimdPack<Lanes>> {
-  using Pack = XsimdPack<Lanes>;
-  using Integers = X86Integers<Lanes>;
-  typename Integers::Type sum;
-
-  static LADON_INLINE IntegerSums zero() noexcept { return {typename Integers::Type{}}; }
-  static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept { return {Integers::load(sums)}; }
-  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
-    return {Integers::multiply(Integers::integers(factors.batch), Integers::broadcast(-factor))};
-  }
-  friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept { return Integers::reduce_add(a.sum); }
-  LADON_INLINE Pack to_float() const noexcept { return Integers::floats(sum); }
-
-  // Returns `start` plus the sums of lanes 2 i and 2 i + 1, which belong to token i.
-  LADON_INLINE IntegerSums<XsimdPack<Lanes / 2>> add_steps(
-      const IntegerSums<XsimdPack<Lanes / 2>>& start) const noexcept {
-    return {X86Integers<Lanes / 2>::add(start.sum, Integers::add_neighbours(sum))};
-  }
-#if defined(__AVX512BW__)
-  // Returns *this plus `first`.add_steps in the lower half of the lanes, and `rest`.add_steps in the third quarter.
-  LADON_INLINE IntegerSums plus_three_quarters(const IntegerSums& first,
-                                               const IntegerSums<XsimdPack<8>>& rest) const noexcept {
-    const __m256i low = Integers::add_neighbours(first.sum);
-    const __m256i high = _mm256_zextsi128_si256(X86Integers<8>::add_neighbours(rest.sum));
-    return {Integers::add(sum, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1))};
-  }
-#endif
-};
-
-template <class Register>
-struct Bytes {
-  std::int8_t byte[sizeof(Register)];
-};
+inline constexpr bool multiplies_bytes = LADON_VNNI == 1;
 #if LADON_VNNI
 // Returns `sum` plus the products of unsigned `x` and signed `w`: a register, or Bytes in memory as the memory operand.
 // Otherwise, g++ would load the weights of several steps first, in an order that is slower.
@@ -169,72 +137,13 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
 }
 #endif
 
-// Pairs of 16-bit features, or four unsigned bytes with VNNI.
-template <class Element, std::size_t Lanes>
-  requires(has_x86_integers<Lanes> &&
-           (std::is_same_v<Element, std::int16_t> || (LADON_VNNI == 1 && std::is_same_v<Element, std::uint8_t>)))
-struct TupleDot<Element, XsimdPack<Lanes>> {
-  static constexpr std::size_t tuple_size = tuple_features<Element>, features = tuple_size;
-  static constexpr bool pairs = tuple_size == 2;
-  using Pack = XsimdPack<Lanes>;
-  using Sums = IntegerSums<Pack>;
-  using Integers = X86Integers<Lanes>;
-  using Features = typename Integers::Type;
-
-  static LADON_INLINE Features load(const void* panel) noexcept { return Integers::load(panel); }
-  template <class Weight>
-  static LADON_INLINE Features weights(const Weight* weight) noexcept {
-    return Integers::broadcast(load_tuple<tuple_size>(weight));
-  }
-  static LADON_INLINE void add(Sums& sum, Features x, Features weights) noexcept {
-    if constexpr (pairs) {
-      sum.sum = Integers::add(sum.sum, Integers::products_of_pairs(x, weights));
-    } else {
-      sum.sum = add_dot(sum.sum, x, weights);
-    }
-  }
-#if defined(__AVX512BW__)
-  static constexpr bool folds = Lanes == 16 || (Lanes == 8 && !pairs);
-  static LADON_INLINE void add_folded(Sums& sum, const Pack& x, std::int64_t weights) noexcept {
-    add(sum, Integers::bits(x.batch), Integers::broadcast(weights));
-  }
-  // Like add_folded, for 8 tokens in `x` and 4 tokens in `others`, with one broadcast.
-  static LADON_INLINE void add_three_quarters(Sums& sum, IntegerSums<XsimdPack<8>>& other_sum, const Pack& x,
-                                              const XsimdPack<8>& others, std::int64_t weights) noexcept {
-    const auto broadcast = Integers::broadcast(weights);
-    add(sum, Integers::bits(x.batch), broadcast);
-    other_sum.sum = add_dot(other_sum.sum, X86Integers<8>::bits(others.batch), _mm512_castsi512_si256(broadcast));
-  }
-#endif
-  static LADON_INLINE void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
-    if constexpr (pairs) {
-      add(sum, load(x), Integers::words(weight));
-    } else {
-      sum.sum = add_dot(sum.sum, load(x), *reinterpret_cast<const Bytes<Features>*>(weight));
-    }
-  }
-  static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], [[maybe_unused]] const Pack& zero,
-                                       Element* panel) noexcept {
-    const auto words = [&](std::size_t low, std::size_t high) LADON_INLINE_LAMBDA {
-      const Pack offset = Pack::broadcast(round_to_low_bits);
-      return Integers::merge_words(Integers::bits((x[low] + offset).batch), Integers::bits((x[high] + offset).batch));
-    };
-    if constexpr (pairs) {
-      Integers::store(words(0, 1), panel);
-    } else {
-      const auto zeros = Integers::multiply(Integers::integers(zero.batch), Integers::broadcast(0x01010101));
-      Integers::store(Integers::add_bytes(Integers::merge_bytes(words(0, 2), words(1, 3)), zeros), panel);
-    }
-  }
-};
-
 #if LADON_BFLOAT16_DOT
 // The instructions for a register of 2 * N bfloat16 numbers. For g++, the product is assembly, for the reason of
 // add_dot.
 template <std::size_t N>
 struct BFloat16Register {
-  using Type = typename X86Integers<N>::Type;
-  using Floats = typename X86Integers<N>::Floats;
+  using Type = typename IntegerRegister<N>::Type;
+  using Floats = typename IntegerRegister<N>::Floats;
   using Mask = std::conditional_t<N == 16, __mmask32, std::conditional_t<N == 8, __mmask16, __mmask8>>;
 
   static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
@@ -249,7 +158,7 @@ struct BFloat16Register {
       return lane;
     }();
     const auto halves = ladon::bit_cast<Type>(round_two(odd, even));
-    LADON_X86(permutexvar_epi16, X86Integers<N>::load(order.data()), halves);
+    LADON_X86(permutexvar_epi16, IntegerRegister<N>::load(order.data()), halves);
   }
   // Rounds and stores all lanes.
   static LADON_INLINE void store_neighbours(Floats x, void* to) noexcept {
@@ -277,7 +186,7 @@ struct TupleDot<BFloat16, XsimdPack<Lanes>> {
   using Pack = XsimdPack<Lanes>;
   using Sums = Pack;
   using Register = BFloat16Register<Lanes>;
-  using Integers = X86Integers<Lanes>;
+  using Integers = IntegerRegister<Lanes>;
   using Row = typename Register::Type;
   using Features = Row;
 
@@ -310,7 +219,8 @@ struct BFloat16Pairs<XsimdPack<Lanes>> {
     Register::store_neighbours(x.batch, to);
   }
   static LADON_INLINE void add_products(Pack& sum, const Pack& a, const Pack& b) noexcept {
-    sum = Register::add_products(sum.batch, X86Integers<Lanes>::bits(a.batch), X86Integers<Lanes>::bits(b.batch));
+    sum =
+        Register::add_products(sum.batch, IntegerRegister<Lanes>::bits(a.batch), IntegerRegister<Lanes>::bits(b.batch));
   }
 };
 #endif
