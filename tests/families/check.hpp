@@ -99,7 +99,8 @@ template <class Described>
 class StackCheck {
  public:
   StackCheck(const ladon::safetensors::Folder& folder, const Recorded& recorded)
-      : folder_(folder), recorded_(recorded), weights_(Described::load(folder)) {
+      : folder_(folder), recorded_(recorded) {
+    if (!stores(folder.file(), "I8")) weights_ = Described::load(folder);
     if constexpr (attends_memory) memory_ = recorded.padded("memory", width, M.memory);
   }
 
@@ -280,19 +281,23 @@ class StackCheck {
 
   const ladon::safetensors::Folder& folder_;
   const Recorded& recorded_;
-  typename Stack::Weights weights_;
+  typename Stack::Weights weights_{};  // empty if the folder stores int8 weights
   std::vector<float> memory_;
 };
 
 template <class Described>
 void check_stack(const ladon::safetensors::Folder& folder, const Recorded& recorded, Results& results) {
   StackCheck<Described> check(folder, recorded);
+  results.layers = std::max(results.layers, Described::model.layers);
+#ifdef LADON_STORED_INT8
+  check.template run_stored<PrecisionKind::int8>(results.int8);
+  return;
+#endif
   check.run(results.float32);
   check.grow(results.grown);
   check.template run_reduced<PrecisionKind::bfloat16>(results.bfloat16);
   if (stores(folder.file(), "BF16")) check.template run_stored<PrecisionKind::bfloat16>(results.bfloat16);
   check.template run_reduced<PrecisionKind::rotated_int8>(results.int8);
-  results.layers = std::max(results.layers, Described::model.layers);
 }
 
 }  // namespace families
