@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include <ladon/detail/config/settings.hpp>
@@ -76,9 +77,13 @@
 
 // A target may define these macros:
 //   LADON_SMALL                 code for size
+//   LADON_KERNEL                the attribute of kernels: empty if they may be inlined
 //   LADON_KEEPS_LOOPS           LADON_UNROLL is empty
 //   LADON_UNROLL_COEFFICIENTS   the pragma before the loop of polynomials
 //   LADON_ARGUMENT              kernels take structs by reference if it is `const&`, otherwise by value
+#if !defined(LADON_KERNEL)
+#define LADON_KERNEL LADON_NOINLINE
+#endif
 #if !defined(LADON_UNROLL_COEFFICIENTS)
 #define LADON_UNROLL_COEFFICIENTS LADON_UNROLL
 #endif
@@ -112,6 +117,14 @@ LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
 }
 
 namespace detail {
+
+// Reads a T at any address.
+template <class T>
+LADON_INLINE T load_as(const void* from) noexcept {
+  T result;
+  std::memcpy(&result, from, sizeof result);
+  return result;
+}
 
 // Hides a pointer or a count. Reads cannot move ahead of a loop that needs the registers: on AVX2, biases of six rows
 // cost an accumulator its register, and 92% of peak became 74%. A loop cannot be specialised for a count.

@@ -83,11 +83,11 @@ LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
   std::size_t i = 0;
   for (; i + 4 <= P::inner; i += 4, x += 4 * P::width) {
     LADON_UNROLLED_FOR(r, R) {
-      const std::uint32_t four = vec::load_word(rows + r * RowStride + i);
+      const std::uint32_t four = load_as<std::uint32_t>(rows + r * RowStride + i);
       const std::uint32_t even = even_weights(four), odd = odd_weights(four);
       LADON_UNROLLED_FOR(t, P::packs) {
-        sums[r][t] = add_pair(vec::load_word(x + 2 * t), even, sums[r][t]);
-        sums[r][t] = add_pair(vec::load_word(x + 2 * (P::width + t)), odd, sums[r][t]);
+        sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * t), even, sums[r][t]);
+        sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * (P::width + t)), odd, sums[r][t]);
       }
     }
   }
@@ -95,7 +95,8 @@ LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
     for (std::size_t r = 0; r < R; ++r) {
       const auto pair = static_cast<std::uint32_t>(
           vec::tuple_of<2>(rows + r * RowStride + i, P::inner - i < 2 ? std::size_t{1} : std::size_t{2}));
-      for (std::size_t t = 0; t < P::packs; ++t) sums[r][t] = add_pair(vec::load_word(x + 2 * t), pair, sums[r][t]);
+      for (std::size_t t = 0; t < P::packs; ++t)
+        sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * t), pair, sums[r][t]);
     }
   }
 }

@@ -16,8 +16,6 @@
 #define LADON_KEEPS_LOOPS
 #endif
 #define LADON_KERNEL
-#else
-#define LADON_KERNEL LADON_NOINLINE
 #endif
 
 // Int8 attention (32,64,4) has 10,198 bytes instead of 10,330.

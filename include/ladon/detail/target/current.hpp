@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the target. Each target defines target::Current and LADON_KERNEL, the attribute of kernels. A target may
-// define further macros (detail/config/compiler.hpp).
+// Chooses the target. Each target defines target::Current. A target may define macros (detail/config/compiler.hpp).
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>
@@ -15,8 +14,6 @@
 #elif LADON_CORTEX_M
 #include <ladon/detail/target/cortex_m.hpp>
 #else
-
-#define LADON_KERNEL LADON_NOINLINE
 
 namespace LADON_NAMESPACE::detail::target {
 

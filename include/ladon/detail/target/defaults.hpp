@@ -27,9 +27,10 @@ struct PanelLayout {
   constexpr std::size_t packs_for(std::size_t tokens) const noexcept { return (tokens + lanes - 1) / lanes; }
   constexpr bool operator==(const PanelLayout&) const = default;
 };
-// A tile has `sums` rows of one pack, or half as many rows of two packs.
-constexpr PanelLayout one_or_two_packs(std::size_t tokens, std::size_t lanes, std::size_t sums) noexcept {
-  return tokens <= lanes ? PanelLayout{lanes, 1, sums} : PanelLayout{lanes, 2, sums / 2, sums};
+// A tile has Sums rows of one pack, or half as many rows of two packs.
+template <std::size_t Sums>
+constexpr PanelLayout one_or_two_packs(std::size_t tokens, std::size_t lanes) noexcept {
+  return tokens <= lanes ? PanelLayout{lanes, 1, Sums} : PanelLayout{lanes, 2, Sums / 2, Sums};
 }
 
 namespace target {

@@ -10,8 +10,6 @@
 
 #if defined(__aarch64__)
 #define LADON_KERNEL  // as for AVX-512
-#else
-#define LADON_KERNEL LADON_NOINLINE
 #endif
 
 namespace LADON_NAMESPACE::detail::target {
@@ -44,9 +42,7 @@ struct Neon : Defaults {
 #else
   static constexpr std::size_t tile_sums = 10;
 #endif
-  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    return one_or_two_packs(tokens, lanes, tile_sums);
-  }
+  static constexpr auto panel_layout = one_or_two_packs<tile_sums>;
   static constexpr std::size_t softmax_chains = 4;
 #endif
 };

@@ -7,7 +7,6 @@
 
 #include <ladon/detail/target/defaults.hpp>
 
-#define LADON_KERNEL LADON_NOINLINE
 // Unrolled, LLVM would compute one pack after another.
 #define LADON_UNROLL_COEFFICIENTS _Pragma("clang loop unroll(disable)")
 // A copied struct is loaded in 64 bits, and waits for stores of 32 bits.
@@ -21,9 +20,7 @@ struct Wasm : Defaults {
 #else
   static constexpr std::size_t tile_sums = 8;  // (512,256,8): 84% of peak, 2 x 5 85% with 540 more bytes (Xeon)
 #endif
-  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    return one_or_two_packs(tokens, lanes, tile_sums);
-  }
+  static constexpr auto panel_layout = one_or_two_packs<tile_sums>;
   static constexpr bool joins_queries = true;
 #if defined(__wasm_relaxed_simd__)
   using Int8Element = std::uint8_t;

@@ -10,8 +10,6 @@
 // Inlined kernels would share 16 registers with the caller: 90 -> 75% of peak (AVX2, g++, (1024,512,8)).
 #if defined(__AVX512F__)
 #define LADON_KERNEL  // inlined: (16,32,4) 58 -> 64%
-#else
-#define LADON_KERNEL LADON_NOINLINE
 #endif
 
 namespace LADON_NAMESPACE::detail::target {
@@ -79,9 +77,7 @@ struct Avx2 : X86 {
 #else
   static constexpr std::size_t tile_sums = 10;  // without FMA, each product occupies a register
 #endif
-  static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    return one_or_two_packs(tokens, lanes, tile_sums);
-  }
+  static constexpr auto panel_layout = one_or_two_packs<tile_sums>;
 #if LADON_FMA
   // (128,384,12): 79 -> 84% of peak (Cascade Lake).
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t) noexcept {
@@ -98,7 +94,7 @@ struct Avx2 : X86 {
 struct Sse2 : X86 {
   // Wide tiles share broadcasts. On Zen, 4 x 3 can reach 89% of peak, and 2 x 5 80%.
   static constexpr PanelLayout panel_layout(std::size_t tokens, std::size_t lanes) noexcept {
-    return tokens > 2 * lanes ? PanelLayout{lanes, 4, 3, 10} : one_or_two_packs(tokens, lanes, 10);
+    return tokens > 2 * lanes ? PanelLayout{lanes, 4, 3, 10} : one_or_two_packs<10>(tokens, lanes);
   }
   static constexpr std::size_t softmax_chains = 4;  // 14% less time than one (Cascade Lake)
 };

@@ -18,7 +18,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include <ladon/bfloat16.hpp>
@@ -117,11 +116,7 @@ LADON_INLINE constexpr std::int32_t tuple_of(const Weight* weight, std::size_t c
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
   if constexpr (TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
-    if (!std::is_constant_evaluated()) {
-      std::int32_t result;
-      std::memcpy(&result, weight, sizeof result);
-      return result;
-    }
+    if (!std::is_constant_evaluated()) return load_as<std::int32_t>(weight);
   }
   return tuple_of<TupleSize>(weight);
 }
@@ -129,9 +124,7 @@ LADON_INLINE constexpr std::int32_t load_tuple(const Weight* weight) noexcept {
 template <std::size_t TupleSize, class Weight>
 LADON_INLINE std::int64_t load_two_tuples(const Weight* weight) noexcept {
   static_assert(TupleSize * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little);
-  std::int64_t result;
-  std::memcpy(&result, weight, sizeof result);
-  return result;
+  return load_as<std::int64_t>(weight);
 }
 
 // int8 weights, for plain arrays. The others give equal results, but may store a tuple in another order, and have more:

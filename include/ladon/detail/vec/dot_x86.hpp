@@ -29,11 +29,7 @@ struct IntegerRegister {
   using Half = IntegerRegister<N / 2>;
 
   // xsimd loads with lddqu, which g++ does not join with the instruction that reads the register.
-  static LADON_INLINE Type load(const void* from) noexcept {
-    Type result;
-    std::memcpy(&result, from, sizeof(result));
-    return result;
-  }
+  static LADON_INLINE Type load(const void* from) noexcept { return load_as<Type>(from); }
   static LADON_INLINE void store(Type x, void* to) noexcept {
     Batch(x).store_unaligned(static_cast<std::int32_t*>(to));
   }

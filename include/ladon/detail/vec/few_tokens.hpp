@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include <ladon/detail/vec/choose.hpp>
@@ -32,9 +31,7 @@ struct Fold<XsimdPack<N>, Steps> {
     if constexpr (Steps == 4) {
       return Pack(_mm512_broadcast_f32x4(_mm_loadu_ps(static_cast<const float*>(from))));
     } else {
-      std::int64_t two;
-      std::memcpy(&two, from, sizeof(two));
-      const xsimd::make_sized_batch_t<std::int64_t, N / 2> all(two);
+      const xsimd::make_sized_batch_t<std::int64_t, N / 2> all(load_as<std::int64_t>(from));
       return Pack(Pack::template cast_bits<float>(all));
     }
   }

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include <ladon/bfloat16.hpp>
@@ -81,9 +80,8 @@ template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
 #if LADON_HAS_XSIMD && LADON_SSE2
   if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
-    std::int32_t bytes;
-    std::memcpy(&bytes, from, 4);
-    const __m128i zero = _mm_setzero_si128(), pairs = _mm_unpacklo_epi8(zero, _mm_cvtsi32_si128(bytes));
+    const __m128i zero = _mm_setzero_si128(), bytes = _mm_cvtsi32_si128(load_as<std::int32_t>(from));
+    const __m128i pairs = _mm_unpacklo_epi8(zero, bytes);
     return Pack(_mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(zero, pairs), 24)));
   }
 #if defined(__AVX2__)
@@ -98,9 +96,7 @@ LADON_INLINE constexpr Pack load_as_float(const std::int8_t* from) noexcept {
 #endif
 #elif LADON_HAS_XSIMD && defined(__aarch64__)
   if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
-    std::uint32_t bytes;
-    std::memcpy(&bytes, from, 4);
-    const int16x8_t wide = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(bytes)));
+    const int16x8_t wide = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(load_as<std::uint32_t>(from))));
     return Pack(vcvtq_f32_s32(vmovl_s16(vget_low_s16(wide))));
   }
 #endif

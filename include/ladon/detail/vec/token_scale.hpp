@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -92,12 +91,6 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   const Pack zero = in_order(scaled + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
   return {blend(finite, blend(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
-}
-
-LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
-  std::uint32_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
 }
 
 // Compares floats as integers: a Cortex-M4 has no maximum of floats. An infinity or a NaN ends up in `high` or `low`.

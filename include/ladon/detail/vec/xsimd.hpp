@@ -148,6 +148,17 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   if constexpr (N == 8) return _mm256_##operation(__VA_ARGS__); \
   if constexpr (N == 16) return _mm512_##operation(__VA_ARGS__)
 
+// Returns the maximum or minimum. The intrinsics keep the order of operands (array.hpp), which differs between versions
+// of xsimd. On WebAssembly, V8 compiles pmax and pmin with swapped operands to one instruction each, and _mm_max_ps to
+// four.
+#if defined(__wasm_simd128__)
+#define LADON_EXTREME(name) return Batch(wasm_f32x4_p##name(b.batch, a.batch))
+#elif LADON_SSE2
+#define LADON_EXTREME(name) LADON_X86(name##_ps, a.batch, b.batch)
+#else
+#define LADON_EXTREME(name) LADON_NEON_OR(Batch(v##name##q_f32(a.batch, b.batch)), (xsimd::name)(a.batch, b.batch))
+#endif
+
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
@@ -272,24 +283,8 @@ struct XsimdPack {
     LADON_NEON_OR(Batch(vsqrtq_f32(a.batch)), xsimd::sqrt(a.batch));
   }
 
-  // The intrinsics keep the order of operands (array.hpp), which differs between versions of xsimd. On WebAssembly, V8
-  // compiles pmax and pmin with swapped operands to one instruction each, and _mm_max_ps to four.
-  friend LADON_INLINE XsimdPack maximum(Arg a, Arg b) noexcept {
-#if defined(__wasm_simd128__)
-    if constexpr (N == 4) return Batch(wasm_f32x4_pmax(b.batch, a.batch));
-#elif LADON_SSE2
-    LADON_X86(max_ps, a.batch, b.batch);
-#endif
-    LADON_NEON_OR(Batch(vmaxq_f32(a.batch, b.batch)), (xsimd::max)(a.batch, b.batch));
-  }
-  friend LADON_INLINE XsimdPack minimum(Arg a, Arg b) noexcept {
-#if defined(__wasm_simd128__)
-    if constexpr (N == 4) return Batch(wasm_f32x4_pmin(b.batch, a.batch));
-#elif LADON_SSE2
-    LADON_X86(min_ps, a.batch, b.batch);
-#endif
-    LADON_NEON_OR(Batch(vminq_f32(a.batch, b.batch)), (xsimd::min)(a.batch, b.batch));
-  }
+  friend LADON_INLINE XsimdPack maximum(Arg a, Arg b) noexcept { LADON_EXTREME(max); }
+  friend LADON_INLINE XsimdPack minimum(Arg a, Arg b) noexcept { LADON_EXTREME(min); }
   friend LADON_INLINE Mask operator<(Arg a, Arg b) noexcept {
     LADON_NEON_OR(Mask(vcltq_f32(a.batch, b.batch)), a.batch < b.batch);
   }
