@@ -26,6 +26,8 @@
 #   WINDOW <left> <right>    number of visible keys on each side, or for one side the word `all`
 #   OFFSET <n>|run_time      query i has the position i + offset among the keys. By default, the last query has the
 #                      position of the last key. OFFSET applies to masks only: ROTARY always uses the default
+#   LAYER_BIAS         an encoder layer has the weight attention_bias, which is added to the scores of each head and pair of
+#                      tokens
 #   SCALE <number>|by_keys|by_model, SOFTCAP <number>, SINKS, ROTARY halves|neighbours <width> <positions>
 #   QUERY_KEY_NORM none|head|each_head|all    norms of queries and keys: over the features of a head with one weight, or
 #                      with a weight for each head, or over all heads. QUERY_KEY_NORM_KIND rms|layer,

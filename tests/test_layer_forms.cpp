@@ -58,6 +58,7 @@ constexpr Model neox{
     .feed_forward = 30, .activation = Activation::gelu, .norm = NormOrder::pre, .residual = Residual::parallel};
 constexpr Model phi{.feed_forward = 30, .norm = NormOrder::pre, .residual = Residual::parallel_one_norm};
 constexpr Model granite{.feed_forward = 20, .norm = NormOrder::pre, .residual_scale = 0.22f};
+constexpr Model beit{.feed_forward = 20, .norm = NormOrder::pre, .layer_scale = true, .layer_bias = true};
 constexpr Model dino{.feed_forward = 20, .norm = NormOrder::pre, .layer_scale = true};
 
 }  // namespace
@@ -73,5 +74,9 @@ TEST_CASE("a parallel residual connection with two norms") { check_form<neox>();
 TEST_CASE("a parallel residual connection with one norm") { check_form<phi>(); }
 TEST_CASE("a factor of the outputs of sublayers") { check_form<granite>(); }
 TEST_CASE("scales of the outputs of sublayers") { check_form<dino>(); }
+TEST_CASE("numbers of each layer that are added to the scores, joined with a causal mask or alone") {
+  check_form<beit>();
+  check_stack<few, beit>();
+}
 
 }  // namespace ladon_test

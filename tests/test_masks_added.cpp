@@ -49,6 +49,27 @@ TEST_CASE("relative positions have the buckets of T5") {
   CHECK(relative_bucket(5, {.causal = true}) == 0);
 }
 
+// The table of an image of 2 x 3 patches has 3 x 5 distances of patches, and three more.
+TEST_CASE("the bias of an image has the numbers of BEiT's distances") {
+  constexpr auto bias = [] {
+    std::array<float, 36> table{};
+    for (std::size_t i = 0; i < 36; ++i) table[i] = static_cast<float>(i);
+    std::array<float, 2 * 49> filled{};
+    ladon::fill_image_bias(filled.data(), table.data(), 2, 2, 3);
+    return filled;
+  }();
+  const auto of = [&](std::size_t head, std::size_t query, std::size_t key) {
+    return bias[(head * 7 + query) * 7 + key];
+  };
+  CHECK(of(0, 0, 0) == 2 * 17);      // the class token and itself
+  CHECK(of(1, 0, 4) == 2 * 15 + 1);  // from the class token to a patch
+  CHECK(of(0, 4, 0) == 2 * 16);      // from a patch to the class token
+  CHECK(of(1, 2, 2) == 2 * 7 + 1);   // a patch and itself: the middle of 3 x 5
+  CHECK(of(0, 6, 1) == 2 * 14);      // the last patch and the first: one row and two columns
+  CHECK(of(0, 1, 6) == 0);
+  CHECK(of(1, 3, 4) == 2 * (0 * 5 + 4) + 1);
+}
+
 TEST_CASE("a relative table has the weights of the buckets, times log2(e)") {
   static constexpr auto weights = [] {
     std::array<float, 64> numbers{};

@@ -84,6 +84,7 @@ struct DecoderLayer {
   static_assert(!model.layer_scale, "ladon: a decoder layer has no layer scale");
   static_assert(Layout::Norms::kind.over != HeadNorm::all,
                 "ladon: a decoder with a memory has no norm of queries and keys over all heads");
+  static_assert(!model.layer_bias, "ladon: a decoder layer has no attention bias of its own");
   static constexpr Shape cross = memory_shape<shape, M.memory>();
   static_assert(valid<cross>());
   using SelfMask = typename detail::SplitMasks<M, Masks>::SelfMask;

@@ -27,12 +27,12 @@ namespace LADON_NAMESPACE {
 
 // The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. `attention` is PyTorch's
 // self_attn. Members that the model does not use are empty: `gate` without Model::gated, output_norm1 and output_norm2
-// without NormOrder::both, scale1 and scale2 without Model::layer_scale, `activation` without Activation::xielu, and
-// norm2 with Residual::parallel_one_norm.
+// without NormOrder::both, scale1 and scale2 without Model::layer_scale, `activation` without Activation::xielu,
+// attention_bias without Model::layer_bias, and norm2 with Residual::parallel_one_norm.
 template <Model M, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
-  typename Layout::template Weights<M.shape()> attention;
+  typename Layout::template Weights<M.shape().with_one_token()> attention;
   LADON_NO_UNIQUE_ADDRESS typename Linears::Gate gate{};
   typename Linears::First linear1;
   typename Linears::Second linear2;
@@ -43,6 +43,7 @@ struct EncoderLayerWeights {
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Scale1 scale1{};
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Scale2 scale2{};
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Activation activation{};
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::AttentionBias attention_bias{};
 };
 
 // A single encoder layer.

@@ -142,7 +142,9 @@ struct Model {
   Bias norm_bias = Bias::with;  // biases of LayerNorms; RMSNorm never has a bias
   FinalNorm final_norm = FinalNorm::without;
   // The kinds.
-  MaskKind mask{};         // of a decoder: always causal, too
+  MaskKind mask{};  // of a decoder: always causal, too
+  bool layer_bias =
+      false;               // an encoder layer has numbers for each pair of tokens, attention_bias in its weights (BEiT)
   MaskKind memory_mask{};  // of a decoder's attention to the memory
   ScoreKind score{};
   PositionKind position{};
@@ -231,8 +233,11 @@ struct Model {
     for (std::size_t i = 0; i < count; ++i) rings += has_ring(i) ? 1 : 0;
     return rings;
   }
-  // What determines the type of the weights. Models with other lengths share their weights.
+  // What determines the type of the weights. Models with other lengths share their weights, unless they have
+  // layer_bias.
   constexpr Model weights_only() const noexcept {
+    Shape sizes = shape().with_one_token();
+    if (layer_bias) sizes.queries = shape().queries, sizes.keys = shape().keys;
     return Model{.feed_forward = feed_forward,
                  .activation = activation == Activation::xielu ? activation : Activation::relu,
                  .norm = norm == NormOrder::both ? norm : NormOrder::post,
@@ -243,8 +248,9 @@ struct Model {
                  .feed_forward_norm_kind = feed_forward_norm_kind,
                  .norm_gain = norm_gain,
                  .bias = bias,
-                 .norm_bias = norm_bias}
-        .with(shape().with_one_token());
+                 .norm_bias = norm_bias,
+                 .layer_bias = layer_bias}
+        .with(sizes);
   }
 };
 

@@ -25,15 +25,16 @@
 #define LADON_ATTENTION_PARTS(PART) \
   PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj) PART(query_norm) PART(key_norm)
 #define LADON_NORMS(PART) PART(norm1) PART(norm2) PART(norm3) PART(output_norm1) PART(output_norm2)
-#define LADON_LAYER_VECTORS(PART) LADON_NORMS(PART) PART(scale1) PART(scale2) PART(activation)
+#define LADON_LAYER_VECTORS(PART) LADON_NORMS(PART) PART(scale1) PART(scale2) PART(activation) PART(attention_bias)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) LADON_LAYER_VECTORS(PART)
 #define LADON_STACK_PARTS(PART) PART(norm)
 
 namespace c_kernel {
 
 struct Tensor {
-  std::string_view part;    // in_proj, linear1, ...
-  std::string_view member;  // "_weight", "_weight_scale", "_weight_row_sum" or "_bias", or "" for a vector
+  std::string_view part;  // in_proj, linear1, ...
+  std::string_view
+      member;  // "_weight", "_weight_scale", "_weight_row_sum" or "_bias", or "" for a vector or attention_bias
   Type type;
   std::size_t count = 0;  // number of heads if each head has a separate tensor; 0 if all heads share one tensor
   Extents extents{};

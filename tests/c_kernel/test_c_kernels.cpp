@@ -73,14 +73,16 @@ TEST_CASE("every instruction set: grouped heads, a window and a bias, separate p
   });
 }
 
-TEST_CASE("an encoder layer, gated, without the biases of the output and the norms, with another epsilon") {
+TEST_CASE(
+    "an encoder layer, gated, with a bias of its own, without biases of the output and the norms, another epsilon") {
   constexpr S shape{.queries = 17, .model = 12, .heads = 3};
   Subject subject = c_subject<shape, C_LAYER_WORKSPACE_BYTES, c_layer_weights, c_layer_options, c_layer_run_with>();
   subject.mask = {.padding = true};
   check_encoder(subject, {.layer = {.feed_forward = 20,
                                     .activation = ladon::Activation::gelu,
                                     .gated = true,
-                                    .norm_bias = ladon::Bias::without},
+                                    .norm_bias = ladon::Bias::without,
+                                    .layer_bias = true},
                           .output = ladon::Bias::without,
                           .epsilon = 1e-12f});
 }

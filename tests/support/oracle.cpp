@@ -565,8 +565,16 @@ Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads
     return normalized(feed_forward_norm_kind(config), norm, y);
   };
   const Matrix input = pre ? norm1(weights.norm1, x) : x;
+  Heads biased = heads;
+  if (!weights.attention_bias.empty()) {
+    const std::size_t pairs = weights.attention_bias.size() / heads.heads;
+    const auto tokens = static_cast<std::size_t>(std::lround(std::sqrt(pairs)));
+    biased.score.biases.push_back([&weights, pairs, tokens](std::size_t head, std::size_t query, std::size_t key) {
+      return Real(static_cast<double>(weights.attention_bias[head * pairs + query * tokens + key]));
+    });
+  }
   Attended result =
-      multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.attention, heads, may_see);
+      multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.attention, biased, may_see);
   Matrix attended = result.out;
   if (order == NormOrder::both) attended = norm1(weights.output_norm1, attended);
   if (order == NormOrder::output) attended = norm1(weights.norm1, attended);

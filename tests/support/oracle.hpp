@@ -82,6 +82,7 @@ struct LayerWeights {
   // Empty unless the model uses them (ladon::EncoderLayerWeights).
   Norm output_norm1{}, output_norm2{};
   std::vector<float> scale1{}, scale2{}, activation{};
+  std::vector<float> attention_bias{};  // [heads][tokens][tokens]
 };
 
 struct DecoderLayerWeights {

@@ -120,6 +120,7 @@ void point_feed_forward(Layer& layer, const float* const*& next) {
     layer.scale2 = *next++;
   }
   if constexpr (requires { layer.activation.data; }) layer.activation = *next++;
+  if constexpr (requires { layer.attention_bias.data; }) layer.attention_bias = *next++;
 }
 // Sets the epsilon of all norms of a layer.
 template <class Layer>

@@ -57,6 +57,7 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
   }
   if (config.activation == ladon::Activation::xielu) layer.activation = {0.7f, 1.3f};
   add_norms(random, layer.attention, shape, config.query_key_norm, epsilon, config.norm_gain);
+  if (config.layer_bias) layer.attention_bias = random.normals(shape.heads * shape.queries * shape.keys);
   if (config.gated) layer.gate = random_linear(random, config.feed_forward, shape.model);
   if (config.bias == ladon::Bias::without) {
     for (Linear* linear : {&layer.gate, &layer.linear1, &layer.linear2}) linear->bias.clear();
@@ -264,6 +265,7 @@ void append_feed_forward(std::vector<Floats>& tensors, WeightLayout layout, cons
   append(tensors, w.scale1);
   append(tensors, w.scale2);
   append(tensors, w.activation);
+  append(tensors, w.attention_bias);
 }
 
 }  // namespace

@@ -75,6 +75,26 @@ constexpr void fill_relative_table(RelativeTable<Heads, Tokens>& table, const fl
   }
 }
 
+// Fills `bias` [heads][1 + rows * columns][1 + rows * columns], the attention_bias of a BEiT layer (Model::layer_bias),
+// from `table` [distances][heads]. Token 0 is the class token, and the patches of the image follow, row by row. The
+// distances are those of a query's and a key's patch, by row and column, and then three more: from the class token to a
+// patch, from a patch to the class token, and from the class token to itself.
+constexpr void fill_image_bias(float* bias, const float* table, std::size_t heads, std::size_t rows,
+                               std::size_t columns) noexcept {
+  const std::size_t patches = rows * columns, distances = (2 * rows - 1) * (2 * columns - 1);
+  const auto distance = [&](std::size_t query, std::size_t key) {
+    if (key == 0) return distances + (query == 0 ? 2 : 1);
+    if (query == 0) return distances;
+    const std::size_t row = (query - 1) / columns + rows - 1 - (key - 1) / columns;
+    return row * (2 * columns - 1) + (query - 1) % columns + columns - 1 - (key - 1) % columns;
+  };
+  for (std::size_t head = 0; head < heads; ++head) {
+    for (std::size_t query = 0; query <= patches; ++query) {
+      for (std::size_t key = 0; key <= patches; ++key) *bias++ = table[distance(query, key) * heads + head];
+    }
+  }
+}
+
 namespace mask {
 
 template <class Pack>

@@ -320,8 +320,18 @@ struct EncoderSteps {
   template <class Call, class Scratch>
   static constexpr void run(const Weights& w, const Call& call, Shared& shared, Scratch& scratch) noexcept {
     if (call.share.has(call.first)) {
-      call.captures(
-          [&](auto capture) { attend_self(w.attention, call.options, call, shared, scratch.attention, capture); });
+      if constexpr (Layer::model.layer_bias) {
+        static_assert(!Call::CachesType::cached,
+                      "ladon: Model::layer_bias has a row for each token of a run, so it "
+                      "excludes extend");
+        using Options = std::remove_cvref_t<decltype(call.options)>;
+        const OptionsWithBias<Layer::shape, Options> options{call.options, w.attention_bias.data};
+        call.captures(
+            [&](auto capture) { attend_self(w.attention, options, call, shared, scratch.attention, capture); });
+      } else {
+        call.captures(
+            [&](auto capture) { attend_self(w.attention, call.options, call, shared, scratch.attention, capture); });
+      }
     }
     if (call.share.has(call.first + 1)) {
       count_tokens(call);

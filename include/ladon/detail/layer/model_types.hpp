@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
+#include <ladon/mask/additive.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/mask/position.hpp>
 #include <ladon/model.hpp>
@@ -131,6 +132,8 @@ struct OptionalParts {
   using Scale1 = If<M.layer_scale, VectorView<const float, M.model>, 3>;
   using Scale2 = If<M.layer_scale, VectorView<const float, M.model>, 4>;
   using Activation = If<M.activation == ladon::Activation::xielu, VectorView<const float, 2>, 5>;
+  static constexpr Shape shape = M.shape();
+  using AttentionBias = If<M.layer_bias, TensorView<const float, shape.heads, shape.queries, shape.keys>, 6>;
 };
 
 // The types of the linear maps of a feed-forward network: First of linear1, Second of linear2, Gate of the gate, if
@@ -215,6 +218,24 @@ struct OptionsOfKind : Options {
     } else {
       const auto own = Options::bind_to(lengths, offset);
       return mask::BoundBoth<BoundWindowOfKind, std::remove_const_t<decltype(own)>>{in_window, own};
+    }
+  }
+};
+
+// The options of a layer with numbers of its own (Model::layer_bias): the mask adds them to the scores, too.
+template <Shape S, class Options>
+struct OptionsWithBias : Options {
+  const float* attention_bias;
+
+  constexpr auto bind_to(Lengths lengths, std::ptrdiff_t offset = Options::bottom_right()) const noexcept {
+    LADON_EXPECTS(attention_bias != nullptr, "ladon: a layer lacks its attention_bias", caller_of(*this));
+    const auto own = Options::bind_to(lengths, offset);
+    using Own = std::remove_const_t<decltype(own)>;
+    const mask::BoundAdditive<true> bias{attention_bias, S.queries, S.keys, lengths.keys};
+    if constexpr (std::is_same_v<Own, mask::BoundUnmasked>) {
+      return bias;
+    } else {
+      return mask::BoundBoth<Own, mask::BoundAdditive<true>>{own, bias};
     }
   }
 };
