@@ -229,6 +229,7 @@ template <Model M, class Masks = typename DecoderMasksOf<M>::Type, class Layout 
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::vec::NativeVectors>
 struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Position, Vectors>, M.layers, M.final_norm> {
+  static constexpr Model model = M;
   using Base = Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Position, Vectors>, M.layers, M.final_norm>;
   using typename Base::Caches, typename Base::Input, typename Base::Layer, typename Base::Options,
       typename Base::Output, typename Base::Weights;

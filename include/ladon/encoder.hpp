@@ -147,7 +147,9 @@ struct EncoderLayer {
 template <Model M, mask::Policy Mask = typename MaskOf<M>::Type, class Layout = typename LayoutOf<M>::Type,
           class Score = typename ScoreOf<M>::Type, position::Policy Position = typename PositionOf<M>::Type,
           class Vectors = detail::vec::NativeVectors>
-struct Encoder : Stack<EncoderLayer<M.one_layer(), Mask, Layout, Score, Position, Vectors>, M.layers, M.final_norm> {};
+struct Encoder : Stack<EncoderLayer<M.one_layer(), Mask, Layout, Score, Position, Vectors>, M.layers, M.final_norm> {
+  static constexpr Model model = M;
+};
 
 }  // namespace LADON_NAMESPACE
 #include <ladon/detail/config/quiet_end.hpp>

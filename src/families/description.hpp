@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <ladon/mask/relative.hpp>
 #include <ladon/model.hpp>
+#include <ladon/rotary_scaling.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,50 +16,50 @@ namespace ladon::families {
 
 // The angles of a rotary embedding.
 struct Rotary {
-  double base = 10000;
+  RotaryScaling scaling{};        // its member `factors` is null
+  std::vector<double> factors{};  // the factors of longrope
+  // DINOv3: the table of an image of rows x columns patches behind `prefix` other tokens; without an image, 0.
+  std::size_t prefix = 0;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
 };
 
 // The table of buckets from which a bias for each distance is made, once for all layers (T5, MPNet).
 struct RelativeBias {
-  std::string tensor;  // the full name of the table [buckets][heads] in the checkpoint
-  std::size_t buckets = 32;
-  std::size_t max_distance = 128;
-  bool both_sides = true;  // whether half of the buckets are for keys after the query
+  std::string tensor;  // the full name of the table [buckets.count][heads] in the checkpoint
+  RelativeBuckets buckets{};
 };
 
 struct Stack {
-  std::string name;             // "encoder" or "decoder": the stack's name in the model
+  std::string name;             // "encoder" or "decoder"; "text" or "vision" in a model with both
   bool attends_memory = false;  // true: ladon::Decoder; false: ladon::Encoder, whose mask may be causal
-  Model model;
-  float epsilon = 1e-5f;       // of all norms
-  std::vector<Rotary> rotary;  // one for each kind of layers, or one for all layers, or none without rotation
-  std::optional<RelativeBias> relative_bias;
-  // The names of the tensors. `convention` is a title in src/weights/checkpoint_names.cpp: BERT (bert, roberta,
-  // xlm-roberta, camembert, ernie, electra), ALBERT, DistilBERT, MPNet, ESM, ModernBERT, Nomic BERT, GTE, ViT (vit,
-  // deit, audio-spectrogram-transformer), DINOv2, DINOv3, BEiT, VideoMAE, CLIP (clip, siglip), Wav2Vec2 (wav2vec2,
-  // hubert), PatchTST, TimesFM, Llama (llama, mistral, qwen2, qwen3, seed_oss, ernie4_5, helium, smollm3, gemma,
-  // granite, stablelm, olmo, eurobert, cohere, nemotron, arcee, apertus, nanochat), Gemma 2 (gemma2, gemma3, t5gemma),
-  // OLMo 2 (olmo2, exaone4), Phi-3 (phi3, glm), GLM 4, Phi, GPT-J, CodeGen, GPT-NeoX, Falcon, BLOOM, Persimmon, GPT-2
-  // (gpt2, gpt_bigcode, openai-gpt), GPT-Neo, OPT (opt, xglm, biogpt), StarCoder2, LFM2, BART (bart, mbart, marian,
-  // pegasus, whisper), T5, Moonshine.
-  std::string convention;
+  Model model{};
+  std::size_t positions = 0;     // the largest number of tokens, or 0 if config.json states none
+  float epsilon = 1e-5f;         // of all norms
+  std::vector<Rotary> rotary{};  // one for each kind of layers, or one for all layers, or none without rotation
+  std::optional<RelativeBias> relative_bias{};
+  float input_scale = 1;            // the model multiplies its embeddings by this number before the first layer
   std::string prefix;               // the text before the number of a layer, without the last dot: "encoder.layer"
-  std::string final_norm;           // the full name of the last norm, without ".weight"; empty without such a norm
+  std::string final_norm{};         // the full name of the last norm, without ".weight"; empty without such a norm
   std::size_t sets_of_weights = 0;  // if not 0, layer i has the weights number i * sets_of_weights / layers (ALBERT)
   // The key in config.json that determines a member of `model`, by the member's name. Other members follow from
   // model_type.
-  std::map<std::string, std::string> keys;
+  std::map<std::string, std::string> keys{};
 };
 
 struct Description {
   std::string model_type;
-  std::vector<Stack> stacks;         // encoder before decoder
-  bool tied_embeddings = false;      // the output head is the table of embeddings
-  std::vector<std::string> outside;  // what the model computes before, between and after its stacks
+  std::vector<Stack> stacks{};         // encoder before decoder
+  bool tied_embeddings = false;        // the output head is the table of embeddings
+  std::vector<std::string> outside{};  // what the model computes before, between and after its stacks
 };
 
-// Reads the config.json of `folder`. `tokens` is the member of each stack's Model; if 0, the largest number of tokens
-// in config.json. Throws safetensors::Error, which names the key in config.json of the first feature that Ladon lacks.
+// Reads the config.json of `folder`. `tokens` is the member of each stack's Model. If `tokens` is 0, the member is the
+// largest number of tokens in config.json, but at most 2048. Throws safetensors::Error, which names the key in
+// config.json of the first feature that Ladon lacks.
 Description describe(const std::filesystem::path& folder, std::size_t tokens = 0);
+
+// Does the same with the text of a config.json. `name` is the name of the text in errors.
+Description describe_text(const std::string& text, const std::string& name, std::size_t tokens = 0);
 
 }  // namespace ladon::families

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements detail::find, which finds the tensors of a layer in a checkpoint. `find` calls functions of src/weights.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <ladon/safetensors.hpp>
 #include <string>
 #include <string_view>
@@ -57,14 +59,33 @@ void add_left_out(const std::vector<std::string>& names, std::vector<std::string
     problems.push_back("the layer has no place for " + text + "; with {.strict = false}, load ignores them");
 }
 
+bool has_norm(const weights::Spec& spec) {
+  return std::ranges::any_of(spec.members, [](auto& member) { return member.role.find("norm") != std::string::npos; });
+}
+
+// Returns whether models with these names of tensors have another epsilon than 1e-5.
+bool has_other_epsilons(std::string_view convention) {
+  constexpr std::string_view others[] = {"ALBERT",   "BEiT",     "BERT",    "CLIP",       "DINOv2", "DistilBERT",
+                                         "ESM",      "GLM-4",    "GTE",     "Gemma 2",    "Llama",  "MPNet",
+                                         "NanoChat", "OLMo 2",   "DeBERTa", "Nomic BERT", "T5",     "T5Gemma",
+                                         "TimesFM",  "VideoMAE", "ViT"};
+  constexpr std::string_view beginning = "Hugging Face ";
+  return convention.starts_with(beginning) &&
+         std::ranges::find(others, convention.substr(beginning.size())) != std::end(others);
+}
+
 }  // namespace
 
-std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix,
-                                   bool strict) {
+std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix, bool strict,
+                                   bool states_epsilon) {
   const weights::Spec spec = weights::parse_spec(members, "ladon::safetensors::load");
   const weights::Found found = weights::find_tensors(file, file.name(), spec, prefix);
   std::vector<std::string> problems;
   if (strict) add_left_out(found.left_out, problems);
+  if (!states_epsilon && has_norm(spec) && has_other_epsilons(found.convention))
+    problems.push_back("the models with the names of " + std::string(found.convention) +
+                       " have different epsilons: state {.epsilon = ..}, which is layer_norm_eps or rms_norm_eps in "
+                       "config.json, or load a Folder");
   weights::throw_problems(file.name() + ": is not what the kernel needs", problems);
   const Keep keep = [&](const std::string& key, const auto& make) { return file.kept(key, make); };
   std::vector<const std::byte*> values;

@@ -11,15 +11,12 @@ namespace {
 
 using nlohmann::json;
 
-// A header {"name": {"shape": [..]}} has three levels. A fourth level is accepted, so that the error about a wrong
-// shape can name the tensor. More levels are rejected, because a hostile header could nest millions of levels.
-constexpr std::size_t deepest = 4;
-
 // Rejects duplicate keys and deep nesting. The format does not allow duplicate keys, but json::parse accepts them and
 // keeps the last value. This is a handler of json::sax_parse and no callback of json::parse, because with a callback,
 // the time of json::parse is quadratic in the number of tensors.
 class StrictKeys : public nlohmann::json_sax<json> {
  public:
+  explicit StrictKeys(std::size_t deepest) : deepest_(deepest) {}
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
   bool number_integer(json::number_integer_t) override { return true; }
@@ -40,7 +37,7 @@ class StrictKeys : public nlohmann::json_sax<json> {
  private:
   bool begin() {
     keys_.emplace_back();
-    if (keys_.size() > deepest) throw Error("the header is nested too deeply");
+    if (keys_.size() > deepest_) throw Error("the header is nested too deeply");
     return true;
   }
   bool end() {
@@ -48,14 +45,15 @@ class StrictKeys : public nlohmann::json_sax<json> {
     return true;
   }
 
+  std::size_t deepest_;
   std::vector<std::set<std::string>> keys_;  // of each open object; empty for an array
 };
 
 }  // namespace
 
-json parse_strictly(std::span<const std::byte> text) {
+json parse_strictly(std::span<const std::byte> text, std::size_t deepest) {
   const auto* begin = reinterpret_cast<const char*>(text.data());
-  StrictKeys strict;
+  StrictKeys strict(deepest);
   json::sax_parse(begin, begin + text.size(), &strict);
   return json::parse(begin, begin + text.size());  // throws the errors of parse_error
 }

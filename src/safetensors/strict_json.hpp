@@ -9,9 +9,11 @@
 
 namespace ladon::files {
 
-// Parses a text. Rejects duplicate keys, which json::parse accepts, and more than four levels of nesting. Throws Error
-// or an exception of nlohmann::json.
-nlohmann::json parse_strictly(std::span<const std::byte> text);
+// Parses a text. Rejects duplicate keys, which json::parse accepts, and more than `deepest` levels of nesting, because
+// a hostile text could nest millions of levels. Throws Error or an exception of nlohmann::json. A header {"name":
+// {"shape": [..]}} has three levels. A fourth level is accepted, so that the error about a wrong shape can name the
+// tensor.
+nlohmann::json parse_strictly(std::span<const std::byte> text, std::size_t deepest = 4);
 
 // Returns a value from a file as JSON text for messages. The text is ASCII with escapes, so that a file cannot send
 // control sequences to a terminal. A long text is truncated.

@@ -265,7 +265,11 @@ constexpr Row esm_stack[] = {{"norm", "emb_layer_norm_after"},
                              {"norm_weight", "emb_layer_norm_after.gamma"},
                              {"norm_bias", "emb_layer_norm_after.beta"}};
 constexpr Row vit_stack[] = {{"norm", "^layernorm"}};
-constexpr Row clip_stack[] = {{"norm", "^final_layer_norm"}, {"norm", "^post_layernorm"}};
+// In CLIP's encoder of images, post_layernorm is only for the pooled output.
+constexpr Row clip_stack[] = {{"norm", "^final_layer_norm"},
+                              {"norm", "^post_layernorm"},
+                              {"", "^post_layernorm.weight", unused},
+                              {"", "^post_layernorm.bias", unused}};
 // In wav2vec2-base, this norm is before the layers.
 constexpr Row wav2vec2_stack[] = {
     {"norm", "layer_norm"}, {"", "layer_norm.weight", unused}, {"", "layer_norm.bias", unused}};

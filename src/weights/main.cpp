@@ -13,12 +13,14 @@
 
 #include "conversion_plan.hpp"
 #include "convert.hpp"
+#include "description.hpp"
 #include "file_error.hpp"
 #include "find_tensors.hpp"
 #include "flush.hpp"
 #include "list.hpp"
 #include "mapped_file.hpp"
 #include "pack.hpp"
+#include "print.hpp"
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 #include "spec.hpp"
@@ -40,6 +42,8 @@ struct Options {
   std::string type;
   std::vector<std::string> keep;
   weights::Selection selection;
+  std::size_t tokens = 0;
+  bool json = false;
 };
 
 constexpr const char* about_pack = R"(
@@ -119,6 +123,17 @@ Prints two numbers for each converted tensor: the relative RMS error (root of th
 weights), and the largest error divided by the tensor's largest magnitude. OUT is replaced only by a complete file.
 After an error, OUT is unchanged.)";
 
+constexpr const char* about_describe = R"(
+FOLDER has a config.json as Hugging Face's save_pretrained writes it, of transformers 5 or an earlier version. The header
+has a namespace for each stack of layers (encoder, decoder, text, vision), with:
+
+  model   a ladon::Model: the members that differ from their defaults
+  Stack   ladon::Encoder<model> or ladon::Decoder<model>
+  load    takes the weights from a ladon::safetensors::Folder
+  fill    fills the rotary tables, or the table of T5's relative positions
+
+If Ladon lacks a feature of the model, `describe` prints the key of config.json and its value, and exits with 1.)";
+
 bool is_identifier(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -158,6 +173,22 @@ std::string config_of(const std::filesystem::path& checkpoint) {
 void list(const Options& options) {
   std::cout << weights::list(files::Safetensors(options.file), config_of(options.file));
   files::flush(std::cout, "the list");
+}
+
+void describe(const Options& options) {
+  const auto description = ladon::families::describe(options.file, options.tokens);
+  std::cout << (options.json ? ladon::families::as_json(description)
+                             : ladon::families::as_cpp(description, options.file + "/config.json"));
+  files::flush(std::cout, "the description");
+}
+
+void describe_describe(CLI::App& command, Options& options) {
+  command.add_option("folder", options.file, "a folder with a config.json")->type_name("FOLDER")->required();
+  command.add_option("--tokens", options.tokens, "the largest number of tokens of a call")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20));
+  command.add_flag("--json", options.json, "prints JSON in place of C++");
+  command.footer(about_describe);
 }
 
 // Reports the tensors that the kernel does not use. An unused tensor may show an error in the kernel, such as a missing
@@ -262,6 +293,8 @@ void describe_convert(CLI::App& command, Options& options) {
 void answer(const CLI::App& app, const Options& options) {
   if (app.got_subcommand("list")) {
     list(options);
+  } else if (app.got_subcommand("describe")) {
+    describe(options);
   } else if (app.got_subcommand("quantise")) {
     convert(options, weights::Target::int8);
   } else if (app.got_subcommand("convert")) {
@@ -276,16 +309,19 @@ void answer(const CLI::App& app, const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app{
       "ladon-weights list FILE.safetensors\n"
+      "ladon-weights describe FOLDER [--tokens N] [--json]\n"
       "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
       "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings] [--rotate]\n"
       "ladon-weights convert IN.safetensors OUT.safetensors --type bfloat16|float32 [--keep REGEX]... [--embeddings]\n"
-      "lists the tensors of a checkpoint, packs the tensors of a kernel, or converts tensors to int8, bfloat16 or "
-      "float32",
+      "lists the tensors of a checkpoint, describes the layers of a model as C++, packs the tensors of a kernel, or "
+      "converts tensors to int8, bfloat16 or float32",
       "ladon-weights"};
   try {
     Options options;
     auto* list_command = app.add_subcommand("list", "prints name, dtype, shape and bytes of each tensor");
     list_command->add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
+    describe_describe(
+        *app.add_subcommand("describe", "prints the layers that a config.json describes, as a C++ header"), options);
     describe_pack(*app.add_subcommand("pack", "packs the tensors that a kernel needs"), options);
     auto* quantise_command =
         app.add_subcommand("quantise", "converts matrices to int8 weights, with a scale for each row");

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -21,7 +22,9 @@
 #include <ladon/decoder.hpp>
 #include <ladon/encoder.hpp>
 #include <ladon/multi_head_attention.hpp>
+#include <ladon/safetensors/agreement.hpp>
 #include <ladon/safetensors/file.hpp>
+#include <ladon/safetensors/folder.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::safetensors {
@@ -31,8 +34,9 @@ inline constexpr std::string_view dtype_of<BFloat16> = "BF16";
 
 struct LoadOptions {
   // The epsilon of the norms: PyTorch's layer_norm_eps, or Hugging Face's layer_norm_eps or rms_norm_eps. A checkpoint
-  // does not contain this number.
-  float epsilon = 1e-5f;
+  // does not contain this number. If 0, the epsilon is 1e-5, as in PyTorch, and `load` rejects files with the names of
+  // families that have other epsilons.
+  float epsilon = 0;
   // If true, `load` rejects a file with unused tensors, as PyTorch's load_state_dict does. An unused tensor has a name
   // that begins with the prefix, but the layer does not use the tensor.
   bool strict = true;
@@ -214,12 +218,54 @@ template <class Layer>
   typename Layer::Weights weights{};
   std::string members = "kv_heads " + std::to_string(Layer::shape.complete().kv_heads) + "\n";
   detail::for_each_tensor_of<Layer::shape>(weights, [&](auto&, const std::string& line) { members += line; });
-  const auto values = detail::find(file, members, prefix, options.strict);
+  const auto values = detail::find(file, members, prefix, options.strict, options.epsilon != 0);
   auto next = values.begin();
   detail::for_each_tensor_of<Layer::shape>(
       weights, [&](auto& view, const std::string&) { view = reinterpret_cast<decltype(view.data)>(*next++); });
-  detail::set_epsilon(weights, options.epsilon);
+  detail::set_epsilon(weights, options.epsilon != 0 ? options.epsilon : 1e-5f);
   return weights;
+}
+
+namespace detail {
+
+template <class Layer>
+consteval Part part_of() {
+  using Weights = typename Layer::Weights;
+  constexpr bool is_stack = requires(Weights weights) { weights.layers; };
+  if (requires(Weights weights) { weights.out_proj; }) return Part::attention;
+  if (Layer::model.memory > 0) return is_stack ? Part::decoder : Part::decoder_layer;
+  return is_stack ? Part::stack : Part::layer;
+}
+
+// Whether the type Layer follows from Layer::model. Otherwise, types state the mask, the score, the position encoding
+// or the layout.
+template <class Layer, Part P>
+consteval bool is_value() {
+  if constexpr (P == Part::attention) return std::derived_from<Layer, MultiHeadAttention<Layer::model>>;
+  if constexpr (P == Part::layer) return std::derived_from<Layer, EncoderLayer<Layer::model>>;
+  if constexpr (P == Part::stack) return std::derived_from<Layer, Encoder<Layer::model>>;
+  if constexpr (P == Part::decoder_layer) return std::derived_from<Layer, DecoderLayer<Layer::model>>;
+  if constexpr (P == Part::decoder) return std::derived_from<Layer, Decoder<Layer::model>>;
+}
+
+}  // namespace detail
+
+// Returns the weights from a folder with a config.json. The epsilon of the norms comes from config.json. If `prefix` is
+// empty, it is the prefix of the stack in config.json. Throws Error, too, if Layer::model contradicts config.json, with
+// a line for each member: what the layer says, and what config.json says under which key. Config.json does not
+// determine the numbers of tokens, the precisions, and masks that depend on the text.
+//
+//     const ladon::safetensors::Folder folder("models/minilm");
+//     const auto weights = ladon::safetensors::load<Encoder>(folder);
+template <class Layer>
+[[nodiscard]] typename Layer::Weights load(const Folder& folder, const std::string& prefix = "", bool strict = true) {
+  constexpr detail::Part part = detail::part_of<Layer>();
+  constexpr bool attends_memory = part == detail::Part::decoder || part == detail::Part::decoder_layer;
+  constexpr bool is_stack = part == detail::Part::decoder || part == detail::Part::stack;
+  auto facts = detail::facts_of(ladon::detail::value_of<Layer::model>, attends_memory, is_stack);
+  if (!detail::is_value<Layer, part>()) detail::drop_types(facts);
+  const detail::Agreement agreed = detail::agree(folder, prefix, part, facts);
+  return load<Layer>(folder.file(), agreed.prefix, {.epsilon = agreed.epsilon, .strict = strict});
 }
 
 }  // namespace ladon::safetensors

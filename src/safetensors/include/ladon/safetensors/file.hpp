@@ -27,8 +27,8 @@ namespace detail {
 // Returns the address of the values of each tensor that the text `members` lists, in the order of its lines. An int8
 // weight has three addresses: of the weights, their scales and the sums of their rows. src/weights/spec.hpp explains
 // the lines.
-std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix,
-                                   bool strict);
+std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix, bool strict,
+                                   bool states_epsilon);
 
 }  // namespace detail
 
@@ -101,7 +101,7 @@ class File {
 
  private:
   class Contents;
-  friend std::vector<const std::byte*> detail::find(const File&, const std::string&, const std::string&, bool);
+  friend std::vector<const std::byte*> detail::find(const File&, const std::string&, const std::string&, bool, bool);
 
   // Returns the address of the bytes that `make` returned for this key. Calls `make` only once for each key. Several
   // threads may call this function at the same time.

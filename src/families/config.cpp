@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "strict_json.hpp"
+
+namespace ladon::families {
+
+Config::Config(nlohmann::json object, std::string where, std::size_t tokens)
+    : object_(std::move(object)), where_(std::move(where)), tokens_(tokens) {
+  if (!object_.is_object())
+    throw safetensors::Error(where_ + ": expected an object, found " + files::shown_json(object_));
+}
+
+const nlohmann::json* Config::find(const char* key) const {
+  const auto place = object_.find(key);
+  return place == object_.end() || place->is_null() ? nullptr : &*place;
+}
+
+const char* Config::choose(const std::string& member, Keys keys) {
+  for (const char* key : keys) {
+    if (!has(key)) continue;
+    if (!member.empty()) noted_[member] = key;
+    return key;
+  }
+  if (!member.empty()) noted_[member] = *keys.begin();
+  return nullptr;
+}
+
+std::size_t Config::size(const std::string& member, Keys keys, std::size_t otherwise) {
+  constexpr std::uint64_t most = 1u << 30;
+  const char* key = choose(member, keys);
+  if (key == nullptr) return otherwise;
+  const nlohmann::json& value = *find(key);
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most) fail(key, "a whole number from 0 to 2^30");
+  return value.get<std::size_t>();
+}
+
+double Config::number(const std::string& member, Keys keys, double otherwise) {
+  const char* key = choose(member, keys);
+  if (key == nullptr) return otherwise;
+  if (!find(key)->is_number() || !std::isfinite(find(key)->get<double>())) fail(key, "a number");
+  return find(key)->get<double>();
+}
+
+bool Config::flag(const std::string& member, Keys keys, bool otherwise) {
+  const char* key = choose(member, keys);
+  if (key == nullptr) return otherwise;
+  if (!find(key)->is_boolean()) fail(key, "true or false");
+  return find(key)->get<bool>();
+}
+
+std::string Config::text(const std::string& member, Keys keys, const std::string& otherwise) {
+  const char* key = choose(member, keys);
+  if (key == nullptr) return otherwise;
+  if (!find(key)->is_string()) fail(key, "a text");
+  return find(key)->get<std::string>();
+}
+
+Config Config::inner(const char* key) const {
+  const nlohmann::json* object = find(key);
+  return {object == nullptr ? nlohmann::json::object() : *object, where_ + ": \"" + key + '"', tokens_};
+}
+
+void Config::refuse(const std::string& key, const std::string& why) const {
+  const nlohmann::json* value = find(key.c_str());
+  throw safetensors::Error(where_ + ": \"" + key + "\" is " +
+                           (value == nullptr ? "absent" : files::shown_json(*value)) + ": " + why +
+                           " (docs/limits.md)");
+}
+
+void Config::fail(const std::string& key, const std::string& expected) const {
+  const nlohmann::json* value = find(key.c_str());
+  throw safetensors::Error(where_ + ": \"" + key + "\": expected " + expected + ", found " +
+                           (value == nullptr ? "nothing" : files::shown_json(*value)));
+}
+
+}  // namespace ladon::families

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "edit_distance.hpp"
+#include "mapped_file.hpp"
+#include "strict_json.hpp"
+
+namespace ladon::families {
+namespace {
+
+std::vector<Family> all_families() {
+  std::vector<Family> all;
+  for (const auto& list : {bert_like(), llama_like(), gemma_like(), gpt_like(), vision(), signals(), seq2seq()})
+    all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+// Returns names of families that resemble `name`, for a message.
+std::string similar(const std::string& name) {
+  std::vector<std::pair<std::size_t, std::string_view>> near;
+  for (const Family& family : all_families()) {
+    const std::string_view other = family.model_type;
+    const bool begins = name.starts_with(other) || other.starts_with(name);
+    const std::size_t distance = begins ? 1 : files::edit_distance(name, other);
+    if (distance <= 1 + name.size() / 3) near.emplace_back(distance, other);
+  }
+  std::sort(near.begin(), near.end());
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(near.size(), 5); ++i)
+    text += (i == 0 ? "" : ", ") + std::string(near[i].second);
+  return text.empty() ? "" : "; known names like this: " + text;
+}
+
+void refuse_experts(Config& config) {
+  for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts", "num_moe_experts"})
+    if (config.size("", {key}, 0) > 1) config.refuse(key, "mixtures of experts are outside Ladon");
+}
+
+void refuse_quantisation(Config& config) {
+  if (!config.has("quantization_config")) return;
+  Config quantisation = config.inner("quantization_config");
+  if (quantisation.text("", {"quant_method"}, "") != "compressed-tensors")
+    quantisation.refuse("quant_method", "Ladon reads int8 weights of compressed-tensors");
+}
+
+Description describe_config(Config config) {
+  refuse_experts(config);
+  refuse_quantisation(config);
+  Description description{.model_type = config.text("", {"model_type"}, "")};
+  if (description.model_type.empty()) config.fail("model_type", "the name of a family");
+  description.tied_embeddings = config.flag("", {"tie_word_embeddings"}, false);
+  for (const Family& family : all_families()) {
+    if (family.model_type != description.model_type) continue;
+    family.read(config, description);
+    return description;
+  }
+  config.refuse("model_type", "Ladon does not know this family" + similar(description.model_type));
+}
+
+}  // namespace
+
+Description describe_text(const std::string& text, const std::string& name, std::size_t tokens) {
+  nlohmann::json object;
+  try {
+    object = files::parse_strictly(std::as_bytes(std::span(text)), 16);
+  } catch (const std::exception& error) {
+    throw safetensors::Error(name + ": is not valid JSON: " + error.what());
+  }
+  return describe_config({std::move(object), name, tokens});
+}
+
+Description describe(const std::filesystem::path& folder, std::size_t tokens) {
+  const std::filesystem::path path = folder / "config.json";
+  const files::MappedFile file(path, safetensors::Access::copy);
+  return describe_text({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path.string(),
+                       tokens);
+}
+
+}  // namespace ladon::families

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the errors of a config.json, and the texts that `ladon-weights describe` prints.
+#include "describing.hpp"
+#include "families.hpp"
+#include "print.hpp"
+
+namespace ladon::families {
+
+TEST_SUITE_BEGIN("describe");
+
+TEST_CASE("a config.json of every family that states nothing has the defaults of its configuration class") {
+  std::size_t families = 0;
+  for (const auto& list : {bert_like(), llama_like(), gemma_like(), gpt_like(), vision(), signals(), seq2seq()})
+    for (const Family& family : list) {
+      const std::string name = family.model_type;
+      CAPTURE(name);
+      const std::string text = R"("model_type": ")" + name + '"';
+      if (name == "deberta" || name == "deberta-v2" || name == "wavlm" || name == "patchtst") {
+        CHECK(says(error(text), "docs/limits.md"));
+        continue;
+      }
+      const Description description = described(text);
+      CHECK_FALSE(description.stacks.empty());
+      CHECK(says(as_cpp(description, "config.json"), "ladon::Model model{"));
+      CHECK(says(as_json(description), "\"prefix\""));
+      ++families;
+    }
+  CHECK(families > 75);
+}
+
+TEST_CASE("errors name the key and its value") {
+  CHECK(error(R"("hidden_size": 8)") == R"(config.json: "model_type": expected the name of a family, found nothing)");
+  CHECK(error(small("llama", R"("hidden_act": "mish")")) ==
+        R"(config.json: "hidden_act" is "mish": Ladon lacks this activation (docs/limits.md))");
+  CHECK(error(R"("model_type": "llama", "num_hidden_layers": "many")") ==
+        R"(config.json: "num_hidden_layers": expected a whole number from 0 to 2^30, found "many")");
+  CHECK(error(R"("model_type": "llama", "num_hidden_layers": -1)") ==
+        R"(config.json: "num_hidden_layers": expected a whole number from 0 to 2^30, found -1)");
+  CHECK(says(error(R"("model_type": "bert", "num_attention_heads": 0)"),
+             R"("num_attention_heads": expected at least 1)"));
+  CHECK(says(error(R"("model_type": "bert", "num_hidden_layers": 0)"), R"("num_hidden_layers": expected at least 1)"));
+  CHECK(says(error(R"("model_type": "bert", "num_attention_heads": 7)"), "expected a divisor of the model's width"));
+  CHECK(says(error(R"("model_type": "llama", "num_key_value_heads": 3)"), "expected a divisor of the number of heads"));
+  CHECK(says(error(small("qwen3", R"("layer_types": ["full_attention"])")), "expected a text for each layer"));
+  CHECK(says(error(small("gemma3_text", R"("rope_parameters": {"full_attention": [1]})")),
+             R"(config.json: "rope_parameters": "full_attention": expected an object, found [1])"));
+}
+
+TEST_CASE("what Ladon lacks") {
+  CHECK(error(R"("model_type": "mixtral", "num_local_experts": 8)") ==
+        R"(config.json: "num_local_experts" is 8: mixtures of experts are outside Ladon (docs/limits.md))");
+  CHECK(
+      says(error(R"("model_type": "qwen3_moe", "num_experts": 128)"), R"("num_experts" is 128: mixtures of experts)"));
+  CHECK(says(error(small("lfm2", R"("layer_types": ["conv", "conv", "full_attention", "conv"])")),
+             "Ladon lacks the layers with a convolution"));
+  CHECK(says(error(small("qwen3", R"("layer_types": ["linear_attention", "", "", ""])")), "linear_attention"));
+  CHECK(says(error(small("bert", R"("position_embedding_type": "relative_key")")), R"("relative_key": Ladon lacks)"));
+  CHECK(says(error(small("bert", R"("is_decoder": true, "add_cross_attention": true)")), "add_cross_attention"));
+  CHECK(says(error(small("olmo", R"("clip_qkv": 8.0)")), R"("clip_qkv" is 8.0)"));
+  CHECK(says(error(small("llama", R"("rope_parameters": {"rope_type": "spiral", "rope_theta": 1e4})")),
+             R"(config.json: "rope_parameters": "rope_type" is "spiral")"));
+  CHECK(says(error(small("llama", R"("quantization_config": {"quant_method": "gptq", "bits": 4})")),
+             R"("quantization_config": "quant_method" is "gptq")"));
+  CHECK(model(small("llama", R"("quantization_config": {"quant_method": "compressed-tensors",
+      "config_groups": {"group_0": {"weights": {"num_bits": 8}, "targets": ["Linear"]}}})"))
+            .layers == 4);
+}
+
+TEST_CASE("an unknown model_type") {
+  CHECK(error(R"("model_type": "qwen4")") ==
+        "config.json: \"model_type\" is \"qwen4\": Ladon does not know this family; "
+        "known names like this: qwen2, qwen3 (docs/limits.md)");
+  CHECK(says(error(R"("model_type": "modernbert-decoder")"), "known names like this: modernbert"));
+  CHECK(says(error(R"("model_type": "zzzzzzzzzzzz")"), "does not know this family (docs/limits.md)"));
+}
+
+TEST_CASE("a text that is no config.json") {
+  const auto message = [](const std::string& text) {
+    try {
+      describe_text(text, "config.json");
+    } catch (const safetensors::Error& failure) {
+      return std::string(failure.what());
+    }
+    return std::string();
+  };
+  CHECK(says(message(""), "config.json: is not valid JSON"));
+  CHECK(says(message(R"({"model_type": "bert", "hidden_si)"), "config.json: is not valid JSON"));
+  CHECK(says(message(R"({"model_type": "bert", "model_type": "gpt2"})"), R"(the key "model_type" appears twice)"));
+  CHECK(says(message("[]"), "config.json: expected an object, found []"));
+  CHECK(says(message(std::string(100000, '[')), "config.json: is not valid JSON"));
+  CHECK_THROWS_AS(describe("no such folder"), safetensors::Error);
+}
+
+TEST_CASE("the number of tokens") {
+  CHECK(described(small("llama")).stacks[0].model.tokens == 64);
+  CHECK(described(small("llama"), 12).stacks[0].model.tokens == 12);
+  CHECK(described(R"("model_type": "llama", "max_position_embeddings": 131072)").stacks[0].model.tokens == 2048);
+  CHECK(described(R"("model_type": "llama", "max_position_embeddings": 131072)").stacks[0].positions == 131072);
+}
+
+TEST_CASE("the description as C++") {
+  const Description description = described(small("gemma2", R"("head_dim": 16, "sliding_window": 5)"));
+  const std::string text = as_cpp(description, "folder/config.json");
+  CHECK(text.starts_with("// folder/config.json: model_type \"gemma2\"\n"));
+  CHECK(says(text, "namespace decoder {\n\n// The model multiplies its embeddings by 5.656854f.\n"));
+  CHECK(says(text, R"(
+    .head_width = 16,
+    .feed_forward = 48,
+    .activation = ladon::Activation::gelu_tanh,
+    .norm = ladon::NormOrder::both,
+    .gated = true,
+    .norm_kind = ladon::NormKind::rms,
+    .norm_gain = ladon::NormGain::one_plus_weight,
+    .bias = ladon::Bias::without,
+    .final_norm = ladon::FinalNorm::with,
+    .mask = {.causal = true},
+    .score = {.scale = 0.0625f, .softcap = 50.0f},
+    .position = {.pairing = ladon::Pairing::halves, .width = 16, .positions = 64},
+    .layout = ladon::LayoutKind::separate_qkv,
+    .projection_bias = ladon::Bias::without,
+    .output_bias = ladon::Bias::without,
+    .kinds = {{.window = 4}, {}},
+};
+using Stack = ladon::Encoder<model>;
+)"));
+  CHECK(says(text, "return ladon::safetensors::load<Stack>(folder, \"layers\");"));
+  CHECK(says(text, "ladon::fill_rotary_table(tables[1], ladon::RotaryScaling{});"));
+}
+
+TEST_SUITE_END();
+
+}  // namespace ladon::families
