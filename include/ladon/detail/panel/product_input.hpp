@@ -35,7 +35,8 @@ namespace LADON_NAMESPACE::detail {
 // At run time, microcontrollers store the integers in other orders (detail/cortex_m).
 //
 // A token with an infinite or NaN feature gets the scale NaN, and arbitrary q. A token whose scale would be less than
-// 2^-126 gets the scale 0, and q = 0. With Rotated, the features are rotated first (detail/panel/rows.hpp).
+// 2^-126 gets the scale 0, and q = 0. With Rotated, the features are divided by 8 and rotated first
+// (detail/panel/rows.hpp): without the division, sums of finite features could overflow. The scale is multiplied by 8.
 template <class Element>
 inline constexpr std::size_t parameters_per_token = vec::holds_zero_point<Element> ? 2 : 1;
 
@@ -87,17 +88,15 @@ struct FeatureRange {
   }
 };
 
-// With Shrunk, the features are multiplied by `factor` first: a power of two for each token.
-template <class PackType, std::size_t Features, std::size_t Width, bool Rotated, bool Shrunk = false>
+template <class PackType, std::size_t Features, std::size_t Width, bool Rotated>
 struct PackFeatures {
   static_assert(!Rotated || Features % rotated_block == 0);
   using Pack = PackType;
   static constexpr std::size_t width = Width;
-  static constexpr bool rotated = Rotated, shrunk = Shrunk;
+  static constexpr bool rotated = Rotated;
   static constexpr std::size_t block = Rotated ? rotated_block : 4;
 
   const float* features;
-  const Pack* factor = nullptr;
 
   // Calls visit(i, packs) for each block of features. The packs hold the features i .. i + block - 1, rotated if
   // Rotated is true, and zeros for those that are missing from the last block.
@@ -107,7 +106,7 @@ struct PackFeatures {
       Pack packs[block];
       LADON_UNROLLED_FOR(j, block) {
         packs[j] = exists(i + j) ? Pack::load(features + (i + j) * Width) : Pack::broadcast(0.0f);
-        if constexpr (Shrunk) packs[j] = packs[j] * *factor;
+        if constexpr (Rotated) packs[j] = packs[j] * Pack::broadcast(1.0f / rotated_block);
       }
       if constexpr (Rotated) rotate_block(packs);
       visit(i, packs);
@@ -128,19 +127,9 @@ LADON_INLINE constexpr auto token_scale(From features) noexcept {
       if (!From::rotated || j == 0) range[j % 4].check_finite(packs[j]);
     }
   });
-  FeatureRange<Pack> all = (range[0] | range[1]) | (range[2] | range[3]);
-  if constexpr (From::rotated) {  // differences of finite features may overflow
-    all.check_finite(all.low);
-    all.check_finite(all.high);
-  }
+  const FeatureRange<Pack> all = (range[0] | range[1]) | (range[2] | range[3]);
   return vec::scale_of_range<FeatureBits>(all.low, all.high, all.not_finite == Pack::broadcast(0.0f));
 }
-
-// The sums of a rotation may overflow although all features are finite. A token with such sums gets the scale NaN. It
-// is then quantised again, from features divided by 8. Its scale is multiplied by 8 at the end.
-template <int FeatureBits, class Pack, std::size_t Features, std::size_t Width, class Element>
-constexpr void quantise_shrunk_pack(PackFeatures<Pack, Features, Width, true> features, const Pack& scale, Element* to,
-                                    float* parameters) noexcept;
 
 // Quantises one pack of a panel. `to` points to its first integer.
 template <int FeatureBits, class From, class Element>
@@ -149,12 +138,6 @@ LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* par
   using Dot = vec::TupleDot<Element, Pack>;
   static_assert(From::block % Dot::tuple_size == 0);
   const auto token = token_scale<FeatureBits>(features);
-  if constexpr (From::rotated && !From::shrunk) {
-    const Pack zeros = Pack::broadcast(0.0f);
-    if (reduce_max(blend(token.scale == token.scale, zeros, Pack::broadcast(1.0f))) > 0) {
-      return quantise_shrunk_pack<FeatureBits>(features, token.scale, to, parameters);
-    }
-  }
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(vec::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
   // q needs no lower limit (quantised_feature in detail/vec/token_scale.hpp).
@@ -169,52 +152,22 @@ LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* par
       if (From::exists(i + first)) Dot::store_tuple(tuple, zero, to + (i + first) * From::width);
     }
   });
-  token.scale.store(parameters);
+  (From::rotated ? token.scale * Pack::broadcast(rotated_block) : token.scale).store(parameters);
   if constexpr (vec::holds_zero_point<Element>) zero.store(parameters + From::width);
 }
 
-template <int FeatureBits, class Pack, std::size_t Features, std::size_t Width, class Element>
-LADON_COLD constexpr void quantise_shrunk_pack(PackFeatures<Pack, Features, Width, true> features, const Pack& scale,
-                                               Element* to, float* parameters) noexcept {
-  const Pack factor = blend(scale == scale, Pack::broadcast(1.0f), Pack::broadcast(1.0f / rotated_block));
-  quantise_pack<FeatureBits>(PackFeatures<Pack, Features, Width, true, true>{features.features, &factor}, to,
-                             parameters);
-  (Pack::load(parameters) / factor).store(parameters);
-}
-
-// The same for targets that rotate a panel [features][width] as a whole. Returns whether a token has the scale NaN.
-// Then `to` receives the panel, with the features of these tokens divided by 8, and `factor` is 8 for these tokens,
-// else 1.
-LADON_COLD constexpr bool shrink_panel(const float* panel, std::size_t features, std::size_t width, std::size_t tokens,
-                                       const float* scale, float* factor, float* to) noexcept {
-  bool shrinks = false;
-  for (std::size_t t = 0; t < tokens; ++t) {
-    const bool finite = scale[t] == scale[t];
-    factor[t] = finite ? 1.0f : float{rotated_block};
-    shrinks = shrinks || !finite;
-  }
-  for (std::size_t i = 0; shrinks && i < features * width; ++i) {
-    to[i] = i % width < tokens ? panel[i] / factor[i % width] : 0.0f;
-  }
-  return shrinks;
-}
-
-// `quantise` takes a rotated panel, and writes the scale of each token to `scale`.
+// The same for targets that rotate a panel [features][width] as a whole. `quantise` takes a rotated panel, and writes
+// the scale of each token to `scale`.
 template <std::size_t Features, std::size_t Width, std::size_t Tokens, class Quantise>
 constexpr void quantise_rotated(const float* panel, float* scale, Quantise quantise) noexcept {
   alignas(16) float rotated[Features * Width];
-  float factor[Tokens]{};
-  for (bool shrunk = false;; shrunk = true, panel = rotated) {
-    for (std::size_t t = 0; t < Width; ++t) rotate_blocks(panel + t, Features, Width, rotated + t);
-    quantise(rotated);
-    if (shrunk) break;
-    if (!shrink_panel(panel, Features, Width, Tokens, scale, factor, rotated)) return;
-  }
-  for (std::size_t t = 0; t < Tokens; ++t) scale[t] *= factor[t];
+  for (std::size_t i = 0; i < Features * Width; ++i) rotated[i] = panel[i] * (1.0f / rotated_block);
+  for (std::size_t t = 0; t < Width; ++t) rotate_blocks(rotated + t, Features, Width, rotated + t);
+  quantise(rotated);
+  for (std::size_t t = 0; t < Tokens; ++t) scale[t] *= rotated_block;
 }
 
-// Quantises a single token, with one feature in each lane. The result equals that of quantise_pack. Compilers vectorise
-// the loop that rounds, which uses floats instead of packs.
+// Quantises a single token like quantise_pack, with one feature in each lane. Compilers vectorise the loop that rounds.
 template <class Simd, std::size_t Features, int FeatureBits, bool Rotated, class Element>
 LADON_NOINLINE constexpr void quantise_single_token(const float* features, Element* to, float* parameters) noexcept {
   if constexpr (Rotated) {
@@ -364,7 +317,6 @@ struct alignas(64) LinearInput<precision::Int8<Bits, Rotated>, Vectors, Tokens, 
   }
 };
 
-// Converts the panels that have one of the first `active` tokens and belong to `share`.
 template <class Simd, PanelLayout Last, std::size_t Features, class CallShare = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, auto& input, CallShare share = {}) noexcept {
   using Input = std::remove_reference_t<decltype(input)>;
