@@ -1,5 +1,5 @@
-// must print: lanes.add(v, key, score)
-// must print: Lanes<
+// must print: add(v, key, score)
+// must print: BoundComplete<Lanes>
 // later error: the compiler prints the concept mask::Policy first
 #include "complete_mask.hpp"
 

@@ -6,12 +6,14 @@
 #include <ladon/detail/config/quiet_begin.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/config/compiler.hpp>
+#include <ladon/detail/vec/elementary.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
@@ -81,50 +83,33 @@ struct BoundAdditive {
 
  private:
   // Writes the elements of `values` for a block to `out` [KeyWidth][Width], times log2(e). `values` has one query in
-  // each row and `out` in each lane, so squares of Pack::lanes elements are transposed. Inactive keys get -inf.
+  // each row and `out` in each lane, so squares of Pack::lanes elements are transposed. Inactive keys get -inf, and
+  // lanes without a query 0.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
-    const std::size_t active = rest < KeyWidth ? rest : KeyWidth;
+    const std::size_t active = rest < KeyWidth ? rest : KeyWidth, used = block.queries.end - block.queries.begin;
     const float* const rows =
         values == nullptr || active == 0
             ? nullptr
             : values + ((PerHead ? block.head * queries : 0) + block.queries.begin) * columns + block.keys.begin;
     for (std::size_t q = 0; q < Width; q += Pack::lanes) {
-      const std::size_t used = block.queries.end - block.queries.begin;
       for (std::size_t key = 0; key < active; key += Pack::lanes) {
-        transpose<Pack, Width>(rows == nullptr || q >= used ? nullptr : rows + q * columns + key, used - q,
-                               active - key, out + key * Width + q);
+        Pack square[Pack::lanes];
+        const std::size_t count = active - key < Pack::lanes ? active - key : Pack::lanes;
+        detail::load_transposed(rows == nullptr ? nullptr : rows + q * columns + key, columns, q,
+                                rows == nullptr ? 0 : used, count, square);
+        LADON_UNROLLED_FOR(c, Pack::lanes) {
+          if (c < count) to_exponent(square[c]).store(out + (key + c) * Width + q);
+        }
       }
     }
     for (std::size_t i = active * Width; i < KeyWidth * Width; ++i) out[i] = -std::numeric_limits<float>::infinity();
   }
-
-  // Writes the transpose of one square to `out`, times log2(e). If `rows` is null, all elements are 0. Rows beyond
-  // `used` count as 0, and columns beyond `active` are not written.
-  template <class Pack, std::size_t Width>
-  LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
-                                        float* out) const noexcept {
-    constexpr std::size_t lanes = Pack::lanes;
-    const std::size_t count = active < lanes ? active : lanes;
-    Pack square[lanes];
-    LADON_UNROLLED_FOR(r, lanes) {
-      if (rows == nullptr || r >= used) {
-        square[r] = Pack::broadcast(0.0f);
-      } else {
-        square[r] = count == lanes ? Pack::load(rows + r * columns) : Pack::load_partial(rows + r * columns, count);
-      }
-    }
-    Pack::transpose(square);
-    LADON_UNROLLED_FOR(c, lanes) {
-      if (c < count) to_exponent(square[c]).store(out + c * Width);
-    }
-  }
 };
 
-// Adds an element of `values` to each score: score = scale * q . k + value, in natural units (run_options.hpp).
-// `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides the key, and +inf
-// counts as the largest float. A null pointer, which is the default, adds nothing.
+// Adds an element of `values` to each score, in natural units (run_options.hpp). The value -inf hides the key, and +inf
+// counts as the largest float. A null pointer, the default, adds nothing.
 //
 // `values` has `keys` columns, by default one for each key of the shape. All further keys are hidden, even if `values`
 // is null (as in ONNX's Attention since opset 24). Precondition: no more columns than keys (checks.hpp).
@@ -189,19 +174,13 @@ struct BoundAlibi {
 // heads, the largest power of two below, get the slopes of P heads, and the others every second slope of 2 P heads.
 template <std::size_t Heads>
 inline constexpr std::array<float, Heads> default_slopes = [] {
-  std::size_t power = 1;
-  double ratio = 1.0 / 256;  // 2^(-8 / power)
-  const auto root = [](double x) {
-    double r = 1;
-    for (double next = (r + x / r) / 2; next < r; next = (r + x / r) / 2) r = next;
-    return r;
-  };
-  for (; power * 2 <= Heads; power *= 2) ratio = root(ratio);
+  constexpr std::size_t power = std::bit_floor(Heads);
   std::array<float, Heads> slopes{};
-  double slope = 1;
-  for (std::size_t h = 0; h < power; ++h) slopes[h] = static_cast<float>(slope *= ratio);
-  slope = root(ratio);
-  for (std::size_t h = power; h < Heads; ++h, slope *= ratio) slopes[h] = static_cast<float>(slope);
+  for (std::size_t h = 0; h < Heads; ++h) {
+    const std::size_t step = h < power ? 2 * h + 2 : 2 * (h - power) + 1;
+    const double exponent = -4.0 * static_cast<double>(step) / static_cast<double>(power);
+    slopes[h] = static_cast<float>(detail::vec::power_double(2, exponent));
+  }
   return slopes;
 }();
 

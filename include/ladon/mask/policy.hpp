@@ -48,8 +48,8 @@ struct Placement {
   std::ptrdiff_t offset;
 };
 
-// The default of the member `offset` of a mask's data. In `extend`, it means the number of tokens in the cache before
-// the call, otherwise shape.keys - shape.queries, even if fewer tokens are active.
+// In `extend`, the number of tokens in the cache before the call, otherwise shape.keys - shape.queries, even if fewer
+// tokens are active.
 inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 
 // Returns `requested`, or the offset of the run. Clamps to -2^24 .. 2^24, so that sums with it cannot overflow. For
@@ -60,8 +60,8 @@ constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff
   return offset < -largest ? -largest : offset > largest ? largest : offset;
 }
 
-// Two ranges of active keys, for some queries. Keys outside `visible` are hidden from all of the queries and skipped.
-// All of the queries see every key in `unmasked`, so may_see is not called for it.
+// Two ranges of active keys, for some queries. Keys outside `visible` are hidden from all of the queries. All of the
+// queries see every key in `unmasked`, so may_see is not called for it.
 struct KeyRanges {
   Range visible;
   Range unmasked;
@@ -70,7 +70,6 @@ struct KeyRanges {
   }
 };
 
-// A block of scores.
 struct ScoreBlock {
   std::size_t head;
   Range queries;
@@ -79,7 +78,7 @@ struct ScoreBlock {
 
 struct NoScratch {};
 
-// Returns how many columns an array of a mask has: one for each key of the shape, unless `data.keys` is smaller.
+// Returns how many columns an array of a mask has.
 template <Shape S>
 constexpr std::size_t columns_of(const auto& data) noexcept {
   LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys",
@@ -120,48 +119,28 @@ template <class BoundMask>
 inline constexpr bool ends_within_panels = false;
 
 // A wide window does not compile for fewer keys.
-inline constexpr Shape checked_shape{.queries = 1,
-                                     .keys = (1u << 24) - 1,
-                                     .model = 1,
-                                     .kv_heads = 1,
-                                     .head_width = 1,
-                                     .value_width = 1,
-                                     .key_model = 1,
-                                     .value_model = 1};
-
-template <class Lanes, class Pack>
-concept LaneAnswers = requires(const Lanes& lanes, std::size_t v, std::size_t key, const Pack& score) {
-  { lanes.may_see(v, key) } -> std::same_as<typename Pack::Mask>;
-  { lanes.add(v, key, score) } -> std::same_as<Pack>;
-};
-
-template <class BoundMask, class Pack, std::size_t K, std::size_t W>
-using LanesOf = decltype(std::declval<const BoundMask&>().template lanes<Pack, W>(
-    std::declval<const ScoreBlock&>(), std::declval<typename BoundMask::template Scratch<K, W>&>()));
-
-// `&&` instead of a type constraint: g++ 12 then names the missing member.
-template <class BoundMask, class Pack, std::size_t K, std::size_t W>
-concept HasLanes =
-    requires(const BoundMask& bound, const ScoreBlock& block, typename BoundMask::template Scratch<K, W>& scratch) {
-      bound.template lanes<Pack, W>(block, scratch);
-    } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
+inline constexpr Shape checked_shape = Shape{.queries = 1, .keys = (1u << 24) - 1, .model = 1}.complete();
 
 // No kernel has packs of two lanes: with a kernel's packs, the check would instantiate lanes() before the kernel does,
 // and g++ would generate other machine code.
+using CheckedPack = detail::vec::ArrayPack<2>;
+
 template <class BoundMask>
-concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
+concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys, const ScoreBlock& block,
+                               typename BoundMask::template Scratch<4, 2>& scratch, std::size_t v, std::size_t key,
+                               const CheckedPack& score) {
   typename std::bool_constant<BoundMask::hides_keys>;
   typename std::bool_constant<BoundMask::adds_to_scores>;
-  typename BoundMask::template Scratch<4, 2>;
   { bound.key_ranges(queries) } -> std::same_as<KeyRanges>;
   { bound.may_see_any(queries, keys) } -> std::same_as<bool>;
-} && HasLanes<BoundMask, detail::vec::ArrayPack<2>, 4, 2>;
+  { bound.template lanes<CheckedPack, 2>(block, scratch).may_see(v, key) } -> std::same_as<CheckedPack::Mask>;
+  { bound.template lanes<CheckedPack, 2>(block, scratch).add(v, key, score) } -> std::same_as<CheckedPack>;
+};
 
 template <class Mask>
 using BoundOf = decltype(Mask::template bind_to<checked_shape>(
     std::declval<const Placement&>(), std::declval<const typename Mask::template Data<checked_shape>&>()));
 
-// A type that an attention or a layer accepts as its mask.
 template <class Mask>
 concept Policy = requires(const Placement& placement, const typename Mask::template Data<checked_shape>& data) {
   requires std::default_initializable<typename Mask::template Data<checked_shape>>;
@@ -228,7 +207,7 @@ struct Both {
   }
 };
 
-// The type of the combined mask can be written as decltype(Causal{} & Padding{}).
+// For decltype(Causal{} & Padding{}).
 template <Policy A, Policy B>
 constexpr Both<A, B> operator&(A, B) noexcept {
   return {};

@@ -5,6 +5,7 @@
 
 #include <ladon/detail/config/quiet_begin.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -45,12 +46,6 @@ struct LanesOfWords {
   LADON_INLINE constexpr Pack add(std::size_t, std::size_t, const Pack& score) const noexcept { return score; }
 };
 
-constexpr std::size_t power_of_two_from(std::size_t n) noexcept {
-  std::size_t power = 1;
-  while (power < n) power *= 2;
-  return power;
-}
-
 // The caller's table has a row for each query, and the kernels process one key at a time, so squares of bits are
 // transposed. Rows::bits_from(head, query, key) returns 32 bits: bit i is 1 if the query may see key number `key` + i.
 // Bits of inactive keys are 0.
@@ -59,7 +54,7 @@ struct BoundPairs {
   static constexpr bool hides_keys = true;
   static constexpr bool adds_to_scores = false;
   template <std::size_t KeyWidth, std::size_t Width>
-  using Scratch = std::uint32_t[power_of_two_from(KeyWidth > Width ? KeyWidth : Width)];
+  using Scratch = std::uint32_t[std::bit_ceil(KeyWidth > Width ? KeyWidth : Width)];
   Rows rows;
 
   constexpr KeyRanges key_ranges(Range queries) const noexcept { return {rows.visible(queries), {0, 0}}; }
@@ -172,9 +167,8 @@ struct ByteRows {
   constexpr Range visible(Range) const noexcept { return {0, keys < columns ? keys : columns}; }
 };
 
-// `may_see` is [queries][keys], or [heads][queries][keys] if PerHead is true. The byte 0 hides the key from the query.
-// A null pointer, which is the default, counts as 1. `may_see` has `keys` columns, as the values of Additive
-// (additive.hpp).
+// The byte 0 hides the key from the query. A null pointer, the default, hides no key. `may_see` has `keys` columns, as
+// the values of Additive (additive.hpp).
 template <bool PerHead>
 struct BooleanBytes {
   template <Shape S>
@@ -209,8 +203,8 @@ struct BoundPadding : BoundByPosition<BoundPadding> {
   }
 };
 
-// `may_see` [keys] holds one byte for each key of the shape. The byte 0 hides the key from every query. A null pointer,
-// the default, hides no key. Bytes of inactive keys are not read.
+// The byte 0 hides the key from every query. A null pointer, the default, hides no key. Bytes of inactive keys are not
+// read.
 //
 // In self-attention, a token that is hidden as a key is still computed as a query. If all padding lies at the end of
 // the keys, RunOptions::keys is faster.

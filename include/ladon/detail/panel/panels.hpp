@@ -126,15 +126,7 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features % lanes == 0 || Features - i >= lanes ? lanes : Features - i;
       Pack square[lanes];
-      LADON_UNROLLED_FOR(r, lanes) {
-        if (t + r >= tokens) {
-          square[r] = Pack::broadcast(0.0f);
-          continue;
-        }
-        const float* const from = rows + (t + r) * Features + i;
-        square[r] = count == lanes ? Pack::load(from) : Pack::load_partial(from, count);
-      }
-      Pack::transpose(square);
+      detail::load_transposed(rows + t * Features + i, Features, t, tokens, count, square);
       LADON_UNROLLED_FOR(c, lanes) {
         if (c < count) square[c].store(panel + (i + c) * T.width());
       }

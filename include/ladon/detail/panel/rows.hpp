@@ -25,8 +25,7 @@ struct Range {
 namespace detail {
 
 // Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible: the first `higher_tiles` tiles have
-// `low` + 1 rows, and the others `low`. Example: with MaxRows = 12, 64 rows become four tiles of 11 and two of 10. A
-// last tile of 4 rows would use few registers.
+// `low` + 1 rows, and the others `low`. With MaxRows = 12, 64 rows become four tiles of 11 and two of 10.
 template <std::size_t Rows, std::size_t MaxRows>
 struct RowTiles {
   static constexpr std::size_t count = (Rows + MaxRows - 1) / MaxRows, low = Rows / count, higher_tiles = Rows % count;
@@ -41,6 +40,22 @@ LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
     for (; row < Tiles::end_of_higher; row += Tiles::low + 1) tile.template operator()<Tiles::low + 1>(row);
   }
   for (; row < Rows; row += Tiles::low) tile.template operator()<Tiles::low>(row);
+}
+
+// Reads a square of Pack::lanes rows, `stride` floats apart, and transposes it. The first row has the number `row`.
+// Only the rows before number `end` and the first `columns` columns are read; the other numbers are 0.
+template <class Pack>
+LADON_INLINE constexpr void load_transposed(const float* from, std::size_t stride, std::size_t row, std::size_t end,
+                                            std::size_t columns, Pack (&square)[Pack::lanes]) noexcept {
+  LADON_UNROLLED_FOR(r, Pack::lanes) {
+    if (row + r >= end) {
+      square[r] = Pack::broadcast(0.0f);
+    } else {
+      square[r] =
+          columns == Pack::lanes ? Pack::load(from + r * stride) : Pack::load_partial(from + r * stride, columns);
+    }
+  }
+  Pack::transpose(square);
 }
 
 // Element (row, i) is data[row * RowStride + i * InnerStride], with the inner index i. Either stride is 1. Attention
