@@ -47,23 +47,20 @@ struct Group {
     }
   }
 
-  // Returns the outputs of four heads, followed by their attention weights. The heads are computed by calls of
-  // attend_single_query for `Heads` heads each.
+  // Returns the outputs of four heads. The heads are computed by calls of attend_single_query for `Heads` heads each.
   template <std::size_t Heads, class BoundMask>
   Floats attend(const BoundMask& mask, bool values_finite) const {
-    Floats results(most_heads * (S.value_width + S.keys)), scores(Heads * slots);
+    using View = decltype(keys.view());
+    using Types = AttentionTypes<S, void, Capped, ladon::position::Unrotated, vec::NativeVectors>;
+    using Form = AttendForm<Types, vec::NativeVectors, panel_layout<vec::NativeVectors>(1), 1, View>;
+    Floats results(most_heads * S.value_width), scores(Heads * slots);
     for (std::size_t h = 0; h < most_heads; h += Heads) {
       std::ranges::fill(scores, std::numeric_limits<float>::quiet_NaN());
-      SingleQueries<decltype(keys.view()), Heads> queries{
-          {keys.view(), values.view(), values_finite}, h, {}, query.data() + h * S.head_width, scores.data(),
-          results.data() + h * S.value_width};
-      CaptureRows captures[Heads]{};
-      for (std::size_t i = 0; i < Heads; ++i) {
-        queries.sink[i] = 0.1f * static_cast<float>(h + i);
-        captures[i] = {results.data() + most_heads * S.value_width + (h + i) * S.keys, 1, S.keys};
-      }
-      attend_single_query<SingleForm<S, Capped, vec::NativeVectors, vec::NativeVectors, decltype(keys.view())>>(
-          queries, mask, captures);
+      QueryHeads<View, Heads> heads{{keys.view(), values.view(), values_finite}, h, {}};
+      for (std::size_t i = 0; i < Heads; ++i) heads.sink[i] = 0.1f * static_cast<float>(h + i);
+      const QueryBlock block{
+          query.data() + h * S.head_width, {0, 1}, scores.data(), results.data() + h * S.value_width, nullptr};
+      attend_single_query<Form>(heads, block, mask);
     }
     return results;
   }

@@ -43,14 +43,12 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // The number of phases of `run`, and of parts of a phase: one for each query head (threads.hpp).
+  // A phase has a part for each query head (threads.hpp).
   static constexpr std::size_t phases = 1;
   static constexpr std::size_t parts(std::size_t) noexcept { return shape.heads; }
 
-  // Computes `out` [heads][queries][value_width] from `q`, `k` and `v`. MultiHeadAttention describes the other
-  // arguments. If value_width equals head_width, `out` may be `q`. If the mask hides every key from a query, its row of
-  // `out` is 0. Each thread converts the keys and values of its query heads, even if other threads use the same keys
-  // and values.
+  // Computes `out` [heads][queries][value_width]. MultiHeadAttention describes the other arguments. If value_width
+  // equals head_width, `out` may be `q`. If the mask hides every key from a query, its row of `out` is 0.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {

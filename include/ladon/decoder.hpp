@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoder layers and stacks ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three sublayers:
 // self-attention, attention to a memory (cross-attention), and a feed-forward network. The memory is the output of an
-// encoder, [Model::memory][model], and gets no norm. All layers attend to the same memory.
+// encoder, [Model::memory][model]. All layers attend to the same memory.
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
@@ -26,9 +26,8 @@
 
 namespace LADON_NAMESPACE {
 
-// The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. self_attention is PyTorch's
-// self_attn, and cross_attention is multihead_attn. Without Model::gated, `gate` is empty. Without Activation::xielu,
-// `activation` is empty.
+// The names are those of PyTorch's TransformerDecoderLayer, except self_attention (self_attn) and cross_attention
+// (multihead_attn). Without Model::gated, `gate` is empty. Without Activation::xielu, `activation` is empty.
 template <Model M, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
@@ -43,7 +42,7 @@ struct DecoderLayerWeights {
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Activation activation{};
 };
 
-// The options of self-attention, which also set the number of queries, and of the attention to the memory.
+// `self` also sets the number of queries.
 template <class Self, class Memory>
 struct DecoderOptions {
   Self self{};
@@ -111,8 +110,7 @@ struct DecoderLayer {
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  // The keys and values of the text's tokens, and of the memory. Neither type depends on shape.queries, so a layer for
-  // the prompt and a layer for single tokens can share a cache.
+  // The keys and values of the text's tokens, and of the memory.
   using Cache = CacheOf<shape, SelfMask, Vectors>;
   using MemoryCache = CacheOf<cross, mask::Unmasked, Vectors>;
   using SelfOptions = RunOptions<shape, SelfMask, Score, typename detail::PositionOfKinds<M, PositionGiven>::OfStack>;
@@ -126,8 +124,8 @@ struct DecoderLayer {
   using MemoryInput = MatrixView<const float, M.memory, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The number of phases, and of parts of a phase (threads.hpp). `layer_phases` are the attention to the own tokens,
-  // the steps between the attentions, the attention to the memory, and the steps after it.
+  // The phases of a layer (threads.hpp): the attention to the own tokens, the steps between the attentions, the
+  // attention to the memory, and the steps after it.
   static constexpr std::size_t layer_phases = 4, phases = 1 + layer_phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Vectors>(phase);
@@ -209,18 +207,13 @@ struct DecoderLayer {
       Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
       const auto context = workspace.context_input.view(panels);
       for (std::size_t i = 0; i < count; ++i) {
-        Cross::fill(context, layers[i].cross_attention, active, caches[i], workspace.projected_panel());
+        Cross::fill(context, layers[i].cross_attention, active, caches[i], workspace.projected.data);
       }
     });
   }
-  static constexpr auto captures(detail::NoCapture none) noexcept {
-    return detail::CapturesOfDecoder<detail::NoCapture, detail::NoCapture>{none, none};
-  }
+  static constexpr auto captures(detail::NoCapture none) noexcept { return detail::CapturesOfDecoder{none, none}; }
   static constexpr auto captures(const auto& maps) noexcept {
-    const auto self = detail::capture<shape>(maps.self);
-    const auto memory = detail::capture<cross>(maps.memory);
-    return detail::CapturesOfDecoder<std::remove_const_t<decltype(self)>, std::remove_const_t<decltype(memory)>>{
-        self, memory};
+    return detail::CapturesOfDecoder{detail::capture<shape>(maps.self), detail::capture<cross>(maps.memory)};
   }
 };
 

@@ -25,10 +25,10 @@
 
 namespace LADON_NAMESPACE {
 
-// The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. `attention` is PyTorch's
-// self_attn. Members that the model does not use are empty: `gate` without Model::gated, output_norm1 and output_norm2
-// without NormOrder::both, scale1 and scale2 without Model::layer_scale, `activation` without Activation::xielu,
-// attention_bias without Model::layer_bias, and norm2 with Residual::parallel_one_norm.
+// The names are those of PyTorch's TransformerEncoderLayer, except `attention` (self_attn). Members that the model does
+// not use are empty: `gate` without Model::gated, output_norm1 and output_norm2 without NormOrder::both, scale1 and
+// scale2 without Model::layer_scale, `activation` without Activation::xielu, attention_bias without Model::layer_bias,
+// and norm2 with Residual::parallel_one_norm.
 template <Model M, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
@@ -89,8 +89,7 @@ struct EncoderLayer {
   using Input = MatrixView<const float, shape.queries, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The number of phases, and of parts of a phase (threads.hpp). `layer_phases` are the attention of all heads, and the
-  // steps after it.
+  // The phases of a layer (threads.hpp): the attention of all heads, and the steps after it.
   static constexpr std::size_t layer_phases = 2, phases = 1 + layer_phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Vectors>(phase);

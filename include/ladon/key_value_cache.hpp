@@ -23,8 +23,8 @@ namespace LADON_NAMESPACE {
 //     latest   the latest tokens, in a ring: a new token replaces the oldest token
 enum class Keep { every, latest };
 
-// A cache with room for Room tokens (0: S.keys), aligned to 64 bytes. Panels are described in detail/panel/panels.hpp.
-// Kernels for S.keys tokens read it.
+// A cache with room for Room tokens (0: S.keys), aligned to 64 bytes, in panels (detail/panel/panels.hpp). Kernels for
+// S.keys tokens read it.
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced

@@ -52,8 +52,7 @@ struct MultiHeadAttention {
   using Weights = typename Layout::template Weights<shape.with_one_token()>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The memory of `run`. Names with Cross belong to attention to a context. If shape.queries and shape.keys differ,
-  // there is no self-attention.
+  // The memory of `run`. Names with Cross belong to attention to a context.
   using Precision = typename Layout::Precision;
   static constexpr bool norms_all = Layout::Norms::kind.over == HeadNorm::all;
   using CrossShared = ladon::CrossShared<shape, Vectors, Precision, norms_all>;
@@ -79,13 +78,12 @@ struct MultiHeadAttention {
   using ValueContext = MatrixView<const float, shape.keys, shape.value_model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // The number of phases, and of parts of a phase (threads.hpp).
   static constexpr std::size_t phases = 3;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Vectors>(phase);
   }
 
-  // Self-attention: queries, keys and values are projected from `x`.
+  // Self-attention.
   template <detail::MemoryOf<Shared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries x, const Weights& weights, Output y, Memory&& memory, const Options& options = {},
                             MapType&& map = {}) noexcept {
@@ -105,7 +103,7 @@ struct MultiHeadAttention {
     });
   }
 
-  // Attention to a context: queries are projected from `x`, keys and values from `context`.
+  // Attention to a context.
   template <detail::MemoryOf<CrossShared, Scratch> Memory, class MapType = detail::NoCapture>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, Memory&& memory,
                             const Options& options = {}, MapType&& map = {}) noexcept {
@@ -132,8 +130,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Stores the keys, already rotated, and values of the first options.keys tokens of a context in `cache`, and loses
-  // its earlier content.
+  // Stores the rotated keys and the values of the first options.keys tokens of a context in `cache`, and loses its
+  // earlier content.
   static constexpr void project_keys(Context context, const Weights& weights, Cache& cache, KeyWorkspace& workspace,
                                      const Options& options = {}) noexcept {
     static_assert(shape.key_model == shape.value_model,
@@ -150,11 +148,11 @@ struct MultiHeadAttention {
     with_steps([&]<class Steps>(Steps) {
       auto& input = workspace.context_input;
       Steps::template context_to_panels<shape.key_model>(key_context.data, active, panels, input);
-      Steps::fill_keys(input.view(panels), weights, active, options.position, cache, workspace.projected_panel());
+      Steps::fill_keys(input.view(panels), weights, active, options.position, cache, workspace.projected.data);
       if (shape.key_model != shape.value_model || value_context.data != key_context.data) {
         Steps::template context_to_panels<shape.value_model>(value_context.data, active, panels, input);
       }
-      Steps::fill_values(input.view(panels), weights, active, cache, workspace.projected_panel());
+      Steps::fill_values(input.view(panels), weights, active, cache, workspace.projected.data);
     });
   }
 
@@ -218,7 +216,6 @@ struct MultiHeadAttention {
                         Cache&, const Weights&, Output, detail::AnyMemory<ExtendShared, ExtendScratch>);
 
  private:
-  // Returns the first `count` rows of an array. In a checked build, expect_memory tests these rows.
   template <class T, std::size_t Rows, std::size_t Columns>
   static constexpr detail::Floats rows(MatrixView<T, Rows, Columns> array, std::size_t count) noexcept {
     return {array.data, count * Columns};
@@ -254,7 +251,7 @@ struct MultiHeadAttention {
     });
   }
 
-  // Calls f(CachedSteps). The steps compute with Vectors at run time, and with plain arrays in constant evaluation.
+  // Calls f(CachedSteps).
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {

@@ -32,7 +32,6 @@ struct RunOptions {
   typename Position::Data position{};
   LADON_CALLER_MEMBER
 
-  // Returns how many queries and how many keys are active.
   constexpr Lengths lengths() const noexcept {
     const auto pick = [&](std::size_t length, std::size_t capacity) {
       return length != all ? length : tokens != all ? tokens : capacity;
@@ -51,8 +50,8 @@ struct RunOptions {
   static constexpr std::ptrdiff_t bottom_right() noexcept {
     return static_cast<std::ptrdiff_t>(S.keys) - static_cast<std::ptrdiff_t>(S.queries);
   }
-  // Returns the mask, bound to its data and to the lengths of one call (mask/policy.hpp). Query i has the position
-  // `offset` + i, unless the data of the mask contain another offset.
+  // Returns the bound mask (mask/policy.hpp). Query i has the position `offset` + i, unless the data of the mask
+  // contain another offset.
   constexpr auto bind_to(Lengths lengths, std::ptrdiff_t offset = bottom_right()) const noexcept {
     return Mask::template bind_to<S>({lengths, offset}, mask);
   }

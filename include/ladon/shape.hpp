@@ -54,15 +54,14 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Returns the same shape with one query, one key and a float32 cache. Shapes that differ only in these members share
-  // the types of weights.
+  // Shapes that differ only in these members share the types of weights.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
     same.cache_precision = CachePrecision::float32;
     return same;
   }
-  // The same shape with one query, and as many query heads as heads of keys and values. Determines a cache.
+  // Shapes that differ only in these members share the type of a cache.
   constexpr Shape for_cache() const noexcept {
     Shape same = *this;
     same.queries = 1;
@@ -70,7 +69,7 @@ struct Shape {
     same.key_model = same.value_model = model;
     return same;
   }
-  // The number of rows of the projections, for all heads together. Precondition: the shape is complete.
+  // The rows of the projections of all heads. Precondition: the shape is complete.
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
   constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }
   constexpr std::size_t value_rows() const noexcept { return kv_heads * value_width; }
@@ -98,8 +97,8 @@ constexpr bool valid() noexcept {
   return true;
 }
 
-// The first `queries` queries and the first `keys` keys of a call are active. Rows of inactive tokens are neither read
-// nor written. Lengths do not change the layout of an array.
+// The first `queries` queries and the first `keys` keys of a call are active. Lengths do not change the layout of an
+// array.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;

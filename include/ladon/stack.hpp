@@ -50,12 +50,11 @@ struct Stack {
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
-  // Receive the attention weights, or the results of stage G, of each layer. Nothing is written for a null pointer.
+  // An element for each layer. Nothing is written for a null pointer.
   using Maps = std::array<typename Layer::MapPointer, Layers>;
   template <Stage G>
   using Captures = std::array<typename Layer::template CapturePointer<G>, Layers>;
 
-  // The number of phases, and of parts of a phase (threads.hpp).
   using Steps = detail::StackSteps<Layer, Layers>;
   static constexpr std::size_t phases = Steps::phases;
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }

@@ -46,7 +46,7 @@ struct Workspace {
   Scratch scratch;
 };
 
-// Share `share` of phase `phase`. All threads use the same `shared`, and each thread has its own `scratch`.
+// All threads use the same `shared`, and each thread has its own `scratch`.
 template <class Shared, class Scratch>
 struct Part {
   std::size_t phase;

@@ -47,7 +47,7 @@ struct TensorView {
     requires(!std::is_const_v<U> && std::is_same_v<const U, T>)
   constexpr TensorView(const TensorView<U, Extents...>& other) noexcept : data(other.data) {}
 
-  // The following constructors reject frequent mistakes, with a message (detail/config/errors.hpp).
+  // These constructors reject frequent mistakes (detail/config/errors.hpp).
   template <detail::Container Given>
   LADON_REJECT_CONSTRUCTOR(LADON_MISTAKEN_CONTAINER)
   constexpr TensorView(const Given& given LADON_REASON(LADON_MISTAKEN_CONTAINER)) noexcept LADON_REJECTED;

@@ -139,7 +139,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     cache.length = past + tokens;
   }
   // Projects keys and values from a context, without a position encoding. `projected` is scratch memory
-  // (KeyWorkspace::projected_panel).
+  // (KeyWorkspace::projected).
   template <class Context, class Cache>
   static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache,
                              float* projected) noexcept {

@@ -7,8 +7,8 @@
 
 #include <cstddef>
 #include <limits>
-#include <type_traits>
 
+#include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/panel/rows.hpp>
 #include <ladon/run_options.hpp>
 #include <ladon/shape.hpp>
@@ -16,97 +16,83 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Captures nothing. Also replaces the function object CaptureMap (below).
+// Captures nothing.
 struct NoCapture {
-  static constexpr bool weights = false, scores = false;
+  static constexpr bool captures = false;
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
-  template <class F>
-  constexpr void operator()(F attend) const noexcept {
-    attend(NoCapture{});
-  }
 };
 
-// Captures the attention weights of a query block.
-struct CaptureRows {
-  static constexpr bool weights = true, scores = false;
-  float* rows;
-  std::size_t queries;
-  std::size_t stride;
-
-  // Copies the weights `p` [keys][Width] of the keys `range`. The weights of the keys `earlier` refer to an earlier
-  // maximum of the scores, and are multiplied by `correction`.
-  template <std::size_t Width, class Pack, std::size_t Packs>
-  constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
-    float factor[Width] = {};
-    for (std::size_t v = 0; v < Packs; ++v) correction[v].store(factor + v * Pack::lanes);
-    for (std::size_t q = 0; q < queries; ++q) {
-      float* const row = rows + q * stride;
-      for (std::size_t k = earlier.begin; k < earlier.end; ++k) row[k] *= factor[q];
-      for (std::size_t k = range.begin; k < range.end; ++k) row[k] = p[(k - range.begin) * Width + q];
-    }
-  }
-
-  // Multiplies the weights of the keys `seen` by `after`, 1 / sum of the weights. All other keys get the weight 0.
-  template <std::size_t Width, class Pack, std::size_t Packs>
-  constexpr void finish(Range seen, const Pack (&after)[Packs]) const noexcept {
-    float factor[Width] = {};
-    for (std::size_t v = 0; v < Packs; ++v) after[v].store(factor + v * Pack::lanes);
-    for (std::size_t q = 0; q < queries; ++q) {
-      float* const row = rows + q * stride;
-      for (std::size_t k = 0; k < stride; ++k) row[k] = k >= seen.begin && k < seen.end ? row[k] * factor[q] : 0.0f;
-    }
-  }
-};
-
-// Captures the scores of a query block at stage G (run_options.hpp).
+// Captures the scores of a query block at stage G (run_options.hpp). Nothing is written if `rows` is null.
 template <Stage G>
-struct CaptureScoreRows {
-  static constexpr bool weights = false, scores = true;
+struct CaptureRows {
+  static constexpr bool captures = true;
   static constexpr Stage stage = G;
   float* rows;
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the scores `s` [keys][Width] of the keys `range`, times `unit`, which converts them into natural units
-  // (run_options.hpp).
-  template <std::size_t Width>
-  constexpr void block(const float* s, Range range, float unit) const noexcept {
-    for (std::size_t q = 0; q < queries; ++q) {
-      for (std::size_t k = range.begin; k < range.end; ++k) {
-        // An additive mask returns the lowest float if the sum is lower. The exact sum is unknown, so `unit` is not
-        // applied.
-        const float score = s[(k - range.begin) * Width + q];
-        rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
+  // Copies the scores `s` [keys][Width] of the keys `range`.
+  template <class Pack, std::size_t Width>
+  constexpr void block(const float* s, Range range) const noexcept {
+    for (std::size_t q = 0; q < queries; q += Pack::lanes) {
+      for (std::size_t k = range.begin; k < range.end; k += Pack::lanes) {
+        const std::size_t count = range.end - k < Pack::lanes ? range.end - k : Pack::lanes;
+        Pack square[Pack::lanes];
+        load_transposed(s + (k - range.begin) * Width + q, Width, k, range.end, Pack::lanes, square);
+        for (std::size_t r = 0; r < Pack::lanes && q + r < queries; ++r) {
+          float* const to = rows + (q + r) * stride + k;
+          if (count == Pack::lanes) {
+            square[r].store(to);
+          } else {
+            square[r].store_partial(to, count);
+          }
+        }
       }
     }
   }
-  // Fills the columns of the inactive keys, from `first_key` on.
-  constexpr void fill_from(std::size_t first_key) const noexcept {
+  // Finishes the rows of `keys` active keys. Scores are multiplied by `unit`, which converts them into natural units
+  // (run_options.hpp). Exponents become weights; `largest` [queries] has their maxima, including the sink.
+  template <class Score, class Pack>
+  constexpr void finish(std::size_t keys, float unit, const float* largest, float sink) const noexcept {
     constexpr float inactive = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
-      for (std::size_t k = first_key; k < stride; ++k) rows[q * stride + k] = inactive;
+      float* const row = rows + q * stride;
+      if constexpr (G == Stage::weights) unit = to_weights<Score, Pack>(row, keys, largest[q], sink);
+      for (std::size_t k = 0; k < keys; ++k) {
+        // An additive mask returns the lowest float if the sum is lower. The exact sum is unknown, so `unit` is not
+        // applied.
+        if (row[k] != std::numeric_limits<float>::lowest()) row[k] *= unit;
+      }
+      for (std::size_t k = keys; k < stride; ++k) row[k] = inactive;
     }
+  }
+
+ private:
+  // Replaces exponents by weights, without the factor that it returns.
+  template <class Score, class Pack>
+  static constexpr float to_weights(float* row, std::size_t keys, float largest, float sink) noexcept {
+    constexpr std::size_t lanes = Pack::lanes, block = 256 * lanes;
+    SingleQuerySoftmax<Score, Pack> softmax(Pack::broadcast(largest));
+    const std::size_t whole = keys / lanes * lanes;
+    softmax.template exponentials<false, block>(row, whole);
+    if (whole == keys) return softmax.reciprocal_sum(sink);
+    float rest[lanes];
+    for (std::size_t i = 0; i < lanes; ++i) {
+      rest[i] = whole + i < keys ? row[whole + i] : -std::numeric_limits<float>::infinity();
+    }
+    softmax.template exponentials<false, block>(rest, lanes);
+    for (std::size_t i = 0; whole + i < keys; ++i) row[whole + i] = rest[i];
+    return softmax.reciprocal_sum(sink);
   }
 };
 
-template <Stage G>
-using RowsOf = std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>;
-
-// Returns the capture of one query block and one head, which writes to `map` [heads][queries][keys]. Given a function,
-// calls the function with this object, or with NoCapture if `map` is null.
-template <Shape S, class Rows = CaptureRows>
+// Returns the capture of one query block and one head, which writes to `map` [heads][queries][keys].
+template <Shape S, Stage G>
 struct CaptureMap {
   float* map;
-  constexpr Rows operator()(std::size_t head, Range queries) const noexcept {
-    return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
-  }
-  template <class F>
-  constexpr void operator()(F attend) const noexcept {
-    if (map != nullptr) {
-      attend(*this);
-    } else {
-      attend(NoCapture{});
-    }
+  constexpr CaptureRows<G> operator()(std::size_t head, Range queries) const noexcept {
+    return {map == nullptr ? nullptr : map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin,
+            S.keys};
   }
 };
 // Converts the caller's last argument into a NoCapture or a CaptureMap.
@@ -115,11 +101,11 @@ constexpr NoCapture capture(NoCapture) noexcept {
   return {};
 }
 template <Shape S, Stage G>
-constexpr CaptureMap<S, RowsOf<G>> capture(Capture<G> map) noexcept {
+constexpr CaptureMap<S, G> capture(Capture<G> map) noexcept {
   return {map.data};
 }
 template <Shape S>
-constexpr CaptureMap<S> capture(AttentionMap<S> map) noexcept {
+constexpr CaptureMap<S, Stage::weights> capture(AttentionMap<S> map) noexcept {
   return {map.data};
 }
 

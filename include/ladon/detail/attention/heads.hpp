@@ -204,7 +204,7 @@ struct MultiHeadSteps {
       });
     } else {
       for (std::size_t h = first; h < first + shape.heads_per_group(); ++h) {
-        attend_head<Projected>(call, bound, Head<View>{shared, h, sink_of<Score>(call.options, h)}, scratch);
+        attend_head<Projected>(call, bound, Head<View>{shared, h, {sink_of<Score>(call.options, h)}}, scratch);
       }
     }
   }
@@ -372,21 +372,19 @@ struct MultiHeadSteps {
   template <bool TestsFinite>
   static constexpr KeysAndValues<PairPanels> round_keys_and_values(float* keys, float* values,
                                                                    std::size_t active) noexcept {
+    const bool finite = !TestsFinite || all_finite<KeyPack, k.width(), shape.value_width, true>(values, active);
     round_features<KeyPack, k.packs, k.width(), shape.head_width>(keys, k.panels(active));
     round_values<KeyPack, k.width(), shape.value_width>(values, active);
-    return {{keys}, {values}, !TestsFinite || all_finite<KeyPack, k.width(), shape.value_width, true>(values, active)};
+    return {{keys}, {values}, finite};
   }
 
   // Computes the attention of a single query in Heads query heads, from head `first` on.
   template <bool Projected, std::size_t Heads, class View>
   static constexpr void attend_heads(const auto& call, const auto& bound, const KeysAndValues<View>& shared,
                                      std::size_t first, auto& scratch) noexcept {
-    using Capture = decltype(call.capture_of(first, Range{0, 1}));
     float* query = Projected ? call.heads + first * shape.head_width : scratch.query.data;
     if constexpr (norms_all) query = call.queries + first * shape.head_width;
-    SingleQueries<View, Heads> heads{
-        shared, first, {}, query, scratch.scores.data, call.heads + first * shape.value_width};
-    Capture captures[Heads]{};
+    QueryHeads<View, Heads> heads{shared, first, {}};
     for (std::size_t h = 0; h < Heads; ++h) {
       if constexpr (!Projected && !norms_all) {
         matmul<Simd, q, 1, shape.head_width, shape.model>(
@@ -399,11 +397,10 @@ struct MultiHeadSteps {
       }
       if constexpr (norms_last) norm_query<q, 1>(call, first + h, query + h * shape.head_width);
       heads.sink[h] = sink_of<Score>(call.options, first + h);
-      captures[h] = call.capture_of(first + h, Range{0, 1});
     }
-    float* widened = nullptr;
-    if constexpr (is_widened<View>) widened = scratch.widened.data;
-    attend_query_of_heads<AttendForm<D, Simd, q, 1, View>>(heads, widened, call.lengths.keys, bound.mask, captures);
+    attend_query_block<AttendForm<D, Simd, q, 1, View>>(
+        heads, {query, {0, 1}, scratch.scores.data, call.heads + first * shape.value_width, scratch.widened.data},
+        call.lengths.keys, bound.mask, call.capture_of);
   }
 
   template <class Call>
@@ -428,8 +425,6 @@ struct MultiHeadSteps {
   static constexpr void attend_head(const auto& call, const auto& bound, const Head<View>& head,
                                     auto& scratch) noexcept {
     const std::size_t h = head.index;
-    float* widened = nullptr;
-    if constexpr (is_widened<View>) widened = scratch.widened.data;
     float* const own_query = scratch.query.data;
     const auto attend = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
       if constexpr (!Projected && projects_all_panels_first)
@@ -458,8 +453,8 @@ struct MultiHeadSteps {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(query, 1);
         }
         attend_query_block<AttendForm<D, Simd, P, Packs, View>>(
-            head, {query, queries, scratch.scores.data, out, widened, head.words}, call.lengths.keys, bound.mask,
-            call.capture_of(h, queries));
+            head, {query, queries, scratch.scores.data, out, scratch.widened.data, head.words}, call.lengths.keys,
+            bound.mask, call.capture_of);
       }
     };
     for_panels<q, last_q, shape.queries>(call.lengths.queries, attend);

@@ -23,7 +23,7 @@ using mask::KeyRanges;
 using mask::ScoreBlock;
 
 // Converts a product q . k into an exponent of two, because the softmax is computed with powers of two. query_scale
-// multiplies each query before it is stored. exponent() converts the product of such a query and a key.
+// multiplies each query before it is stored.
 //     without softcap   query_scale = scale * log2(e)     exponent(product) = product
 //     with softcap      query_scale = scale / softcap     exponent(product) = tanh(product) * softcap * log2(e)
 template <Shape S, class Score>
@@ -64,14 +64,17 @@ struct KeysAndValues {
 template <class View>
 KeysAndValues(View, View, bool) -> KeysAndValues<View>;
 
-// One query head.
-template <class View = const float*>
-struct Head : KeysAndValues<View> {
-  std::size_t index;
-  float sink;  // the head's sink as an exponent of two; read only if the score has sinks
+// `Count` consecutive query heads with the same keys and values.
+template <class View, std::size_t Count>
+struct QueryHeads : KeysAndValues<View> {
+  std::size_t index;  // of the first query head
+  float sink[Count];  // the sinks as exponents of two; read only if the score has sinks
 };
+template <class View = const float*>
+using Head = QueryHeads<View, 1>;
 
-// The queries of one panel, and the memory for their attention in one head.
+// The queries of one panel, and the memory for their attention in one head; or a single query in each of several heads,
+// whose arrays lie one after the other (the scores of a head have room for all panels of keys).
 struct QueryBlock {
   const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale, or its pairs
   Range queries;       // indices of the queries
@@ -79,16 +82,6 @@ struct QueryBlock {
   float* out;          // O^T [value width][query width]: the output
   float* widened;      // scratch: keys, then values, of a key block as floats; only for a bfloat16 or int8 cache
   bool words = false;  // whether keys and values are words (detail/cortex_m/m0_attention.hpp)
-};
-
-// One query in each of `Heads` consecutive query heads.
-template <class View, std::size_t Heads>
-struct SingleQueries : KeysAndValues<View> {
-  std::size_t head;    // index of the first query head
-  float sink[Heads];   // the sinks as exponents of two; read only if the score has sinks
-  const float* query;  // [Heads][head width], scaled by ScoreFunction::query_scale
-  float* scores;       // scratch [Heads][keys of all panels]: first the scores, then the weights
-  float* out;          // [Heads][value width]: the output
 };
 
 // What attention is compiled for. Attention without projections has the weights `void`.
@@ -101,19 +94,21 @@ struct AttentionTypes {
   using Vectors = VectorsType;
 };
 
-// The sizes for which the kernels of a query block are compiled. Shapes that differ only in the numbers of queries and
-// keys use the same kernels.
+// What the kernels of a query block multiply:
+//     floats     keys and values of all keys
+//     pairs      pairs of bfloat16 numbers (PairPanels)
+//     integers   at run time, detail/cortex_m/m0_attention.hpp; floats in constant evaluation
+//     widened    floats of one key block, converted from a bfloat16 or int8 cache (detail/panel/cache_panels.hpp)
+enum class Numbers { floats, pairs, integers, widened };
+
+// What the kernels of a query block are compiled for: not the numbers of queries and keys.
 struct QueryBlockSizes {
   PanelLayout layout;     // of the queries
   std::size_t packs;      // that the queries fill
   std::size_t key_width;  // how many tokens a panel of keys has
   std::size_t head_width;
   std::size_t value_width;
-  bool uses_block_floats = false;  // computes with integers (detail/cortex_m/m0_attention.hpp)
-  bool uses_pairs = false;         // of bfloat16 numbers
-  // Whether the kernels get the keys or values of one key block only, converted to floats
-  // (detail/panel/cache_panels.hpp).
-  bool widened = false;
+  Numbers numbers = Numbers::floats;
 };
 template <class PackType, QueryBlockSizes Sizes>
 struct QueryBlockForm {
@@ -125,7 +120,8 @@ struct QueryBlockForm {
   static constexpr std::size_t key_width = Sizes.key_width;
   static constexpr std::size_t head_width = Sizes.head_width;
   static constexpr std::size_t value_width = Sizes.value_width;
-  static constexpr bool uses_block_floats = Sizes.uses_block_floats, uses_pairs = Sizes.uses_pairs;
+  static constexpr bool uses_block_floats = Sizes.numbers == Numbers::integers;
+  static constexpr bool uses_pairs = Sizes.numbers == Numbers::pairs, widened = Sizes.numbers == Numbers::widened;
 
   // How many features of a key one step adds to a score, and how many keys one step adds to a weighted sum.
   static constexpr std::size_t step = uses_pairs ? 2 : 1;
@@ -141,12 +137,12 @@ struct QueryBlockForm {
   }
 
   // Returns the first key in the arrays that the kernels read, for a key block that begins at `begin`.
-  static constexpr std::size_t first_key(std::size_t begin) noexcept { return Sizes.widened ? begin : 0; }
+  static constexpr std::size_t first_key(std::size_t begin) noexcept { return widened ? begin : 0; }
 };
 
-// Attention with bfloat16 numbers, for bfloat16 and int8 weights on targets that multiply pairs of them
-// (target::Defaults::attends_in_pairs). Queries, keys, values and weights are rounded to the nearest bfloat16. Scores,
-// maxima, exponentials and all sums are float32. A pair takes the place of a float (detail/vec/dot.hpp):
+// Attention with bfloat16 numbers (target::Defaults::attends_in_pairs). Queries, keys, values and weights are rounded
+// to the nearest bfloat16. Scores, maxima, exponentials and all sums are float32. A pair takes the place of a float
+// (detail/vec/dot.hpp):
 //     queries   Q^T [(head width + 1) / 2][query width]             a pair has two features of one query
 //     keys      K^T [panels][(head width + 1) / 2][key width]       a pair has two features of one key
 //     values    V^T [panels][value width][key width / 2]            a pair has one feature of two neighbouring keys

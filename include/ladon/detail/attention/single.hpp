@@ -22,36 +22,21 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// What the kernels for a single query are compiled for.
-template <Shape S, class ScoreType, class Vectors, class Simd, class ViewType>
-struct SingleForm {
-  static constexpr PanelLayout layout = ShapeLayout<S, Vectors>::keys;
-  using Pack = typename Simd::template Pack<layout.lanes>;
-  using View = ViewType;
-  using Element = std::remove_cvref_t<decltype(*elements(View{}))>;
-  using Score = ScoreType;
-  using Function = ScoreFunction<S, Score>;
-  static constexpr std::size_t lanes = Pack::lanes, packs = layout.packs, width = layout.width();
-  static constexpr std::size_t keys = S.keys, head_width = S.head_width, value_width = S.value_width;
-  static constexpr std::size_t stride = layout.panels(keys) * width;  // scores of a head
-  static constexpr std::size_t block = 256 * lanes;                   // keys of a sum that starts at 0
-};
+template <class View>
+using ElementOf = std::remove_cvref_t<decltype(*elements(View{}))>;
 
-// Prefetches the beginnings of pages in the next panel of each stream. A panel has Size elements, `panel` is the
-// current panel of the first stream, and each stream begins `distance` elements after the previous one.
-template <std::size_t Streams, std::size_t Size, class Element>
-LADON_INLINE constexpr void prefetch_next_panels(const Element* panel, std::size_t distance) noexcept {
-  constexpr std::size_t bytes = Size * sizeof(Element);
-  prefetch_page_starts_of_streams<Streams>(panel, distance, bytes, bytes);
-}
+// How many keys a sum has that starts at 0.
+template <class Form>
+inline constexpr std::size_t single_block = 256 * Form::KeyPack::lanes;
 
-// Computes the products q . k of one query in each of Heads heads, for Packs packs of keys in each of Streams panels.
-// Each panel begins `distance` elements after the previous one. product[h * Streams * Packs + i] belongs to head h and
-// pack i, and is the sum of Sums independent partial sums (1 or 4), which hide the latency of a multiply-add.
+// Computes the products q . k of one query in each of Heads heads, for Packs packs of keys in each of Streams panels,
+// `distance` elements apart. product[h * Streams * Packs + i] belongs to head h and pack i, and is the sum of Sums
+// partial sums (1 or 4), which hide the latency of a multiply-add.
 template <class Form, std::size_t Heads, std::size_t Streams, std::size_t Packs, std::size_t Sums>
-LADON_INLINE constexpr void key_products(const typename Form::Element* keys, std::size_t distance, const float* query,
-                                         typename Form::Pack (&product)[Heads * Streams * Packs]) noexcept {
-  using Pack = typename Form::Pack;
+LADON_INLINE constexpr void key_products(const ElementOf<typename Form::View>* keys, std::size_t distance,
+                                         const float* query,
+                                         typename Form::KeyPack (&product)[Heads * Streams * Packs]) noexcept {
+  using Pack = typename Form::KeyPack;
   constexpr std::size_t packs = Streams * Packs, count = Heads * packs;
   Pack sum[Sums][count];
   LADON_UNROLLED_FOR(i, Sums * count) sum[i / count][i % count] = Pack::broadcast(0.0f);
@@ -63,7 +48,7 @@ LADON_INLINE constexpr void key_products(const typename Form::Element* keys, std
     }
     LADON_UNROLLED_FOR(i, packs) {
       const Pack loaded =
-          vec::load_as_float<Pack>(keys + i / Packs * distance + feature * Form::width + i % Packs * Pack::lanes);
+          vec::load_as_float<Pack>(keys + i / Packs * distance + feature * Form::key_width + i % Packs * Pack::lanes);
       const Pack key = Heads == 1 ? loaded : vec::keep_in_register(loaded);
       LADON_UNROLLED_FOR(h, Heads) sum[s][h * packs + i] = fma(x[h], key, sum[s][h * packs + i]);
     }
@@ -95,16 +80,16 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
 // `largest` and the scores, lane by lane.
 template <class Form, class BoundMask>
 LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
-                                       std::size_t base, float* scores, typename Form::Pack largest) noexcept {
-  using Pack = typename Form::Pack;
-  constexpr std::size_t width = Form::width;
+                                       std::size_t base, float* scores, typename Form::KeyPack largest) noexcept {
+  using Pack = typename Form::KeyPack;
+  constexpr std::size_t width = Form::key_width;
   const Range keys = Range{base, base + width} & Range{0, ranges.visible.end};
   if (BoundMask::adds_to_scores || !ranges.unmasked.contains(keys))
     mask_keys<width>(mask, {head, {0, 1}, keys}, scores);
   for (std::size_t key = keys.end; key < base + width; ++key) {
     scores[key - base] = -std::numeric_limits<float>::infinity();
   }
-  LADON_UNROLLED_FOR(v, Form::packs) largest = maximum(largest, Pack::load(scores + v * Pack::lanes));
+  LADON_UNROLLED_FOR(v, Form::key_packs) largest = maximum(largest, Pack::load(scores + v * Pack::lanes));
   return largest;
 }
 
@@ -116,39 +101,39 @@ constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std
 }
 
 // Computes the scores of all keys from the panel of the first visible key to the panel of the last visible key. Hidden
-// keys get -inf. The first score of a head belongs to the first key of the first panel. Raises `largest[h]` lane by
-// lane.
+// keys get -inf. Raises `largest[h]` lane by lane.
 template <class Form, std::size_t Streams, std::size_t Heads, class BoundMask>
-LADON_KERNEL constexpr void single_query_scores(const SingleQueries<typename Form::View, Heads>& queries,
-                                                const KeyRanges& ranges, const BoundMask& mask,
-                                                typename Form::Pack (&largest)[Heads]) noexcept {
-  using Pack = typename Form::Pack;
-  constexpr std::size_t width = Form::width, lanes = Form::lanes, stride = Form::stride,
+LADON_KERNEL constexpr void single_query_scores(const QueryHeads<typename Form::View, Heads>& heads,
+                                                const QueryBlock& block, const KeyRanges& ranges, const BoundMask& mask,
+                                                typename Form::KeyPack (&largest)[Heads]) noexcept {
+  using Pack = typename Form::KeyPack;
+  constexpr std::size_t width = Form::key_width, lanes = Form::KeyPack::lanes, stride = Form::L::all_keys,
                         panel_size = width * Form::head_width;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
   // Scores N panels with the numbers `panel` + i * `distance`. Each product is the sum of Sums partial sums.
   const auto score_panels = [&]<std::size_t N, std::size_t Sums>(std::size_t panel,
                                                                  std::size_t distance) LADON_INLINE_LAMBDA {
-    constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(Form::packs, Heads, N * Sums);
+    constexpr std::size_t packs = Heads == 1 && Sums > 1 ? 1 : fitting_registers(Form::key_packs, Heads, N * Sums);
     LADON_UNROLL
-    for (std::size_t v = 0; v < Form::packs; v += packs) {
+    for (std::size_t v = 0; v < Form::key_packs; v += packs) {
       Pack product[Heads * N * packs];
-      const auto* const first = elements(queries.keys) + (start + panel * width) * Form::head_width + v * lanes;
-      key_products<Form, Heads, N, packs, Sums>(first, distance * panel_size, queries.query, product);
+      const auto* const first = elements(heads.keys) + (start + panel * width) * Form::head_width + v * lanes;
+      key_products<Form, Heads, N, packs, Sums>(first, distance * panel_size, block.query, product);
       LADON_UNROLLED_FOR(i, Heads * N * packs) {
         const std::size_t key = (panel + i % (N * packs) / packs * distance) * width + (v + i % packs) * lanes;
-        Form::Function::exponent(times_scale(product[i], queries.keys, start + key))
-            .store(queries.scores + i / (N * packs) * stride + key);
+        Form::Function::exponent(times_scale(product[i], heads.keys, start + key))
+            .store(block.scores + i / (N * packs) * stride + key);
       }
     }
   };
   const std::size_t panels_per_stream = Streams > 1 ? panels / Streams : 0;
   const std::size_t in_streams = Streams * panels_per_stream;
   for (std::size_t p = 0; p < panels_per_stream; ++p) {
-    prefetch_next_panels<Streams, panel_size>(elements(queries.keys) + (start + p * width) * Form::head_width,
-                                              panels_per_stream * panel_size);
-    constexpr std::size_t together = fitting_registers(Streams, Heads, Form::packs);
+    constexpr std::size_t bytes = panel_size * sizeof(ElementOf<typename Form::View>);
+    prefetch_page_starts_of_streams<Streams>(elements(heads.keys) + (start + p * width) * Form::head_width,
+                                             panels_per_stream * panel_size, bytes, bytes);
+    constexpr std::size_t together = fitting_registers(Streams, Heads, Form::key_packs);
     LADON_UNROLL
     for (std::size_t s = 0; s < Streams; s += together) {
       score_panels.template operator()<together, 1>(p + s * panels_per_stream, panels_per_stream);
@@ -157,8 +142,8 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<typename For
   for (std::size_t p = 0; p < panels; ++p) {
     if (p >= in_streams) score_panels.template operator()<1, 4>(p, 0);
     for (std::size_t h = 0; h < Heads; ++h) {
-      largest[h] = mask_panel<Form>(queries.head + h, ranges, mask, start + p * width,
-                                    queries.scores + h * stride + p * width, largest[h]);
+      largest[h] = mask_panel<Form>(heads.index + h, ranges, mask, start + p * width,
+                                    block.scores + h * stride + p * width, largest[h]);
     }
   }
 }
@@ -169,10 +154,11 @@ LADON_KERNEL constexpr void single_query_scores(const SingleQueries<typename For
 template <class Form, std::size_t Heads, std::size_t Streams, bool Selected>
 LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, const float* p, std::size_t panels,
                                                     std::size_t distance,
-                                                    typename Form::Pack (&sum)[Form::value_width * Heads]) noexcept {
-  using Pack = typename Form::Pack;
-  constexpr std::size_t lanes = Form::lanes, width = Form::width, stride = Form::stride, rows = Form::value_width;
-  constexpr std::size_t panel_packs = Form::packs, packs = Streams * panel_packs;
+                                                    typename Form::KeyPack (&sum)[Form::value_width * Heads]) noexcept {
+  using Pack = typename Form::KeyPack;
+  constexpr std::size_t lanes = Form::KeyPack::lanes, width = Form::key_width, stride = Form::L::all_keys,
+                        rows = Form::value_width;
+  constexpr std::size_t panel_packs = Form::key_packs, packs = Streams * panel_packs;
   for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Heads][packs];
     LADON_UNROLLED_FOR(i, Heads * packs) {
@@ -180,7 +166,9 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
       const Pack w = Pack::load(p + i / packs * stride + key);
       weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
     }
-    prefetch_next_panels<Streams, rows * width>(elements(values) + panel * rows * width, distance * rows * width);
+    constexpr std::size_t bytes = rows * width * sizeof(ElementOf<typename Form::View>);
+    prefetch_page_starts_of_streams<Streams>(elements(values) + panel * rows * width, distance * rows * width, bytes,
+                                             bytes);
     for (std::size_t row = 0; row < rows; ++row) {
       const auto* const first = elements(values) + (panel * rows + row) * width;
       Pack row_sum[Heads];
@@ -211,16 +199,16 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
 template <class Form, std::size_t Heads, std::size_t Rows, bool Selected, std::size_t Sums>
 LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values, std::size_t first_row, const float* p,
                                               std::size_t start, Range keys, Range visible,
-                                              typename Form::Pack (&sum)[Sums]) noexcept {
+                                              typename Form::KeyPack (&sum)[Sums]) noexcept {
   static_assert(Sums >= Heads * Rows);
-  using Pack = typename Form::Pack;
-  constexpr std::size_t lanes = Form::lanes, width = Form::width;
+  using Pack = typename Form::KeyPack;
+  constexpr std::size_t lanes = Form::KeyPack::lanes, width = Form::key_width;
   for (std::size_t base = keys.begin; base < keys.end; base += lanes) {
     const auto* const panel =
         elements(values) + first_row * width + base / width * width * Form::value_width + base % width;
     Pack weight[Heads], scaled[Heads];
     LADON_UNROLLED_FOR(h, Heads) {
-      weight[h] = Pack::load(p + h * Form::stride + base - start);
+      weight[h] = Pack::load(p + h * Form::L::all_keys + base - start);
       scaled[h] = times_scale(weight[h], values, base);
     }
     if (!Selected && visible.contains({base, base + lanes})) {
@@ -252,8 +240,8 @@ LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values,
 template <class Form, bool Selected, std::size_t Streams, std::size_t Heads>
 LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values, const float* p, Range visible,
                                                       const float (&factor)[Heads], float* out) noexcept {
-  using Pack = typename Form::Pack;
-  constexpr std::size_t width = Form::width, lanes = Form::lanes, value_width = Form::value_width;
+  using Pack = typename Form::KeyPack;
+  constexpr std::size_t width = Form::key_width, lanes = Form::KeyPack::lanes, value_width = Form::value_width;
   constexpr bool streamed = Streams > 1;
   const std::size_t start = visible.begin / width * width;
   [[maybe_unused]] Pack stream_sum[streamed ? value_width * Heads : 1];
@@ -262,7 +250,7 @@ LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values
     const std::size_t first = (visible.begin + width - 1) / width, end = visible.end / width;
     const std::size_t panels_per_stream = first < end ? (end - first) / Streams : 0;
     if (panels_per_stream > 0) done = {first * width, (first + Streams * panels_per_stream) * width};
-    constexpr std::size_t panels_per_block = Form::block / (Streams * width);
+    constexpr std::size_t panels_per_block = single_block<Form> / (Streams * width);
     for (std::size_t i = 0; i < value_width * Heads; ++i) stream_sum[i] = Pack::broadcast(0.0f);
     for (std::size_t panel = 0; panel < panels_per_stream; panel += panels_per_block) {
       const std::size_t left = panels_per_stream - panel, keys = done.begin + panel * width;
@@ -280,14 +268,14 @@ LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values
       add_weighted_keys<Form, Heads, Rows, Selected>(values, row, p, start, {start, done.begin}, visible, sum);
     }
     const Range rest{done.end, visible.end};
-    if constexpr (streamed || Form::keys <= Form::block) {
+    if constexpr (streamed || Form::shape.keys <= single_block<Form>) {
       add_weighted_keys<Form, Heads, Rows, Selected>(values, row, p, start, rest, visible, sum);
     } else {
-      for (std::size_t base = rest.begin; base < rest.end; base += Form::block) {
+      for (std::size_t base = rest.begin; base < rest.end; base += single_block<Form>) {
         Pack block_sum[Heads * Rows];
         LADON_UNROLLED_FOR(i, Heads * Rows) block_sum[i] = Pack::broadcast(0.0f);
-        add_weighted_keys<Form, Heads, Rows, Selected>(values, row, p, start, Range{base, base + Form::block} & rest,
-                                                       visible, block_sum);
+        add_weighted_keys<Form, Heads, Rows, Selected>(
+            values, row, p, start, Range{base, base + single_block<Form>} & rest, visible, block_sum);
         LADON_UNROLLED_FOR(i, Heads * Rows) sum[i] = sum[i] + block_sum[i];
       }
     }
@@ -316,51 +304,41 @@ LADON_KERNEL constexpr void single_query_weighted_sum(typename Form::View values
   });
 }
 
-// Computes the output of a single query in several heads. capture[h] captures the weights of head h. Selected is true
-// if the mask hides keys and a value may be infinite or NaN: hidden keys are skipped, because 0 times such a value is
-// NaN.
-template <class Form, bool Selected, std::size_t Heads, class BoundMask, class Capture>
-constexpr void attend_values(const SingleQueries<typename Form::View, Heads>& queries, const BoundMask& mask,
-                             const Capture (&capture)[Heads]) noexcept {
-  using Pack = typename Form::Pack;
-  constexpr std::size_t most = target::Current::streams, stride = Form::stride, bytes = sizeof(typename Form::Element);
-  constexpr std::size_t key_streams = reads_streams(Form::keys * Form::head_width, bytes) ? most : 1;
-  constexpr std::size_t value_streams = reads_streams(Form::keys * Form::value_width, bytes) ? most : 1;
+// Computes the output of a single query in several heads. Selected is true if the mask hides keys and a value may be
+// infinite or NaN: hidden keys are skipped, because 0 times such a value is NaN.
+template <class Form, bool Selected, std::size_t Heads, class BoundMask>
+constexpr void attend_values(const QueryHeads<typename Form::View, Heads>& heads, const QueryBlock& block,
+                             const BoundMask& mask) noexcept {
+  using Pack = typename Form::KeyPack;
+  constexpr std::size_t most = target::Current::streams, bytes = sizeof(ElementOf<typename Form::View>);
+  constexpr std::size_t key_streams = reads_streams(Form::shape.keys * Form::head_width, bytes) ? most : 1;
+  constexpr std::size_t value_streams = reads_streams(Form::shape.keys * Form::value_width, bytes) ? most : 1;
   const KeyRanges ranges = mask.key_ranges({0, 1});
   const Range visible = ranges.visible;
-  const std::size_t start = visible.begin / Form::width * Form::width;
+  const std::size_t start = visible.begin / Form::key_width * Form::key_width;
   Pack largest[Heads];
   for (std::size_t h = 0; h < Heads; ++h) {
-    largest[h] = Pack::broadcast(Form::Score::sinks ? queries.sink[h] : -std::numeric_limits<float>::infinity());
+    largest[h] = Pack::broadcast(Form::Score::sinks ? heads.sink[h] : -std::numeric_limits<float>::infinity());
   }
-  single_query_scores<Form, key_streams>(queries, ranges, mask, largest);
+  single_query_scores<Form, key_streams>(heads, block, ranges, mask, largest);
   float factor[Heads];
   for (std::size_t h = 0; h < Heads; ++h) {
     SingleQuerySoftmax<typename Form::Score, Pack> softmax(largest[h]);
     if (visible.end > start) {
-      softmax.template exponentials<Selected, Form::block>(queries.scores + h * stride, visible.end - start);
+      softmax.template exponentials<Selected, single_block<Form>>(block.scores + h * Form::L::all_keys,
+                                                                  visible.end - start);
     }
-    factor[h] = softmax.reciprocal_sum(queries.sink[h]);
+    factor[h] = softmax.reciprocal_sum(heads.sink[h]);
   }
-  single_query_weighted_sum<Form, Selected, value_streams>(queries.values, queries.scores, visible, factor,
-                                                           queries.out);
-  if constexpr (Capture::weights) {
-    for (std::size_t h = 0; h < Heads; ++h) {
-      const float* const weights = queries.scores + h * stride;
-      for (std::size_t key = 0; key < Form::keys; ++key) {
-        const bool counts = visible.contains({key, key + 1}) && !(weights[key - start] < 0);
-        capture[h].rows[key] = counts ? weights[key - start] * factor[h] : 0.0f;
-      }
-    }
-  }
+  single_query_weighted_sum<Form, Selected, value_streams>(heads.values, block.scores, visible, factor, block.out);
 }
-template <class Form, std::size_t Heads, class BoundMask, class Capture>
-constexpr void attend_single_query(const SingleQueries<typename Form::View, Heads>& queries, const BoundMask& mask,
-                                   const Capture (&capture)[Heads]) noexcept {
-  if (!BoundMask::hides_keys || queries.values_finite) {
-    attend_values<Form, false>(queries, mask, capture);
+template <class Form, std::size_t Heads, class BoundMask>
+constexpr void attend_single_query(const QueryHeads<typename Form::View, Heads>& heads, const QueryBlock& block,
+                                   const BoundMask& mask) noexcept {
+  if (!BoundMask::hides_keys || heads.values_finite) {
+    attend_values<Form, false>(heads, block, mask);
   } else {
-    attend_values<Form, true>(queries, mask, capture);
+    attend_values<Form, true>(heads, block, mask);
   }
 }
 

@@ -73,7 +73,7 @@ struct RunningSoftmax {
     const Pack* const shift = opaque(&shift_[0]);
     if constexpr (Pairs) {
       for (std::size_t v = 0; v < Packs; ++v) {
-        weights_of_pair<Width>(scores + v * Pack::lanes, weights + v * Pack::lanes, shift[v], total[v]);
+        weights_together<Width, 1, true, 1>(scores + v * Pack::lanes, weights + v * Pack::lanes, shift + v, total + v);
       }
     } else {
       weights_together<Width, 1, false>(scores, weights, shift, total);
@@ -87,7 +87,7 @@ struct RunningSoftmax {
     float* const column = scores + v * Pack::lanes;
     for (std::size_t i = first; i < first + count; ++i) {
       if constexpr (Pairs) {
-        weights_of_pair<Width>(column + 2 * i * Width, column + i * Width, shift_[v], total[v]);
+        weights_together<Width, 1, true, 1>(column + 2 * i * Width, column + i * Width, shift_ + v, total + v);
       } else {
         exponential(column + i * Width, shift_[v], total[v]);
       }
@@ -95,10 +95,9 @@ struct RunningSoftmax {
   }
 
   // 1 / sum for each query of pack `v`. A query that sees no key has the sum 0 and gets 1.
-  constexpr Pack reciprocal_sum(std::size_t v) const noexcept { return reciprocal(sum[v]); }
-  static constexpr Pack reciprocal(const Pack& of) noexcept {
+  constexpr Pack reciprocal_sum(std::size_t v) const noexcept {
     const Pack one = Pack::broadcast(1.0f);
-    return one / blend(of == Pack::broadcast(0.0f), one, of);
+    return one / blend(sum[v] == Pack::broadcast(0.0f), one, sum[v]);
   }
 
   // Sets `after` to the factors of the weighted sums: 1 / sum after the last key block, 1 after every other.
@@ -109,13 +108,6 @@ struct RunningSoftmax {
  private:
   Pack shift_[Packs];  // subtracted from each score: the maximum, or 0 for a query that has seen no key so far
 
-  template <std::size_t Width>
-  static LADON_INLINE constexpr void weights_of_pair(const float* scores, float* pairs, const Pack& largest,
-                                                     Pack& total) noexcept {
-    Pack p[2] = {Pack::load(scores) - largest, Pack::load(scores + Width) - largest};
-    exp2_of_nonpositive(p);
-    store_pair(p[0], p[1], pairs, total);
-  }
   template <std::size_t Width, std::size_t Chains, bool BlockFloats, bool Pairs>
   LADON_INLINE constexpr void to_weights(float* scores, std::size_t keys) noexcept {
     if constexpr (BlockFloats) {
@@ -153,31 +145,28 @@ struct RunningSoftmax {
     total = total + p;
     p.store(score);
   }
-  // Computes the weights of Count keys, or pairs of keys, and all packs side by side, to hide latency.
-  template <std::size_t Width, std::size_t Count, bool Pairs>
+  // Computes the weights of Count keys, or pairs of keys, and N packs side by side, to hide latency.
+  template <std::size_t Width, std::size_t Count, bool Pairs, std::size_t N = Packs>
   static LADON_INLINE constexpr void weights_together(const float* scores, float* weights, const Pack* largest,
-                                                      Pack (&total)[Packs]) noexcept {
+                                                      Pack* total) noexcept {
     constexpr std::size_t step = Pairs ? 2 : 1;
-    Pack p[step * Count * Packs];
-    LADON_UNROLLED_FOR(i, step * Count * Packs) {
-      p[i] = Pack::load(scores + i / Packs * Width + i % Packs * Pack::lanes) - largest[i % Packs];
+    Pack p[step * Count * N];
+    LADON_UNROLLED_FOR(i, step * Count * N) {
+      p[i] = Pack::load(scores + i / N * Width + i % N * Pack::lanes) - largest[i % N];
     }
     exp2_of_nonpositive(p);
-    LADON_UNROLLED_FOR(i, Count * Packs) {
-      const std::size_t v = i % Packs, first = step * (i - v) + v;
-      float* const to = weights + i / Packs * Width + v * Pack::lanes;
+    LADON_UNROLLED_FOR(i, Count * N) {
+      const std::size_t v = i % N, first = step * (i - v) + v;
+      float* const to = weights + i / N * Width + v * Pack::lanes;
       if constexpr (Pairs) {
-        store_pair(p[first], p[first + Packs], to, total[v]);
+        const Pack pair = vec::BFloat16Pairs<Pack>::to_pairs(p[first], p[first + N]);
+        vec::BFloat16Pairs<Pack>::add_products(total[v], pair, Pack::broadcast(vec::pair_of_ones));
+        pair.store(to);
       } else {
         total[v] = total[v] + p[i];
         p[i].store(to);
       }
     }
-  }
-  static LADON_INLINE constexpr void store_pair(const Pack& a, const Pack& b, float* to, Pack& total) noexcept {
-    const Pack pair = vec::BFloat16Pairs<Pack>::to_pairs(a, b);
-    vec::BFloat16Pairs<Pack>::add_products(total, pair, Pack::broadcast(vec::pair_of_ones));
-    pair.store(to);
   }
 };
 

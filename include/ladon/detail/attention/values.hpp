@@ -29,7 +29,6 @@ struct Rescale {
   const Pack (&after)[Packs];
 };
 
-// Nothing is computed between the steps of a tile.
 struct NoInterleavedWork {
   static constexpr std::size_t keys_ahead = 0;
   constexpr void last_pack(std::size_t, std::size_t) noexcept {}
@@ -207,23 +206,19 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
   }
 }
 
-// Returns whether all values of the first `keys` keys are finite: the sum of x * 0 is NaN if an x is not. Pairs: the
-// values are pairs, as round_values leaves them.
+// Returns whether all values of the first `keys` keys are finite: the sum of x * 0 is NaN if an x is not. Pairs:
+// whether they are finite after round_values, too; false for some values above 3.39e38.
 template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth, bool Pairs = false>
 constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
-  constexpr std::size_t step = Pairs ? 2 : 1;
   Pack zeros = Pack::broadcast(0.0f);
   for (std::size_t base = 0; base < keys; base += KeyWidth) {
-    const std::size_t used = ((keys - base < KeyWidth ? keys - base : KeyWidth) + step - 1) / step;
+    const std::size_t used = keys - base < KeyWidth ? keys - base : KeyWidth;
     for (std::size_t row = 0; row < ValueWidth; ++row) {
-      const float* const value = values + (base * ValueWidth + row * KeyWidth) / step;
+      const float* const value = values + base * ValueWidth + row * KeyWidth;
       for (std::size_t i = 0; i < used; i += Pack::lanes) {
-        if constexpr (Pairs) {
-          const std::size_t left = used - i < Pack::lanes ? used - i : Pack::lanes;
-          vec::PairDot<Pack>::add(zeros, Pack::broadcast(0.0f), Pack::load_partial(value + i, left));
-        } else {
-          zeros = fma(Pack::load(value + i), Pack::broadcast(0.0f), zeros);
-        }
+        Pack x = Pack::load(value + i);
+        if constexpr (Pairs) x = x * Pack::broadcast(1.0f + 1.0f / 256);
+        zeros = fma(x, Pack::broadcast(0.0f), zeros);
       }
     }
   }

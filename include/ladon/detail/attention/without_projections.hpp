@@ -64,7 +64,7 @@ struct AttentionSteps {
       }
       const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), shape.value_width>(values, active);
       for (std::size_t h = heads.begin; h < heads.end; ++h) {
-        attend_head(call, Head<>{{keys, values, finite}, h, sink_of<Score>(call.options, h)}, workspace);
+        attend_head(call, Head<>{{keys, values, finite}, h, {sink_of<Score>(call.options, h)}}, workspace);
       }
     }
   }
@@ -90,7 +90,7 @@ struct AttentionSteps {
         }
         attend_query_block<AttendForm<D, Simd, P, Packs, const float*>>(
             head, {query, queries, workspace.scratch.scores.data, workspace.out.data, nullptr}, call.lengths.keys,
-            call.mask, call.capture_of(head.index, queries));
+            call.mask, call.capture_of);
         from_panels<Pack, P, shape.value_width>(workspace.out.data, tokens, out + queries.begin * shape.value_width);
       }
     };

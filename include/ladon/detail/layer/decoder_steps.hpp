@@ -53,30 +53,26 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
   static constexpr void run(const Weights& w, const Call& call, AnyShared& shared, Scratch& scratch) noexcept {
     const std::size_t tokens = call.lengths.self.queries;
     if (call.share.has(call.first)) {
-      call.captures.self([&](auto capture) {
-        Base::attend_self(w.self_attention, call.options.self, call, shared, scratch.tokens.attention, capture);
-      });
+      const auto& options = call.options.self;
+      Base::attend_self(w.self_attention, options, call, shared, scratch.tokens.attention, call.captures.self);
     }
     if (call.share.has(call.first + 1)) {
       Base::count_tokens(call);
       after_self(w, tokens, shared, call.share);
     }
-    if (call.share.has(call.first + 2)) {
-      call.captures.memory(
-          [&](auto capture) { attend_memory(w.cross_attention, call, shared, scratch.memory, capture); });
-    }
+    if (call.share.has(call.first + 2)) attend_memory(w.cross_attention, call, shared, scratch.memory);
     if (call.share.has(call.first + 3)) after_memory(w, tokens, shared, scratch.tokens, call.share);
   }
 
  private:
   // Computes the attention of all heads to the memory.
-  template <class AttentionWeights, class Call, class AnyShared, class Scratch, class Capture>
-  static constexpr void attend_memory(const AttentionWeights& w, const Call& call, AnyShared& shared, Scratch& scratch,
-                                      Capture capture) noexcept {
+  template <class AttentionWeights, class Call, class AnyShared, class Scratch>
+  static constexpr void attend_memory(const AttentionWeights& w, const Call& call, AnyShared& shared,
+                                      Scratch& scratch) noexcept {
     const auto& options = call.options.memory;
     const Lengths lengths = call.lengths.memory;
     const auto in = shared.input.view(shared.sublayer_input());
-    const HeadsCall heads{w, options, lengths, in, shared.heads.data, capture};
+    const HeadsCall heads{w, options, lengths, in, shared.heads.data, call.captures.memory};
     if constexpr (Call::CachesType::cached) {
       const std::ptrdiff_t position = memory_position(call.caches.text.length - lengths.queries);
       const BoundQueries bound{options.bind_to(lengths, position), 0};

@@ -274,8 +274,8 @@ struct EncoderCaches {
   Cache& text;
 };
 
-// A call of one layer. `first` is the number of its first phase. captures(f) calls f with what receives the attention
-// weights (detail/attention/capture.hpp).
+// A call of one layer. `first` is the number of its first phase. `captures` receives the attention weights
+// (detail/attention/capture.hpp).
 template <class Options, class Caches, class Captures, class CallShare>
 struct LayerCall {
   using CachesType = Caches;
@@ -326,11 +326,9 @@ struct EncoderSteps {
                       "excludes extend");
         using Options = std::remove_cvref_t<decltype(call.options)>;
         const OptionsWithBias<Layer::shape, Options> options{call.options, w.attention_bias.data};
-        call.captures(
-            [&](auto capture) { attend_self(w.attention, options, call, shared, scratch.attention, capture); });
+        attend_self(w.attention, options, call, shared, scratch.attention, call.captures);
       } else {
-        call.captures(
-            [&](auto capture) { attend_self(w.attention, call.options, call, shared, scratch.attention, capture); });
+        attend_self(w.attention, call.options, call, shared, scratch.attention, call.captures);
       }
     }
     if (call.share.has(call.first + 1)) {

@@ -27,6 +27,8 @@ struct CapturesOfDecoder {
   Self self;
   Memory memory;
 };
+template <class Self, class Memory>
+CapturesOfDecoder(Self, Memory) -> CapturesOfDecoder<Self, Memory>;
 
 // The argument `maps` of a stack: an element for each layer, or NoCapture.
 template <class Maps, std::size_t Layers>

@@ -11,6 +11,11 @@
 
 namespace LADON_NAMESPACE {
 
+// A member that a type does not need.
+struct NoPanels {
+  static constexpr float* data = nullptr;
+};
+
 // One head at a time. A single query computes HeadsTogether heads at the same time, in `query` and `scores`.
 template <Shape S, class Vectors, std::size_t HeadsTogether>
 struct ScratchOfHeads {
@@ -19,6 +24,7 @@ struct ScratchOfHeads {
   Panels<S.keys, S.value_width, L::keys> values;  // values V^T of one head
   Panels<L::queries.width(), HeadsTogether * S.head_width, L::queries> query;
   Panels<L::queries.width(), HeadsTogether * L::block, L::queries> scores;  // S^T of one key block, later P^T
+  static constexpr NoPanels widened{};
 };
 
 template <Shape S, class Vectors>
@@ -30,13 +36,12 @@ template <Shape S, class Vectors>
 struct CachedScratch {
   using L = detail::ShapeLayout<S, Vectors>;
   static constexpr std::size_t widest = S.head_width > S.value_width ? S.head_width : S.value_width;
-  struct Nothing {};
   using Widened = Panels<L::widened_block, widest, L::keys>;
   Panels<L::queries.width(), widest, L::queries>
       projected;  // new K^T or V^T of one head, before scatter() writes it into the cache
   Panels<L::queries.width(), L::heads_together * S.head_width, L::queries> query;
   Panels<L::queries.width(), L::heads_together * L::block, L::queries> scores;
-  LADON_NO_UNIQUE_ADDRESS std::conditional_t<S.cache_precision == CachePrecision::float32, Nothing, Widened> widened;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<S.cache_precision == CachePrecision::float32, NoPanels, Widened> widened;
 };
 
 // For attention without projections. `out` has one panel of queries.
@@ -75,10 +80,9 @@ struct SelfShared : AllHeads<S, Vectors, NormsAll> {
 template <Shape S, class Vectors, class Precision = precision::Float32, bool NormsAll = false>
 struct CrossShared : SelfShared<S, Vectors, Precision, NormsAll> {
   using L = detail::ShapeLayout<S, Vectors>;
-  struct Nothing {};
   Panels<S.keys, S.key_model, L::keys> context;
   LADON_NO_UNIQUE_ADDRESS detail::LinearInput<Precision, Vectors, S.keys, S.key_model, L::keys> context_input;
-  LADON_NO_UNIQUE_ADDRESS std::conditional_t<NormsAll, Panels<S.keys, S.key_rows(), L::keys>, Nothing> context_keys;
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<NormsAll, Panels<S.keys, S.key_rows(), L::keys>, NoPanels> context_keys;
 };
 
 // For project_keys. With separate contexts, `context` holds them one after the other. With a bfloat16 or int8 cache,
@@ -90,19 +94,10 @@ struct KeyWorkspace {
   Panels<S.keys, widest, L::keys> context;
   LADON_NO_UNIQUE_ADDRESS detail::LinearInput<Precision, Vectors, S.keys, widest, L::keys> context_input;
 
-  struct Nothing {};
   static constexpr bool stores_directly = S.cache_precision == CachePrecision::float32 && !NormsAll;
   static constexpr std::size_t key_rows = NormsAll ? S.key_rows() : S.head_width;
   using Projected = Panels<L::keys.width(), (key_rows > S.value_width ? key_rows : S.value_width), L::keys>;
-  LADON_NO_UNIQUE_ADDRESS std::conditional_t<stores_directly, Nothing, Projected> projected;
-
-  constexpr float* projected_panel() noexcept {
-    if constexpr (stores_directly) {
-      return nullptr;
-    } else {
-      return projected.data;
-    }
-  }
+  LADON_NO_UNIQUE_ADDRESS std::conditional_t<stores_directly, NoPanels, Projected> projected;
 };
 
 }  // namespace LADON_NAMESPACE
