@@ -81,6 +81,8 @@ TEST_CASE("cache precision: no mask, a mask that adds, values of another width")
   check<CachePrecision::bfloat16,
         S{.queries = 3, .keys = 34, .model = 9, .heads = 3, .head_width = 7, .value_width = 5}, Causal>(
       {{ones(34)}, {{3, 3, 1, 3}}});
+  check_both<S{.queries = 5, .keys = 18, .model = 12, .heads = 6, .kv_heads = 3},
+             decltype(Causal{} & ladon::mask::Relative{})>({{ones(18)}, {{5, 5, 1, 3}}});
 }
 
 // In grouped attention, several heads of queries share one head of keys. The kernels for a single query compute several

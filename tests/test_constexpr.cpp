@@ -129,6 +129,20 @@ constexpr std::array<float, 2> attend_with_sinks() {
 }
 static_assert(close(attend_with_sinks(), {4, 8}));
 
+// A number for each distance: the weight of a neighbouring token is twice that of the token itself. The scores are 0
+// otherwise, so the outputs are (0 + 2 * 3) / 3 and (2 * 0 + 3) / 3.
+constexpr std::array<float, 2> attend_with_distances() {
+  using Neighbours = ladon::Attention<ladon::Shape{.queries = 2, .model = 1}, ladon::mask::Relative>;
+  constexpr float q[2] = {}, k[2] = {5, 7}, v[2] = {0, 3};
+  ladon::RelativeTable<1, 2> table;
+  for (const int distance : {-1, 1}) table.set(0, distance, ln_2);
+  Neighbours::Workspace workspace{};
+  std::array<float, 2> out{};
+  Neighbours::run(q, k, v, out, workspace, {.mask = {.table = &table}});
+  return out;
+}
+static_assert(close(attend_with_distances(), {2, 1}));
+
 // A decoder layer whose two attentions add 0, so norm1 and norm2 give (3, 1). norm3 follows the feed-forward network,
 // as norm2 of `Layer` does. So the result is also (11, -19).
 using Decoder = ladon::DecoderLayer<ladon::Model{.tokens = 1, .memory = 2, .model = 2, .heads = 1, .feed_forward = 2}>;

@@ -172,6 +172,10 @@ int main(int, char** arguments) {
     Rotated memory;
     memory.project({});
   }
+  if (broken == "no_relative_table") {
+    Projected<ladon::mask::Relative> text;
+    text.extend({});
+  }
   if (broken == "no_bias") {
     Projected<Causal> text;
     text.weights.out_proj.bias = {};

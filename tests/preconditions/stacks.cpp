@@ -88,6 +88,21 @@ void ladon_test::break_in_a_stack(std::string_view broken) {
     without.norm1.bias = {};
     EncoderLayer::run(x, without, y, workspace);
   }
+  if (broken == "layer_no_attention_bias") {
+    constexpr ladon::Model model = [] {
+      ladon::Model biased = EncoderLayer::model;
+      biased.layer_bias = true;
+      return biased;
+    }();
+    using Biased = ladon::EncoderLayer<model>;
+    static Biased::Workspace biased_workspace;
+    const Biased::Weights without{.attention = layer.attention,
+                                  .linear1 = layer.linear1,
+                                  .linear2 = layer.linear2,
+                                  .norm1 = layer.norm1,
+                                  .norm2 = layer.norm2};
+    Biased::run(x, without, y, biased_workspace);
+  }
   if (broken == "kind_no_rotary_table") {
     static EncoderOfKinds::Workspace of_kinds_workspace;
     EncoderOfKinds::run(x, {.layers = {layer}}, y, of_kinds_workspace);
