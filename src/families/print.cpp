@@ -35,7 +35,7 @@ std::string kinds_of(const Model& model) {
 
 // Returns the initialisers of the members that differ from the default. Members of one member are in braces.
 std::vector<MemberText> initialisers(const Model& model) {
-  const auto members = safetensors::detail::members_of(model), defaults = safetensors::detail::members_of(Model{});
+  const auto members = safetensors::detail::members_of(model), defaults = safetensors::detail::members_of({});
   std::vector<MemberText> texts;
   std::vector<MemberText> inner;
   std::string outer;

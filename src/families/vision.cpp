@@ -102,21 +102,11 @@ void dinov3(Config& config, Description& description) {
   add_image(config, description, std::move(stack), patches, others);
 }
 
-template <class M>
-void set_layer_bias(Config& config, M& model) {
-  const bool has_bias = config.flag("layer_bias", {"use_relative_position_bias"}, false);
-  if constexpr (requires { model.layer_bias; }) {
-    model.layer_bias = has_bias;
-  } else if (has_bias) {
-    config.refuse("use_relative_position_bias", "Ladon lacks a bias of the scores for each layer");
-  }
-}
-
 void beit(Config& config, Description& description) {
   const bool pools = config.flag("", {"use_mean_pooling"}, true);
   Stack stack = read_image(config, description, {"encoder", "encoder.layer", pools ? "" : "layernorm"}, {}, 1e-12);
   stack.model.layer_scale = config.number("layer_scale", {"layer_scale_init_value"}, 0.1) > 0;
-  set_layer_bias(config, stack.model);
+  stack.model.layer_bias = config.flag("layer_bias", {"use_relative_position_bias"}, false);
   if (config.flag("mask.additive_per_head", {"use_shared_relative_position_bias"}, false)) {
     stack.model.mask.additive_per_head = true;
     description.outside.push_back("the bias of relative positions of all layers");

@@ -201,6 +201,12 @@ TEST_CASE("load takes the prefix and the epsilon from config.json") {
   CHECK_THROWS_WITH_AS((void)safetensors::load<Encoder<bert_of(NormOrder::pre)>>(opened),
                        doctest::Contains("norm: the layer says ladon::NormOrder::pre, and config.json says"),
                        safetensors::Error);
+  // A file alone does not have the epsilon.
+  CHECK_THROWS_WITH_AS((void)safetensors::load<Encoder<bert>>(opened.file(), "encoder.layer"),
+                       doctest::Contains("Hugging Face BERT have different epsilons: state {.epsilon = ..}"),
+                       safetensors::Error);
+  CHECK(safetensors::load<Encoder<bert>>(opened.file(), "encoder.layer", {.epsilon = 1e-6f}).layers[0].norm1.epsilon ==
+        1e-6f);
   // Types state the mask and the layout, so the members of the Model do not count.
   using Masked = Encoder<bert, mask::Causal, layout::SeparateQKV>;
   CHECK(safetensors::load<Masked>(opened).layers[0].norm2.epsilon == 3e-7f);

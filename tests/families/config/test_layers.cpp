@@ -175,6 +175,7 @@ TEST_CASE("images") {
   CHECK(dino.model.tokens == 19);
   CHECK(dino.rotary[0].prefix == 3);
   CHECK(dino.rotary[0].rows == 4);
+  CHECK(model(small("beit", R"("use_relative_position_bias": true)")).layer_bias);
   CHECK(model(small("dinov2", R"("mlp_ratio": 2, "use_swiglu_ffn": true)")).feed_forward == 48);
   const Description clip = described(R"("model_type": "clip", "text_config": {"hidden_size": 64, "model_type": "x"})");
   REQUIRE(clip.stacks.size() == 2);

@@ -113,8 +113,7 @@ inline std::string text_of(HeadNorm value) {
 
 // Returns the members of a Model in the order of their declaration, without those that config.json does not determine:
 // the precisions, and masks that depend on the text. `kinds` and `kind_of_layer` are not among them.
-template <class M>
-std::vector<MemberText> members_of(const M& m) {
+inline std::vector<MemberText> members_of(const Model& m) {
   std::vector<MemberText> members;
   const auto add = [&](const char* name, const auto& value) { members.push_back({name, text_of(value)}); };
   add("layers", m.layers), add("tokens", m.tokens), add("memory", m.memory), add("model", m.model);
@@ -127,7 +126,7 @@ std::vector<MemberText> members_of(const M& m) {
   add("mask.causal", m.mask.causal), add("mask.left", m.mask.left), add("mask.right", m.mask.right);
   add("mask.additive_per_head", m.mask.additive_per_head), add("mask.relative", m.mask.relative);
   add("mask.alibi", m.mask.alibi);
-  if constexpr (requires { m.layer_bias; }) add("layer_bias", m.layer_bias);
+  add("layer_bias", m.layer_bias);
   add("score.by", m.score.by), add("score.scale", m.score.scale), add("score.softcap", m.score.softcap);
   add("score.sinks", m.score.sinks);
   add("position.pairing", m.position.pairing), add("position.width", m.position.width);
