@@ -61,14 +61,11 @@ LADON_INLINE void finish(const auto& w, std::size_t first_row, In in, std::size_
 }
 
 #if LADON_DSP
-LADON_INLINE std::uint32_t even_weights(std::uint32_t four) noexcept {
+// Returns weights First and First + 2 of four.
+template <int First>
+LADON_INLINE std::uint32_t every_other_weight(std::uint32_t four) noexcept {
   std::uint32_t pair;
-  asm("sxtb16 %0, %1" : "=r"(pair) : "r"(four));
-  return pair;
-}
-LADON_INLINE std::uint32_t odd_weights(std::uint32_t four) noexcept {
-  std::uint32_t pair;
-  asm("sxtb16 %0, %1, ror #8" : "=r"(pair) : "r"(four));
+  asm("sxtb16 %0, %1, ror %2" : "=r"(pair) : "r"(four), "n"(8 * First));
   return pair;
 }
 // sum + a[0] * b[0] + a[1] * b[1]
@@ -84,7 +81,7 @@ LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
   for (; i + 4 <= P::inner; i += 4, x += 4 * P::width) {
     LADON_UNROLLED_FOR(r, R) {
       const std::uint32_t four = load_as<std::uint32_t>(rows + r * RowStride + i);
-      const std::uint32_t even = even_weights(four), odd = odd_weights(four);
+      const std::uint32_t even = every_other_weight<0>(four), odd = every_other_weight<1>(four);
       LADON_UNROLLED_FOR(t, P::packs) {
         sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * t), even, sums[r][t]);
         sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * (P::width + t)), odd, sums[r][t]);

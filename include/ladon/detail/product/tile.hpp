@@ -33,7 +33,6 @@ namespace LADON_NAMESPACE::detail {
 inline constexpr std::size_t cache_line_words = target::Current::cache_line_floats;
 
 struct NothingAhead {
-  static constexpr bool by_lines = false;
   static constexpr std::size_t first_pack = 0;
   constexpr void before(std::size_t) const noexcept {}
 };
@@ -47,7 +46,6 @@ struct PacksFrom : NothingAhead {
 // Calls f(k) before the step of feature k. `f` may still write this row of the panel and later rows.
 template <class F>
 struct BeforeEachStep {
-  static constexpr bool by_lines = false;
   static constexpr std::size_t first_pack = 0;
   F f;
   LADON_INLINE constexpr void before(std::size_t k) const noexcept { f(k); }
@@ -64,7 +62,6 @@ enum class Prefetch { own_rows, own_rows_near, next_rows };
 template <Prefetch Kind, std::size_t Rows, class Matrix>
 struct PrefetchAhead {
   using Element = typename Matrix::Element;
-  static constexpr bool by_lines = true;
   static constexpr std::size_t first_pack = 0;
   static constexpr std::size_t line = cache_line_words * sizeof(float) / sizeof(Element);
   static constexpr bool own = Kind != Prefetch::next_rows && Matrix::rows_contiguous;
@@ -154,7 +151,7 @@ struct MicroKernel {
       }
     }
 #endif
-    if constexpr (Ahead::by_lines) {
+    if constexpr (requires { Ahead::line; }) {
       for (; k + Ahead::line <= inner; k += Ahead::line) {
         auto line = ahead.at(k);
         // g++ 12 would keep sums of three packs in memory if this loop were unrolled.

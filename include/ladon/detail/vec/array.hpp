@@ -100,9 +100,7 @@ LADON_INLINE constexpr float divide_scalar(float a, float b) noexcept {
 }
 
 // Whether fma_scalar rounds only once. An emulated fma would call libm for every product.
-#if LADON_DETERMINISTIC
-inline constexpr bool fma_is_fused = false;
-#elif LADON_FMA || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
+#if !LADON_DETERMINISTIC && (LADON_FMA || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen))
 inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
