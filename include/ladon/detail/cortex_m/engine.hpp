@@ -29,27 +29,19 @@ struct NoEngine {
 
 // `Element` is the type of a quantised feature.
 template <class Element, std::size_t Lanes>
-struct EngineOf {
-  using Type = NoEngine;
-};
+struct EngineOf : NoEngine {};
 template <>
-struct EngineOf<std::int16_t, 1> {
-  using Type = one_lane::Engine;
-};
+struct EngineOf<std::int16_t, 1> : one_lane::Engine {};
 #if LADON_THUMB1
 template <>
-struct EngineOf<std::int32_t, 1> {
-  using Type = m0::Engine;
-};
+struct EngineOf<std::int32_t, 1> : m0::Engine {};
 #elif LADON_HAS_HELIUM
 template <>
-struct EngineOf<std::uint8_t, 4> {
-  using Type = helium::Engine;
-};
+struct EngineOf<std::uint8_t, 4> : helium::Engine {};
 #endif
 template <class Element, class Simd>
-using Engine = typename EngineOf<Element, Simd::lanes>::Type;
+using Engine = EngineOf<Element, Simd::lanes>;
 template <class Element, class Simd>
-inline constexpr bool has_engine = !std::is_same_v<Engine<Element, Simd>, NoEngine>;
+inline constexpr bool has_engine = !std::is_base_of_v<NoEngine, Engine<Element, Simd>>;
 
 }  // namespace LADON_NAMESPACE::detail::cortex_m

@@ -180,7 +180,7 @@ LADON_NOINLINE constexpr void product(Weights LADON_ARGUMENT w, In LADON_ARGUMEN
                                       const Epilogue& epilogue, Reading reading) noexcept {
   if constexpr (is_quantised<In>) {
     using Engine = cortex_m::Engine<typename In::Element, typename P::Simd>;
-    if constexpr (!std::is_same_v<Engine, cortex_m::NoEngine>) {
+    if constexpr (cortex_m::has_engine<typename In::Element, typename P::Simd>) {
       if (!std::is_constant_evaluated()) return Engine::template product<P>(w, in, panels, epilogue);
     }
   }
