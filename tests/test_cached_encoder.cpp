@@ -192,6 +192,23 @@ TEST_CASE("growing text: a stack as in Llama") {
       {{{6, 1, 1, 3, 1, 1, 1, 6}}, {ones}, {{6, 6}}, {ones, false}});
 }
 
+TEST_CASE("growing text: norms of outputs, parallel sublayers, scales") {
+  using ladon::NormOrder, ladon::Residual;
+  constexpr S shape{.queries = 5, .keys = 18, .model = 48, .heads = 6, .kv_heads = 3};
+  const std::vector<Cut> cuts{{{5, 1, 3, 1, 1, 5, 2}}, {ones}};
+  check_growing_stack<2, shape,
+                      Model{.feed_forward = 20,
+                            .activation = ladon::Activation::xielu,
+                            .norm = NormOrder::both,
+                            .residual_scale = 0.5f,
+                            .layer_scale = true,
+                            .norm_kind = ladon::NormKind::rms,
+                            .norm_gain = ladon::NormGain::one_plus_weight},
+                      Causal, Rotated>(cuts);
+  check_growing_stack<2, shape, Model{.feed_forward = 20, .norm = NormOrder::pre, .residual = Residual::parallel},
+                      Causal>(cuts);
+}
+
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("growing text: post-LN with a window: a stack, and a single layer") {
   constexpr Model config{.feed_forward = 7, .activation = ladon::Activation::gelu};

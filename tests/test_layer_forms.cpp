@@ -61,6 +61,26 @@ constexpr Model granite{.feed_forward = 20, .norm = NormOrder::pre, .residual_sc
 constexpr Model beit{.feed_forward = 20, .norm = NormOrder::pre, .layer_scale = true, .layer_bias = true};
 constexpr Model dino{.feed_forward = 20, .norm = NormOrder::pre, .layer_scale = true};
 
+// RMSNorm before attention, LayerNorm before the feed-forward network (TimesFM).
+constexpr Model mixed{.feed_forward = 20,
+                      .norm = NormOrder::pre,
+                      .norm_kind = NormKind::rms,
+                      .feed_forward_norm_kind = NormKind::layer,
+                      .norm_gain = NormGain::one_plus_weight};
+// Every member at the same time.
+constexpr Model all{.feed_forward = 20,
+                    .activation = Activation::xielu,
+                    .norm = NormOrder::both,
+                    .residual_scale = 0.5f,
+                    .layer_scale = true,
+                    .gated = true,
+                    .feed_forward_norm_kind = NormKind::rms,
+                    .norm_gain = NormGain::one_plus_weight,
+                    .norm_bias = Bias::without};
+template <Activation F>
+constexpr Model with_activation{.feed_forward = 35, .activation = F};
+constexpr Model scaled_post{.feed_forward = 40, .norm = NormOrder::post, .residual_scale = 1.5f, .layer_scale = true};
+
 }  // namespace
 
 TEST_CASE("norms before and after each sublayer, gains of 1 + weight") {
@@ -77,6 +97,19 @@ TEST_CASE("scales of the outputs of sublayers") { check_form<dino>(); }
 TEST_CASE("numbers of each layer that are added to the scores, joined with a causal mask or alone") {
   check_form<beit>();
   check_stack<few, beit>();
+}
+TEST_CASE("scales in post-LN, several panels that share the weights") {
+  check_layer<grouped, scaled_post>();
+  check_layer<S{.queries = 67, .model = 16, .heads = 2}, scaled_post>();
+}
+TEST_CASE("two kinds of norms in a layer") { check_form<mixed>(); }
+TEST_CASE("quick GELU") { check_form<with_activation<Activation::quick_gelu>>(); }
+TEST_CASE("squared ReLU") { check_form<with_activation<Activation::squared_relu>>(); }
+TEST_CASE("xIELU") { check_form<with_activation<Activation::xielu>>(); }
+TEST_CASE("stacks") {
+  check_stack<grouped, all>();
+  check_stack<few, neox>();
+  check_stack<grouped, olmo>();
 }
 
 }  // namespace ladon_test

@@ -82,7 +82,10 @@ struct EncoderCase {
   explicit EncoderCase(std::size_t tokens)
       : problem(random_encoder({.queries = tokens, .model = M.model}, {.layers = 0, .layer = M}, 5)) {
     Random random(7);
-    for (std::size_t i = 0; i < M.layers; ++i) problem.layers.push_back(random_layer(random, M.shape(), M, 1e-5f));
+    for (std::size_t i = 0; i < M.layers; ++i) {
+      problem.layers.push_back(random_layer(random, M.shape(), M, 1e-5f));
+      problem.layers.back().norm1.omitted = value_of<M>.unnormed(i);
+    }
   }
   Expected expected(std::size_t tokens) const {
     oracle::Matrix x(tokens, M.model, problem.x.data());
@@ -124,7 +127,10 @@ typename Stack::Weights weights_of(const std::vector<Floats>& tensors) {
   for (const Floats& tensor : tensors) pointers.push_back(tensor.data());
   typename Stack::Weights weights;
   const float* const* next = pointers.data();
-  for (auto& layer : weights.layers) point(layer, next);
+  for (std::size_t i = 0; i < weights.layers.size(); ++i) {
+    point(weights.layers[i], next);
+    if (value_of<Stack::Layer::model>.unnormed(i)) weights.layers[i].norm1.weight.data = nullptr;
+  }
   return weights;
 }
 
@@ -261,6 +267,17 @@ constexpr Model unrotated{.layers = 4,
                           .position = {.width = 4, .positions = 24},
                           .kinds = {{.window = 4}, {}, {.unrotated = true}},
                           .kind_of_layer = {0, 1, 2, 0}};
+// Attention of the first layer reads tokens without a norm.
+constexpr Model unnormed{.layers = 3,
+                         .tokens = 9,
+                         .keys = 20,
+                         .model = 24,
+                         .heads = 4,
+                         .feed_forward = 20,
+                         .norm = ladon::NormOrder::pre,
+                         .mask = {.causal = true},
+                         .kinds = {{.unnormed_attention = true}, {}, {.window = 4}},
+                         .kind_of_layer = {0, 2, 1}};
 constexpr Model decoding{.layers = 3,
                          .tokens = 7,
                          .keys = 20,
@@ -395,6 +412,13 @@ TEST_CASE("kinds of layers: an encoder with grouped heads and a layer without a 
   check_extend<unrotated, ladon::Encoder<unrotated>, One, EncoderCase<unrotated>>(ones);
   constexpr Model whole = as_long(unrotated, 19);
   check_run<whole, ladon::Encoder<whole>, EncoderCase<whole>>({1, 5, 16, 19});
+}
+
+TEST_CASE("kinds of layers: attention without a norm in the first layer") {
+  using One = ladon::Encoder<for_one_token(unnormed)>;
+  check_extend<unnormed, ladon::Encoder<unnormed>, One, EncoderCase<unnormed>>({9, 1, 1, 3, 1});
+  constexpr Model whole = as_long(unnormed, 19);
+  check_run<whole, ladon::Encoder<whole>, EncoderCase<whole>>({1, 5, 19});
 }
 
 TEST_CASE("kinds of layers: a decoder") {

@@ -178,6 +178,12 @@ TEST_CASE("layer: pre-LN, gated") {
                         Model{.feed_forward = 9, .activation = Activation::gelu, .norm = NormOrder::pre, .gated = true},
                         mask::Causal>();
 }
+TEST_CASE("layer: norms of outputs, parallel sublayers") {
+  check_layer_in_phases<square, Model{.feed_forward = 9, .norm = NormOrder::both, .layer_scale = true}, mask::Causal>();
+  check_layer_in_phases<
+      square, Model{.feed_forward = 9, .norm = NormOrder::pre, .residual = ladon::Residual::parallel_one_norm},
+      mask::Causal>();
+}
 TEST_CASE("layer: a single token") {
   check_layer_in_phases<S{.queries = 1, .model = 6, .heads = 2}, Model{.feed_forward = 5, .norm = NormOrder::pre},
                         mask::Unmasked>();
