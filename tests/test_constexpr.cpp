@@ -111,6 +111,40 @@ static_assert(close(encode<1>(1e-45f, -1e-45f, 0), {11, -19}));
 static_assert(close(encode<2>(3e38f, -3e38f, 0), {11, -19, 11, -19}));
 static_assert(close(encode<2>(3e-30f, 1e-30f, 0), {11, -19, 11, -19}));
 
+// A layer with norms before and after its sublayers. All matrices are 0, so a sublayer gives its bias. RMSNorm divides
+// (1, -1) by 1, and (-2, 2) by 2:
+//   x = (10, 20), attention gives (1, -1) * (1 + 1, 1 + 0) = (2, -1)
+//   x + (2, -1) * (0.5, 2) / 2 = (10.5, 19), and the network gives (-1, 1)
+//   x + (-1, 1) * (2, 4) / 2   = (9.5, 21)
+constexpr std::array<float, 2> encode_with_all_norms() {
+  using Layer = ladon::EncoderLayer<ladon::Model{.tokens = 1,
+                                                 .model = 2,
+                                                 .heads = 1,
+                                                 .feed_forward = 2,
+                                                 .norm = ladon::NormOrder::both,
+                                                 .residual_scale = 0.5f,
+                                                 .layer_scale = true,
+                                                 .norm_kind = ladon::NormKind::rms,
+                                                 .norm_gain = ladon::NormGain::one_plus_weight}>;
+  constexpr float x[2] = {10, 20}, none[12] = {}, of_attention[2] = {1, -1}, of_network[2] = {-2, 2};
+  constexpr float gain[2] = {1, 0}, scale1[2] = {0.5f, 2}, scale2[2] = {2, 4};
+  const float* const zeros = none;
+  const Layer::Weights layer{.attention = {.in_proj = {zeros, zeros}, .out_proj = {zeros, of_attention}},
+                             .linear1 = {zeros, zeros},
+                             .linear2 = {zeros, of_network},
+                             .norm1 = {zeros},
+                             .norm2 = {zeros},
+                             .output_norm1 = {gain, {}, 0},
+                             .output_norm2 = {zeros, {}, 0},
+                             .scale1 = scale1,
+                             .scale2 = scale2};
+  Layer::Workspace workspace{};
+  std::array<float, 2> y{};
+  Layer::run(x, layer, y, workspace);
+  return y;
+}
+static_assert(close(encode_with_all_norms(), {9.5f, 21}));
+
 // Attention with sinks. The sink of head 0 equals the only score of head 0, so the sink gets half of the weight. The
 // sink of head 1 is so low that it gets no weight.
 struct WithSinks : ladon::score::Scaled {

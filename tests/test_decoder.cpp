@@ -62,6 +62,19 @@ TEST_CASE("decoder layer: LayerNorm without a bias") {
               Unmasked>();
 }
 
+TEST_CASE("decoder layers: a factor of sublayers, gains of 1 + weight, two kinds of norms, xIELU") {
+  constexpr Model scaled{.feed_forward = 8,
+                         .activation = Activation::xielu,
+                         .norm = NormOrder::pre,
+                         .residual_scale = 0.5f,
+                         .norm_kind = NormKind::rms,
+                         .feed_forward_norm_kind = NormKind::layer,
+                         .norm_gain = ladon::NormGain::one_plus_weight};
+  check_layer<S{.queries = 18, .model = 48, .heads = 6, .kv_heads = 3}, 19, scaled, Causal, Unmasked>();
+  check_layer<S{.queries = 6, .model = 8, .heads = 2}, 9, Model{.feed_forward = 5, .residual_scale = 2}, Causal,
+              Unmasked>();
+}
+
 TEST_CASE("decoder stack: post-LN") {
   check_stack<2, S{.queries = 9, .model = 6, .heads = 2}, 17, Model{.feed_forward = 8}, Causal, Padding,
               FinalNorm::without>();

@@ -83,7 +83,7 @@ struct Call {
     check.expect(from != nullptr, LADON_NULL_WEIGHTS);
     if (!check.ok()) return;
     check.reads(from, 1);
-    WeightsReader<Checked>{check, Settings::epsilon}.all(*from, weights);
+    WeightsReader<Checked, Settings::model>{check, Settings::epsilon}.all(*from, weights);
   }
   // Checks that the rotary table of the options has an entry for each position from `first` to `first` + `count` - 1,
   // after options->rotary_offset is added to each position.
@@ -173,7 +173,7 @@ struct Entry {
   template <class F>
   static ladon_status quantise(const F* from, W* to, void* memory) {
     constexpr std::size_t bytes = quantised_bytes<typename Kernel::Weights>();
-    return quantise_weights<typename Settings::FloatWeights, Settings::rotated>(from, to, memory, bytes);
+    return quantise_weights<typename Settings::FloatWeights, Settings::model>(from, to, memory, bytes);
   }
 
   // Returns whether the arguments of a call for several threads are valid: `phase` is below the kernel's number of

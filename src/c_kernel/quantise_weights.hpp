@@ -104,10 +104,11 @@ struct Quantiser {
   }
 };
 
-// Implements NAME_quantise. `Floats` is the C++ type of the float weights. If `Rotated` is true, rotates the weights.
-// `memory` has `bytes` bytes.
-template <class Floats, bool Rotated, class F, class W>
+// Implements NAME_quantise. `Floats` is the C++ type of the float weights, and `M` is the model of the kernel. `memory`
+// has `bytes` bytes.
+template <class Floats, ladon::Model M, class F, class W>
 ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t bytes) {
+  constexpr bool rotated = M.precision == ladon::PrecisionKind::rotated_int8;
   Check<2> check;
   check.expect(from != nullptr, LADON_NULL_WEIGHTS);
   check.expect(to != nullptr, LADON_NULL_OUTPUT);
@@ -118,14 +119,14 @@ ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t by
   check.writes(to, 1);
   check.reads(from, 1);
   Floats floats;
-  WeightsReader<Check<2>>{check, 0}.all(*from, floats);
+  WeightsReader<Check<2>, M>{check, 0}.all(*from, floats);
   if (!check.ok()) return check.status();
-  FiniteCheck<Rotated> finite;
-  PartsVisit<FiniteCheck<Rotated>>{finite}.all(floats, *to);
+  FiniteCheck<rotated> finite;
+  PartsVisit<FiniteCheck<rotated>>{finite}.all(floats, *to);
   check.expect(finite.finite, LADON_NOT_FINITE);
   if (!check.ok()) return check.status();
-  Quantiser<Rotated> quantiser{begin};
-  PartsVisit<Quantiser<Rotated>>{quantiser}.all(floats, *to);
+  Quantiser<rotated> quantiser{begin};
+  PartsVisit<Quantiser<rotated>>{quantiser}.all(floats, *to);
   return LADON_OK;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 #include <ladon/ladon.hpp>
@@ -14,11 +15,17 @@
 namespace c_kernel {
 
 // Converts pointers to tensors into views. WeightsReader checks that no pointer is null and that no tensor overlaps
-// with memory that the call writes.
-template <class Checked>
+// with memory that the call writes. `M` is the model of the kernel.
+template <class Checked, ladon::Model M>
 struct WeightsReader {
   Checked& check;
   float epsilon;
+
+  // Whether a layer does not use the part `name`, whose pointers may then be null.
+  static constexpr bool omits(std::string_view name, std::size_t layer) {
+    constexpr bool may_omit = ladon::detail::value_of<M>.has_unnormed_kind();
+    return may_omit && name == "norm1" && ladon::detail::value_of<M>.unnormed(layer);
+  }
 
   template <class Element, class Tensor>
   void tensor(const Element* from, Tensor& to) const {
@@ -61,18 +68,23 @@ struct WeightsReader {
   if constexpr (requires { to.name; }) attention(from.name, to.name);
 #define LADON_SET_EPSILON(part) \
   if constexpr (requires { to.part.epsilon; }) to.part.epsilon = epsilon;
+#define LADON_TAKE_OF_LAYER(part) \
+  if (!omits(#part, number)) {    \
+    LADON_TAKE(part)              \
+  }
   template <class From, class To>
-  void layer(const From& from, To& to) const {
+  void layer(const From& from, To& to, [[maybe_unused]] std::size_t number = 0) const {
     LADON_ATTENTIONS(LADON_TAKE_ATTENTION)
-    LADON_LAYER_PARTS(LADON_TAKE)
+    LADON_LAYER_PARTS(LADON_TAKE_OF_LAYER)
     LADON_NORMS(LADON_SET_EPSILON)
   }
+#undef LADON_TAKE_OF_LAYER
 #undef LADON_SET_EPSILON
 #undef LADON_TAKE_ATTENTION
   template <class From, class To>
   void all(const From& from, To& to) const {
     if constexpr (requires { to.layers; }) {
-      for (std::size_t i = 0; i < to.layers.size(); ++i) layer(from.layers[i], to.layers[i]);
+      for (std::size_t i = 0; i < to.layers.size(); ++i) layer(from.layers[i], to.layers[i], i);
       LADON_STACK_PARTS(LADON_TAKE)
       if constexpr (requires { to.norm; }) to.norm.epsilon = epsilon;
     } else if constexpr (requires { to.norm1; }) {

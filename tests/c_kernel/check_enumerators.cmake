@@ -22,18 +22,20 @@ function(check_enumerators argument enumeration header)
     message(FATAL_ERROR "${header} does not define the enumeration ${enumeration}")
   endif()
   string(REGEX MATCHALL "[a-z_0-9]+" enumerators "${CMAKE_MATCH_1}")
-  list(REMOVE_ITEM enumerators none)
-  list(REMOVE_ITEM enumerators rotated_int8) # PRECISION int8 with the argument ROTATED
+  # PRECISION int8 with ROTATED; FEED_FORWARD_NORM_KIND
+  list(REMOVE_ITEM enumerators none rotated_int8 same)
   check_words(${argument} "${enumerators}" ${enumeration})
 endfunction()
 
 check_enumerators(ACTIVATION Activation model.hpp)
 check_enumerators(NORM NormOrder model.hpp)
+check_enumerators(RESIDUAL Residual model.hpp)
 check_enumerators(LAYOUT LayoutKind model.hpp)
 check_enumerators(QUERY_KEY_NORM HeadNorm shape.hpp)
 check_enumerators(PRECISION PrecisionKind model.hpp)
 check_enumerators(CACHE_PRECISION CachePrecision shape.hpp)
 check_enumerators(NORM_KIND NormKind weights.hpp)
+check_enumerators(NORM_GAIN NormGain weights.hpp)
 
 # MASK allows the entries of masks.hpp.
 file(STRINGS ${ROOT}/src/c_kernel/masks.hpp masks REGEX "^struct [a-z0-9_]+ : ")

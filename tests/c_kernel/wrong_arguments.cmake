@@ -45,6 +45,9 @@ ladon_add_wrong_arguments(offset "OFFSET is 'x'. allowed: an integer, run_time" 
 ladon_add_wrong_arguments(offset_octal "OFFSET is '010'" ${some} MASK causal OFFSET 010)
 ladon_add_wrong_arguments(offset_alone "OFFSET needs MASK causal.window.alibi" ${some} OFFSET 1)
 ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${some} MASK alibi OFFSET 1)
+ladon_add_wrong_arguments(residual "RESIDUAL is 'both'. allowed: sequential, parallel, parallel_one_norm"
+  ${some} FEED_FORWARD 8 RESIDUAL both)
+ladon_add_wrong_arguments(layer_scale "LAYER_SCALE needs FEED_FORWARD" ${some} LAYER_SCALE)
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out, in_proj_in_out" ${some} LAYOUT packed)
 ladon_add_wrong_arguments(projection_blocks "PROJECTION_BLOCKS is 2. allowed: a number that divides HEADS and KV_HEADS"
   one QUERIES 5 MODEL 12 HEADS 4 KV_HEADS 1 PROJECTION_BLOCKS 2)
