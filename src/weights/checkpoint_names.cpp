@@ -238,7 +238,11 @@ constexpr Row moonshine_decoder_norms[] = {
 constexpr Row clip_norms[] = {{"norm1", "layer_norm1"}, {"norm2", "layer_norm2"}};
 constexpr Row vit_norms[] = {{"norm1", "layernorm_before"}, {"norm2", "layernorm_after"}};
 constexpr Row beit_norms[] = {
-    {"norm1", "layernorm_before"}, {"norm2", "layernorm_after"}, {"scale1", "lambda_1"}, {"scale2", "lambda_2"}};
+    {"norm1", "layernorm_before"},
+    {"norm2", "layernorm_after"},
+    {"scale1", "lambda_1"},
+    {"scale2", "lambda_2"},
+    {"attention_bias", "attention.attention.relative_position_bias.relative_position_bias_table"}};
 constexpr Row dino_norms[] = {
     {"norm1", "norm1"}, {"norm2", "norm2"}, {"scale1", "layer_scale1.lambda1"}, {"scale2", "layer_scale2.lambda1"}};
 constexpr Row albert_norms[] = {{"norm1", "attention.LayerNorm"}, {"norm2", "full_layer_layer_norm"}};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <ladon/bfloat16.hpp>
+#include <ladon/mask/relative.hpp>
 #include <ladon/quantise.hpp>
 #include <limits>
 #include <vector>
@@ -134,6 +135,19 @@ std::string activation_bytes(const std::string& bytes) {
   return result;
 }
 
+// The numbers of BEiT's distances for each pair of tokens (Naming::distances_of_image), and zeros for further tokens.
+std::string attention_bias_bytes(const Member& member, const Piece& table, const std::string& bytes) {
+  const auto heads = static_cast<std::size_t>(member.shape[0]),
+             room = static_cast<std::size_t>(integer_root(member.shape[1])),
+             side = static_cast<std::size_t>((integer_root(table.shape[0] - 3) + 1) / 2), tokens = side * side + 1;
+  std::vector<float> bias(heads * tokens * tokens), spaced(heads * room * room);
+  ladon::fill_image_bias(bias.data(), as_floats(bytes).data(), heads, side, side);
+  for (std::size_t row = 0; row < heads * tokens; ++row)
+    std::copy_n(bias.begin() + static_cast<std::ptrdiff_t>(row * tokens), tokens,
+                spaced.begin() + static_cast<std::ptrdiff_t>((row / tokens * room + row % tokens) * room));
+  return {reinterpret_cast<const char*>(spaced.data()), spaced.size() * sizeof(float)};
+}
+
 // Quantises the rows of a float weight, and appends the results to the tensors of `to`.
 void append_quantised(const files::Safetensors& file, const Piece& piece, bool rotated, Int8Member& to) {
   std::vector<std::int8_t> integers(columns_of(piece));
@@ -155,7 +169,7 @@ std::span<const std::byte> rows_of(const files::Safetensors& file, const Piece& 
 
 bool is_one_tensor(const Member& member, const Source& source) {
   const Piece& piece = source.front();
-  return source.size() == 1 && !piece.absent && piece.scaling.empty() &&
+  return source.size() == 1 && member.role != "attention_bias" && !piece.absent && piece.scaling.empty() &&
          piece.in_out == (member.in_out && piece.shape.size() == 2) && (!piece.in_out || piece.rows == piece.shape[0]);
 }
 
@@ -163,6 +177,7 @@ std::string key_of(const Member& member, const Source& source) {
   constexpr const char* elements[] = {"float32", "bfloat16", "int8"};
   std::string key = elements[static_cast<int>(member.element)];
   key += member.rotated ? " rotated" : member.in_out ? " in_out" : member.role == "activation" ? " activation" : "";
+  if (member.role == "attention_bias") key += " attention_bias " + std::to_string(member.shape[1]);
   for (const Piece& piece : source) {
     const std::string name = piece.absent ? std::to_string(constant_of(member)) : piece.tensor;
     for (const std::string& part :
@@ -183,6 +198,7 @@ std::string bytes_of_member(const files::Safetensors& file, const Member& member
       append_rows(file, member, piece, bytes);
   }
   if (member.role == "activation") return activation_bytes(bytes);
+  if (member.role == "attention_bias") return attention_bias_bytes(member, source.front(), bytes);
   return member.in_out && member.shape.size() == 2 ? transposed(bytes, static_cast<std::size_t>(member.shape[1]))
                                                    : bytes;
 }

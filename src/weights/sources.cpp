@@ -108,8 +108,14 @@ std::size_t count_numbers(const files::Safetensors& file, const std::string& pre
 
 }  // namespace
 
+std::uint64_t integer_root(std::uint64_t square) {
+  std::uint64_t root = 0;
+  while ((root + 1) * (root + 1) <= square) ++root;
+  return root;
+}
+
 Naming::Naming(const files::Safetensors& file, const Spec& spec, const Convention& convention, std::string prefix)
-    : spec_(&spec), convention_(&convention), prefix_(std::move(prefix)) {
+    : file_(&file), spec_(&spec), convention_(&convention), prefix_(std::move(prefix)) {
   if (convention.set.empty() || spec.kind != Kind::stack) return;
   for (const Member& member : spec.members) layers_ = std::max(layers_, member.layer.value_or(0) + 1);
   sets_ = count_numbers(file, prefix_);
@@ -244,6 +250,19 @@ void Naming::add_from_projections(const Member& member, std::vector<Source>& fou
   found.push_back(std::move(source));
 }
 
+// Returns BEiT's table (distances, heads) of an image of side * side patches, whose tokens are a class token and the
+// patches. The kernel may have room for more tokens.
+Source Naming::distances_of_image(const Member& member, Piece table) const {
+  std::uint64_t side = integer_root(integer_root(member.shape[1]) - 1);
+  const auto of_image = [](std::uint64_t patches) { return (2 * patches - 1) * (2 * patches - 1) + 3; };
+  const auto found = file_->tensors().find(table.tensor);
+  const bool is_table = found != file_->tensors().end() && found->second.shape.size() == 2;
+  while (is_table && side > 1 && found->second.shape[0] < of_image(side)) --side;
+  table.shape = {of_image(side), member.shape[0]};
+  table.rows = table.shape[0];
+  return {table};
+}
+
 std::vector<Source> Naming::sources(const Member& member) const {
   if (member.in_cross_attention && convention_->cross_attention.empty()) return {};
   const std::string_view part = part_and_tensor(member.role).first;
@@ -258,6 +277,10 @@ std::vector<Source> Naming::sources(const Member& member) const {
     Source both;
     for (const Source& source : found) both.push_back({source.front().tensor, {1}, 0, 1});
     return {both};
+  }
+  if (member.role == "attention_bias") {
+    if (member.shape[1] < 4) return {};  // room for fewer than two tokens
+    for (Source& source : found) source = distances_of_image(member, source.front());
   }
   if (std::ranges::find(projections, part) != projections.end()) add_from_in_proj(member, found);
   return found;

@@ -28,6 +28,9 @@ struct Piece {
 // Pieces of the file. A member (a tensor of the kernel) is made of the rows of the pieces, one piece after another.
 using Source = std::vector<Piece>;
 
+// Returns the largest integer whose square is at most `square`.
+std::uint64_t integer_root(std::uint64_t square);
+
 // The names of a checkpoint: a convention, and where the layers are.
 class Naming {
  public:
@@ -58,9 +61,11 @@ class Naming {
   [[nodiscard]] std::vector<Source> whole(const Member& member, std::string_view role) const;
   [[nodiscard]] Source one_for_each_head(const Member& member, const std::string& name) const;
   [[nodiscard]] Source fused(const Member& member, std::string_view parts, const std::string& name) const;
+  [[nodiscard]] Source distances_of_image(const Member& member, Piece table) const;
   void add_from_in_proj(const Member& member, std::vector<Source>& found) const;
   void add_from_projections(const Member& member, std::vector<Source>& found) const;
 
+  const files::Safetensors* file_;
   const Spec* spec_;
   const Convention* convention_;
   std::string prefix_;

@@ -48,6 +48,7 @@ constexpr Role roles[] = {
     {"scale1", Place::layer, 1},
     {"scale2", Place::layer, 1},
     {"activation", Place::layer, 1},
+    {"attention_bias", Place::layer, 2},  // (heads, pairs of tokens)
     {"linear1_weight", Place::layer, 2},
     {"linear1_bias", Place::layer, 1},
     {"linear2_weight", Place::layer, 2},

@@ -97,7 +97,10 @@ void for_each_tensor(const std::string& name, Part& part, const Visit& visit) {
     constexpr auto sizes = Extents<decltype(part.weight)>::sizes;
     for_each_tensor(name, part, {std::to_string(sizes[is_in_out<Part> ? sizes.size() - 1 : 0])}, visit);
   } else if constexpr (requires { part.data; }) {
-    visit(part, name + " " + std::to_string(Extents<Part>::sizes[0]) + "\n");
+    constexpr auto sizes = Extents<Part>::sizes;
+    std::string line = name + " " + std::to_string(sizes[0]);
+    if constexpr (sizes.size() == 3) line.append(" ").append(std::to_string(sizes[1] * sizes[2]));  // attention_bias
+    visit(part, line + "\n");
   } else {
     static_assert(!requires { part.size(); }, "ladon: load reads every layout except layout::PerHead");
   }
@@ -149,6 +152,7 @@ void for_each_tensor_of_layer(const std::string& beginning, Weights& weights, co
   LADON_PART(output_norm2)
   LADON_PART(scale1)
   LADON_PART(scale2)
+  LADON_PART(attention_bias)
 }
 
 template <Shape S, class Weights, class Visit>
