@@ -211,7 +211,7 @@ TEST_CASE("ALBERT's layers share sets of weights") {
 }
 
 TEST_CASE("a last norm outside the parent of the layers") {
-  for (const auto& [norm, first] : {std::pair{"layernorm", "layernorm_before"}, {"post_layernorm", "layer_norm1"}}) {
+  for (const auto& [norm, first] : {std::pair{"layernorm", "layernorm_before"}, {"final_layer_norm", "layer_norm1"}}) {
     Checkpoint checkpoint;
     add_norm(checkpoint, std::string("m.encoder.layer.0.") + first, 0);
     add_norm(checkpoint, std::string("m.") + norm, 10);
@@ -222,6 +222,15 @@ TEST_CASE("a last norm outside the parent of the layers") {
     CHECK(left_out(packed(checkpoint, spec, "m.encoder.layer")) ==
           std::string("m.") + norm + ".weight m." + norm + ".bias ");
   }
+}
+
+TEST_CASE("CLIP's post_layernorm is the last norm, or only that of the pooled output") {
+  Checkpoint checkpoint;
+  add_norm(checkpoint, "encoder.layers.0.layer_norm1", 0);
+  add_norm(checkpoint, "post_layernorm", 10);
+  const std::string spec = "layers.0.norm1_weight 4\nlayers.0.norm1_bias 4\n";
+  CHECK(packed(checkpoint, spec, "encoder.layers").left_out.empty());
+  CHECK(packed(checkpoint, spec + "norm_weight 4\n", "encoder.layers").values("norm_weight", 4) == counted(4, 10));
 }
 
 TEST_CASE("wav2vec2's layer_norm is the last norm or stands before the layers") {
