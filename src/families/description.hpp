@@ -30,13 +30,6 @@ struct RelativeBias {
   RelativeBuckets buckets{};
 };
 
-// The table of each layer from which a bias for each pair of patches is made (BEiT, Model::layer_bias).
-struct ImageBias {
-  std::string tensor;  // the name behind the number of a layer
-  std::size_t rows;
-  std::size_t columns;
-};
-
 struct Stack {
   std::string name;             // "encoder" or "decoder"; "text" or "vision" in a model with both
   bool attends_memory = false;  // true: ladon::Decoder; false: ladon::Encoder, whose mask may be causal
@@ -45,7 +38,6 @@ struct Stack {
   float epsilon = 1e-5f;         // of all norms
   std::vector<Rotary> rotary{};  // one for each kind of layers, or one for all layers, or none without rotation
   std::optional<RelativeBias> relative_bias{};
-  std::optional<ImageBias> image_bias{};
   float input_scale = 1;            // the model multiplies its embeddings by this number before the first layer
   std::string prefix;               // the text before the number of a layer, without the last dot: "encoder.layer"
   std::string final_norm{};         // the full name of the last norm, without ".weight"; empty without such a norm

@@ -131,26 +131,6 @@ std::string relative_text(const Stack& stack) {
          text_of(buckets.count) + ", " + heads + "}), " + braced(members) + ");\n}\n";
 }
 
-// Returns the statements that fill the biases of all layers. The biases are in static memory.
-std::string image_bias_text(const Stack& stack) {
-  const auto& [tensor, rows, columns] = *stack.image_bias;
-  const std::string heads = text_of(stack.model.heads), layers = text_of(stack.model.layers);
-  const std::size_t distances = (2 * rows - 1) * (2 * columns - 1) + 3;
-  return "  static float biases[" + layers + "][" + heads + " * model.tokens * model.tokens];\n" +
-         "  for (std::size_t i = 0; i < " + layers +
-         "; ++i) {\n    const std::string name = " + files::in_quotes(stack.prefix + ".") + " + std::to_string(i) + " +
-         files::in_quotes("." + tensor) + ";\n" + "    ladon::fill_image_bias(biases[i], folder.file().tensor(name, {" +
-         text_of(distances) + ", " + heads + "}), " + heads + ", " + text_of(rows) + ", " + text_of(columns) +
-         ");\n    weights.layers[i].attention_bias = biases[i];\n  }\n";
-}
-
-std::string load_text(const Stack& stack) {
-  const std::string call = "ladon::safetensors::load<Stack>(folder, " + files::in_quotes(stack.prefix) + ");\n";
-  const std::string begin = "inline Stack::Weights load(const ladon::safetensors::Folder& folder) {\n";
-  if (!stack.image_bias) return begin + "  return " + call + "}\n";
-  return begin + "  auto weights = " + call + image_bias_text(stack) + "  return weights;\n}\n";
-}
-
 std::string stack_text(const Stack& stack) {
   std::string text = "namespace " + stack.name + " {\n\n";
   if (stack.input_scale != 1) text += "// The model multiplies its embeddings by " + text_of(stack.input_scale) + ".\n";
@@ -159,7 +139,9 @@ std::string stack_text(const Stack& stack) {
   text += "inline constexpr ladon::Model model" + model_text(stack.model) +
           ";\nusing Stack = ladon::" + (stack.attends_memory ? "Decoder" : "Encoder") + "<model>;\n\n";
   text += "// The epsilon of the norms is " + text_of(stack.epsilon) + ".\n";
-  return text + load_text(stack) + rotary_text(stack) + relative_text(stack) + "\n}  // namespace " + stack.name + "\n";
+  text += "inline Stack::Weights load(const ladon::safetensors::Folder& folder) {\n" +
+          std::string("  return ladon::safetensors::load<Stack>(folder, ") + files::in_quotes(stack.prefix) + ");\n}\n";
+  return text + rotary_text(stack) + relative_text(stack) + "\n}  // namespace " + stack.name + "\n";
 }
 
 nlohmann::json json_of(const Rotary& rotary) {
@@ -197,9 +179,7 @@ std::string as_cpp(const Description& description, const std::string& source) {
   if (description.tied_embeddings) text += "// The output head is the table of embeddings.\n";
   text += "// Outside the layers:\n";
   for (const std::string& item : description.outside) text += "//     " + item + "\n";
-  text +=
-      "#pragma once\n\n#include <cstddef>\n#include <string>\n\n#include <ladon/ladon.hpp>\n#include "
-      "<ladon/safetensors.hpp>\n";
+  text += "#pragma once\n\n#include <cstddef>\n\n#include <ladon/ladon.hpp>\n#include <ladon/safetensors.hpp>\n";
   for (const Stack& stack : description.stacks) text += "\n" + stack_text(stack);
   return text;
 }

@@ -60,7 +60,6 @@ void add_stack(Description& description, Stack stack, const Config& config) {
     if (value == 0) config.fail(config.noted().at(member), "at least 1");
   if (stack.positions == 0) stack.positions = most_tokens;
   model.tokens = config.tokens() != 0 ? config.tokens() : std::min(stack.positions, most_tokens);
-  if (stack.image_bias) model.tokens = stack.positions;  // the bias is for exactly so many tokens
   if (model.position.width != 0) model.position.positions = model.tokens;
   for (const auto& [member, key] : config.noted()) stack.keys[member] = key;
   description.stacks.push_back(std::move(stack));

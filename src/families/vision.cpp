@@ -111,11 +111,7 @@ void beit(Config& config, Description& description) {
     stack.model.mask.additive_per_head = true;
     description.outside.push_back("the bias of relative positions of all layers");
   }
-  const Extent patches = read_patches(config, 224, 16);
-  if (stack.model.layer_bias)
-    stack.image_bias = {"attention.attention.relative_position_bias.relative_position_bias_table", patches.rows,
-                        patches.columns};
-  add_image(config, description, std::move(stack), patches, 1);
+  add_image(config, description, std::move(stack), read_patches(config, 224, 16), 1);
 }
 
 void videomae(Config& config, Description& description) {

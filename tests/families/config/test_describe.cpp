@@ -127,15 +127,6 @@ using Stack = ladon::Encoder<model>;
   CHECK(says(text, "ladon::fill_rotary_table(tables[1], ladon::RotaryScaling{});"));
 }
 
-TEST_CASE("the description of BEiT fills the biases of its layers") {
-  const Stack beit = stack(small("beit", R"("use_relative_position_bias": true, "image_size": 16, "patch_size": 4)"));
-  CHECK(beit.image_bias.value().rows == 4);
-  const std::string text = as_cpp(
-      described(small("beit", R"("use_relative_position_bias": true, "image_size": 16, "patch_size": 4)"), 32), "c");
-  CHECK(says(text, "    .tokens = 17,\n"));
-  CHECK(says(text, "folder.file().tensor(name, {52, 4}), 4, 4, 4);"));
-}
-
 TEST_SUITE_END();
 
 }  // namespace ladon::families
