@@ -98,7 +98,7 @@ struct MultiHeadAttention {
                           memory.scratch);
     const auto call = heads_call(weights, options, lengths, shared, map);
     in_phases(share, {x.data, lengths.longer()}, call, y, shared, [&](auto steps) {
-      if (share.has(0)) steps.project_all_keys(call, share);
+      if (share.has(0)) steps.project_keys_of_all_heads(call, share);
       if (share.has(1)) steps.attend_all_heads(call, call.x, memory.scratch, share);
     });
   }
@@ -122,8 +122,8 @@ struct MultiHeadAttention {
       if (share.has(0)) {
         Steps::template context_to_panels<shape.key_model>(context.data, lengths.keys, panels, input, share);
         if constexpr (norms_all) {
-          Steps::template project_all<false, Steps::k, Steps::last_k, shape.keys>(call.weights, input.view(panels),
-                                                                                  lengths.keys, call.keys, share);
+          Steps::Norms::template project_all<false, Steps::k, Steps::last_k, shape.keys>(
+              call.weights, input.view(panels), lengths.keys, call.keys, share);
         }
       }
       if (share.has(1)) Steps::attend_all_heads(call, input.view(panels), memory.scratch, share);
@@ -196,7 +196,7 @@ struct MultiHeadAttention {
                           memory.scratch);
     const auto call = heads_call(weights, options, {tokens, tokens}, shared, map);
     in_phases(share, {x.data, tokens}, call, y, shared, [&](auto steps) {
-      if (share.has(0)) steps.project_all_keys(call, share);
+      if (share.has(0)) steps.project_keys_of_all_heads(call, share);
       if (share.has(1)) steps.extend(call, cache, memory.scratch, share);
       if (share.has(2)) steps.count_tokens(tokens, cache, share);
     });
@@ -241,7 +241,8 @@ struct MultiHeadAttention {
       if (share.has(0)) {
         Steps::tokens_to_panels(x.data, x.count, shared.x.data, share);
         Steps::convert_tokens(shared.x.data, x.count, shared.input, share);
-        if constexpr (norms_all) Steps::template project_x<true>(call.weights, call.x, x.count, call.queries, share);
+        if constexpr (norms_all)
+          Steps::Norms::template project_x<true>(call.weights, call.x, x.count, call.queries, share);
       }
       attend(steps);
       if (share.has(2)) {

@@ -67,6 +67,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   using Position = typename D::Position;
   using Vectors = typename D::Vectors;
   using KeyPack = typename Base::KeyPack;
+  using Norms = typename Base::Norms;
   static constexpr Shape shape = D::shape;
   static constexpr PanelLayout q = Base::q, k = Base::k, last_q = Base::last_q, last_k = Base::last_k;
 
@@ -164,12 +165,12 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
         } else {
           fill_panels<shape.head_width, shape.key_model>(
               w.key(g), context, active, projected, cache.keys[g], [&]<PanelLayout P, std::size_t Packs>(Range range) {
-                if constexpr (Base::norms_first) Base::template norm_head<P, Packs>(w.key_norm, g, projected);
+                if constexpr (Norms::first) Norms::template norm_head<P, Packs>(w.key_norm, g, projected);
                 if constexpr (Position::rotates) {
                   apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, k.width(), shape.head_width>(
                       position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
                 }
-                if constexpr (Base::norms_last) Base::template norm_head<P, Packs>(w.key_norm, g, projected);
+                if constexpr (Norms::last) Norms::template norm_head<P, Packs>(w.key_norm, g, projected);
               });
         }
       }
@@ -222,7 +223,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
         active, [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
           for (std::size_t p = first; p < first + count; ++p) {
             const Range range = tokens_of<k>(p, 1, active);
-            Base::template project_panels<false, P, Packs, shape.key_model, 0>(
+            Norms::template project_panels<false, P, Packs, shape.key_model, 0>(
                 w, context.template panels_from<shape.key_model, k.width()>(p), 1, projected);
             for (std::size_t g = 0; g < shape.kv_heads; ++g) {
               append_keys<P, Packs>(w, g, projected + g * shape.head_width * P.width(), range, position, cache);
@@ -280,12 +281,12 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   static constexpr void append_keys(const Weights& w, std::size_t g, float* projected, Range range,
                                     const Data& position, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    if constexpr (Base::norms_first) Base::template norm_head<P, Packs>(w.key_norm, g, projected);
+    if constexpr (Norms::first) Norms::template norm_head<P, Packs>(w.key_norm, g, projected);
     if constexpr (Position::rotates) {
       apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(
           position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
-    if constexpr (Base::norms_last) Base::template norm_head<P, Packs>(w.key_norm, g, projected);
+    if constexpr (Norms::last) Norms::template norm_head<P, Packs>(w.key_norm, g, projected);
     scatter<Cache::shape.keys, P.width()>(projected, tokens, first, cache.keys[g]);
   }
   template <PanelLayout P, bool UpdatesFinite, class Cache>

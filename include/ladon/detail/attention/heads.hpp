@@ -23,7 +23,7 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/block.hpp>
-#include <ladon/detail/layer/norm.hpp>
+#include <ladon/detail/attention/query_key_norm.hpp>
 #include <ladon/detail/panel/workspace.hpp>
 #include <ladon/detail/product/product.hpp>
 #include <ladon/weights.hpp>
@@ -61,12 +61,6 @@ constexpr decltype(auto) with_projections(const Call& call, auto& shared) noexce
   }
 }
 
-// A norm of the features of one head.
-template <class AnyNorm, std::size_t HeadWidth>
-struct NormOfHead : AnyNorm {
-  static constexpr std::size_t size = HeadWidth;
-};
-
 // The mask of a call, and the position of query 0 among the keys.
 template <class BoundMask>
 struct BoundQueries {
@@ -96,12 +90,10 @@ struct MultiHeadSteps {
   static constexpr PanelLayout last_q = L::last_queries, last_k = L::last_keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<shape, Score>::query_scale;
-  static constexpr QueryKeyNormKind norms = Weights::query_key_norm;
-  static constexpr bool norms_all = norms.over == HeadNorm::all;
-  static constexpr bool norms_heads = norms.over != HeadNorm::none && !norms_all;
-  static constexpr bool norms_first = norms_heads && !norms.after_rotation, norms_last = norms_heads && !norms_first;
+  using Norms = QueryKeyNormSteps<D, Simd>;
+  static constexpr bool norms_all = Norms::all, norms_heads = Norms::heads;
   // A norm would undo the scale, so that the scale comes after the norm.
-  static constexpr float projection_scale = norms.over == HeadNorm::none ? query_scale : 1.0f;
+  static constexpr float projection_scale = norms_all || norms_heads ? 1.0f : query_scale;
   // Whether attend_all_heads projects the queries of all heads in one product. They lie in the array of the heads,
   // where the output of a head later overwrites them. Therefore head_width must equal value_width, and all keys must
   // fit into one key block: a second block would read overwritten queries.
@@ -175,7 +167,9 @@ struct MultiHeadSteps {
     const Range groups = share.of(shape.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       if constexpr (norms_all) {
-        take_keys(call.keys, g, active, call.options.position, keys);
+        Norms::take_keys(call.keys, g, active, keys);
+        if constexpr (Position::rotates)
+          apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, active, keys);
       } else if constexpr (norms_heads) {
         project_normed_keys(call.weights, g, context, active, call.options.position, keys);
       } else {
@@ -257,100 +251,18 @@ struct MultiHeadSteps {
   template <class Context, class Data>
   static constexpr void project_normed_keys(const Weights& w, std::size_t head, Context context, std::size_t active,
                                             const Data& position, float* out) noexcept {
-    const auto norm = [&] {
-      for_panels<k, k, shape.keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
-        for (std::size_t p = first; p < first + count; ++p)
-          norm_head<k, Packs>(w.key_norm, head, out + p * k.width() * shape.head_width);
-      });
-    };
     project_context<shape.head_width, shape.key_model>(w.key(head), context, active, out);
-    if constexpr (norms_first) norm();
+    if constexpr (Norms::first) Norms::norm_keys(w, head, active, out);
     if constexpr (Position::rotates)
       apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(position, active, out);
-    if constexpr (norms_last) norm();
-  }
-  // Computes the norm of the queries or keys of head `head`, in place.
-  template <PanelLayout P, std::size_t Packs, class AnyNorm>
-  static constexpr void norm_head(const AnyNorm& norm, std::size_t head, float* panel) noexcept {
-    NormOfHead<AnyNorm, shape.head_width> own{norm};
-    if constexpr (norms.over == HeadNorm::each_head) {
-      own.weight = decltype(own.weight)(norm.weight.data + head * shape.head_width);
-      if constexpr (AnyNorm::biased) own.bias = decltype(own.bias)(norm.bias.data + head * shape.head_width);
-    }
-    normalize<Simd, P, Packs>(panel, own, panel);
-  }
-  template <PanelLayout P, std::size_t Packs>
-  static constexpr void norm_query(const auto& call, std::size_t head, float* panel) noexcept {
-    norm_head<P, Packs>(call.weights.query_norm, head, panel);
-    scale_queries<P, shape.head_width>(panel);
-  }
-  // Multiplies normed queries by the scale of the scores.
-  template <PanelLayout P, std::size_t Rows>
-  static constexpr void scale_queries(float* panel) noexcept {
-    for (std::size_t i = 0; i < Rows * P.width(); ++i) panel[i] *= query_scale;
+    if constexpr (Norms::last) Norms::norm_keys(w, head, active, out);
   }
 
-  // Projects the queries, or the keys from a context with the layout T, of all heads, and computes their norm over all
-  // heads: `out` [panels][Heads * head width][width of T].
-  template <bool Queries, PanelLayout T, PanelLayout Last, std::size_t Tokens, class CallShare = WholeCall>
-  static constexpr void project_all(const Weights& w, auto input, std::size_t active, float* out,
-                                    CallShare share = {}) noexcept {
-    constexpr std::size_t inner = Queries ? shape.model : shape.key_model;
-    constexpr std::size_t stride = T.width() * (Queries ? shape.query_rows() : shape.key_rows());
-    const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      project_panels<Queries, P, Packs, inner, stride>(w, input.template panels_from<inner, T.width()>(first), count,
-                                                       out + first * stride);
-    };
-    for_panels<T, Last, Tokens, panels_at_a_time<Simd, T, Tokens, inner>>(active, run, share);
-  }
-  template <bool Queries, PanelLayout P, std::size_t Packs, std::size_t Inner, std::size_t Stride>
-  static constexpr void project_panels(const Weights& w, auto x, std::size_t count, float* out) noexcept {
-    constexpr std::size_t rows = Queries ? shape.query_rows() : shape.key_rows();
-    constexpr std::size_t together = Weights::heads_adjacent ? rows : shape.head_width;
-    for (std::size_t row = 0; row < rows; row += together) {
-      const StoreProjected<P.width()> store{out + row * P.width(), Stride};
-      if constexpr (Queries) {
-        matmul<Simd, P, Packs, together, Inner>(w.query(row / shape.head_width), x, count, store);
-      } else {
-        matmul<Simd, P, Packs, together, Inner>(w.key(row / shape.head_width), x, count, store);
-      }
-    }
-    for (std::size_t p = 0; p < count; ++p) {
-      float* const panel = out + p * Stride;
-      if constexpr (Queries) {
-        normalize<Simd, P, Packs>(panel, w.query_norm, panel);
-        scale_queries<P, rows>(panel);
-      } else {
-        normalize<Simd, P, Packs>(panel, w.key_norm, panel);
-      }
-    }
-  }
-  // Computes project_all for the keys of x, if the norm is over all heads.
-  template <class CallShare = WholeCall>
-  static constexpr void project_all_keys(const auto& call, CallShare share = {}) noexcept {
-    if constexpr (norms_all) project_x<false>(call.weights, call.x, call.lengths.longer(), call.keys, share);
-  }
-  // Computes project_all for the queries or keys of x.
-  template <bool Queries, class CallShare = WholeCall>
-  static constexpr void project_x(const Weights& w, auto x, std::size_t active, float* out,
-                                  CallShare share = {}) noexcept {
-    project_all<Queries, q, last_q, shape.queries>(w, x, active, out, share);
-  }
-  // Copies the keys of one head from the keys of all heads, and rotates them.
-  template <class Data>
-  static constexpr void take_keys(const float* all, std::size_t head, std::size_t active, const Data& position,
-                                  float* keys) noexcept {
-    for_panels<k, last_k, shape.keys>(active, [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        const float* const from = all + p * shape.key_rows() * k.width() + head * shape.head_width * P.width();
-        float* const to = keys + p * shape.head_width * k.width();
-        for (std::size_t i = 0; i < shape.head_width; ++i) {
-          for (std::size_t t = 0; t < P.width(); ++t) to[i * k.width() + t] = from[i * P.width() + t];
-        }
-      }
-    });
-    if constexpr (Position::rotates)
-      apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(position, active, keys);
+  // If the norm is over all heads, projects the keys of x, in all heads.
+  template <class CallShare>
+  static constexpr void project_keys_of_all_heads(const auto& call, CallShare share) noexcept {
+    if constexpr (norms_all)
+      Norms::template project_x<false>(call.weights, call.x, call.lengths.longer(), call.keys, share);
   }
 
   // Replaces keys and values by words and returns true, if integers can represent all active tokens.
@@ -390,12 +302,12 @@ struct MultiHeadSteps {
         matmul<Simd, q, 1, shape.head_width, shape.model>(
             call.weights.query(first + h), call.x, 1, Epilogue<1>{query + h * shape.head_width, 0, {projection_scale}});
       }
-      if constexpr (norms_first) norm_query<q, 1>(call, first + h, query + h * shape.head_width);
+      if constexpr (Norms::first) Norms::template norm_query<q, 1>(call, first + h, query + h * shape.head_width);
       if constexpr (Position::rotates) {
         apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1, shape.head_width>(
             call.options.position, bound.first_position, 1, query + h * shape.head_width);
       }
-      if constexpr (norms_last) norm_query<q, 1>(call, first + h, query + h * shape.head_width);
+      if constexpr (Norms::last) Norms::template norm_query<q, 1>(call, first + h, query + h * shape.head_width);
       heads.sink[h] = sink_of<Score>(call.options, first + h);
     }
     attend_query_block<AttendForm<D, Simd, q, 1, View>>(
@@ -442,13 +354,13 @@ struct MultiHeadSteps {
               Epilogue<P.width()>{query, 0, {projection_scale}}, p == 0 ? Reading::first : Reading::again);
         }
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
-        if constexpr (norms_first) norm_query<P, Packs>(call, h, query);
+        if constexpr (Norms::first) Norms::template norm_query<P, Packs>(call, h, query);
         if constexpr (Position::rotates) {
           apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
         }
-        if constexpr (norms_last) norm_query<P, Packs>(call, h, query);
+        if constexpr (Norms::last) Norms::template norm_query<P, Packs>(call, h, query);
         if constexpr (std::is_same_v<View, PairPanels>) {
           round_features<typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(query, 1);
         }

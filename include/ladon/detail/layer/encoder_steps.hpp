@@ -305,8 +305,8 @@ struct EncoderSteps {
     SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
     if constexpr (SelfAttention::norms_all) {
       const auto in = shared.input.view(shared.sublayer_input());
-      SelfAttention::template project_x<true>(w.attention, in, active, shared.all_queries.data, share);
-      SelfAttention::template project_x<false>(w.attention, in, active, shared.all_keys.data, share);
+      SelfAttention::Norms::template project_x<true>(w.attention, in, active, shared.all_queries.data, share);
+      SelfAttention::Norms::template project_x<false>(w.attention, in, active, shared.all_keys.data, share);
     }
   }
   // Like `input`, for a layer with LayerKind::unnormed_attention.
