@@ -6,6 +6,7 @@
 
 #include "attention_check.hpp"
 #include "cached_check.hpp"
+#include "decoder_check.hpp"
 #include "encoder_check.hpp"
 #include "encoder_subject.hpp"
 #include "team.hpp"
@@ -107,6 +108,69 @@ TEST_CASE("norms of queries and keys: an encoder layer, pre-LN and post-LN, 1 + 
   constexpr Model post{.feed_forward = 20, .norm_gain = ladon::NormGain::one_plus_weight, .query_key_norm = all};
   check_encoder(layer_subject<shape, pre, Causal, Normed<head>>(), {.layer = pre, .epsilon = 0.5f});
   check_encoder(layer_subject<shape, post, Causal, Normed<all, post>>(), {.layer = post, .epsilon = 0.5f});
+}
+
+TEST_CASE("norms of queries and keys: a decoder with a memory") {
+  constexpr Model model{.feed_forward = 20, .query_key_norm = each};
+  check_decoder(decoder_layer_subject<five, 7, model, Causal, Unmasked, Normed<each>>(),
+                {.layer = model, .self_causal = true, .epsilon = 0.5f});
+}
+
+template <QueryKeyNormKind K>
+constexpr Model two_layers{.layers = 2,
+                           .tokens = 18,
+                           .model = 48,
+                           .heads = 6,
+                           .kv_heads = 3,
+                           .feed_forward = 20,
+                           .mask = {.causal = true},
+                           .query_key_norm = K};
+// A text of 18 tokens goes through two layers at once, in three shares, in pieces, and token by token.
+template <QueryKeyNormKind K>
+void check_stack() {
+  using Stack = ladon::Encoder<two_layers<K>>;
+  using Pieces = ladon::Encoder<two_layers<K>.with(text())>;
+  using One = ladon::Encoder<two_layers<K>.with(for_one(text()))>;
+  EncoderProblem problem = random_encoder(Stack::shape, {.layers = 2, .layer = two_layers<K>}, 3);
+  std::vector<Floats> tensors;
+  for (const auto& layer : problem.layers) append_tensors(tensors, WeightLayout::in_proj, Stack::shape, layer);
+  std::vector<const float*> pointers;
+  for (const Floats& tensor : tensors) pointers.push_back(tensor.data());
+  const float* const* next = pointers.data();
+  typename Stack::Weights weights;
+  for (auto& layer : weights.layers) point(layer, next);
+
+  Subject subject = subject_of_encoder<Stack, Causal>();
+  subject.norms = K;
+  const Expected expected = expected_encoder(subject, problem, {}).y;
+  const auto agrees = [&](const Floats& y) { CHECK(worst_distance(y, expected) <= 1); };
+  Floats y(Stack::Output::size, poison());
+  static typename Stack::template TeamWorkspace<3> team;
+  InTurn<3>::drive(Stack::phases, [&](std::size_t phase, ladon::Share share) {
+    spoil(team.scratch[share.index], poison());
+    Stack::run(problem.x.data(), weights, y.data(), team.part(phase, share));
+  });
+  agrees(y);
+  static typename Pieces::Caches caches;
+  static typename Pieces::CachedWorkspace workspace;
+  static typename One::CachedWorkspace small_workspace;
+  const auto feed = [&]<class Layers>(const std::vector<std::size_t>& cut, auto& memory) {
+    for (auto& cache : caches) cache.clear();
+    std::size_t past = 0;
+    for (const std::size_t tokens : cut) {
+      spoil(memory, poison());
+      Layers::extend(problem.x.data() + past * shape.model, caches, weights, y.data() + past * shape.model, memory,
+                     {.tokens = tokens});
+      past += tokens;
+    }
+    agrees(y);
+  };
+  feed.template operator()<Pieces>({5, 1, 12}, workspace);
+  feed.template operator()<One>(std::vector<std::size_t>(18, 1), small_workspace);
+}
+TEST_CASE("norms of queries and keys: a stack, in shares, in pieces and token by token") {
+  check_stack<head>();
+  check_stack<all>();
 }
 
 TEST_CASE("norms of queries and keys: the shares of several threads give the same bits") {

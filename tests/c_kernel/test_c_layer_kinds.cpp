@@ -36,7 +36,7 @@ To as_c(const auto& from) {
   To to{};
   for (std::size_t i = 0; i < from.layers.size(); ++i) {
     const auto& layer = from.layers[i];
-    const auto& [in_proj, out_proj] = layer.attention;
+    const auto &in_proj = layer.attention.in_proj, &out_proj = layer.attention.out_proj;
     to.layers[i] = {.attention = {in_proj.weight.data, in_proj.bias.data, out_proj.weight.data, out_proj.bias.data},
                     .linear1_weight = layer.linear1.weight.data,
                     .linear1_bias = layer.linear1.bias.data,

@@ -137,6 +137,7 @@ ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& p
   self.keys = self.queries;
   oracle::Heads heads = heads_of(cross);
   heads.score.in_pairs = subject.in_pairs;
+  heads.norms = form.layer.query_key_norm;
   oracle::Matrix x(active.longer(), cross.model, problem.x.data());
   const oracle::Matrix memory(active.memory, cross.model, problem.memory.data());
   ExpectedDecoder expected;

@@ -67,8 +67,10 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
 
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config,
                                                  float epsilon) {
-  return {random_layer(random, shape, config, epsilon), random_attention(random, shape),
-          random_norm(random, shape.model, config, epsilon, true)};
+  oracle::DecoderLayerWeights layer{random_layer(random, shape, config, epsilon), random_attention(random, shape),
+                                    random_norm(random, shape.model, config, epsilon, true)};
+  add_norms(random, layer.cross, shape, config.query_key_norm, epsilon, config.norm_gain);
+  return layer;
 }
 
 void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias output) {
