@@ -32,16 +32,19 @@
 #   QUERY_KEY_NORM none|head|each_head|all    norms of queries and keys: over the features of a head with one weight, or
 #                      with a weight for each head, or over all heads. QUERY_KEY_NORM_KIND rms|layer,
 #                      QUERY_KEY_NORM_BIAS without|with, NORM_AFTER_ROTATION, EPSILON <number>
-#   FEED_FORWARD <n>   makes an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
-#                      NORM_KIND layer|rms, NORM_BIAS with|without, GATED, FEED_FORWARD_BIAS with|without,
-#                      EPSILON <number>
+#   FEED_FORWARD <n>   makes an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu|quick_gelu|squared_relu|xielu,
+#                      NORM post|pre|both|output, NORM_KIND layer|rms, FEED_FORWARD_NORM_KIND same|layer|rms,
+#                      NORM_GAIN weight|one_plus_weight, NORM_BIAS with|without, GATED, FEED_FORWARD_BIAS with|without,
+#                      EPSILON <number>, RESIDUAL sequential|parallel|parallel_one_norm, RESIDUAL_SCALE <number>,
+#                      LAYER_SCALE. ladon/model.hpp explains the words
 #   MEMORY <n>         turns the encoder layer into a decoder layer: x also attends to a memory, which is the output of
 #                      an encoder and has at most n tokens. MASK is for self-attention, by default causal. MEMORY_MASK
 #                      <kind>... is for the attention to the memory: none padding boolean boolean_per_head bits
 #                      additive additive_per_head. Excludes WebAssembly modules
 #   LAYERS <n>         makes a stack of layers; with FINAL_NORM, a norm follows the last layer
-#   LAYER_KINDS <n>|0|unrotated...    the kinds of the layers of a stack: a window of n tokens to each side, no window,
-#                      or no rotary embedding. With ROTARY, options->rotary has a table for each kind
+#   LAYER_KINDS <n>|0|unrotated|unnormed_attention...    the kinds of the layers of a stack: a window of n tokens to each
+#                      side, no window, no rotary embedding, or attention without a norm before it. With ROTARY,
+#                      options->rotary has a table for each kind
 #   WINDOW_KEYS <n>    with CACHE: layers with a window keep only the latest n tokens: the window and QUERIES, or more.
 #                      Needs equal windows, and no mask but causal
 #   KIND_OF_LAYER <n>...    the number of each layer's kind, beginning again after the last number; by default, 0 1 ...

@@ -126,7 +126,7 @@ constexpr std::array<float, 2> encode_with_all_norms() {
                                                  .layer_scale = true,
                                                  .norm_kind = ladon::NormKind::rms,
                                                  .norm_gain = ladon::NormGain::one_plus_weight}>;
-  constexpr float x[2] = {10, 20}, none[12] = {}, of_attention[2] = {1, -1}, of_network[2] = {-2, 2};
+  constexpr float token[2] = {10, 20}, none[12] = {}, of_attention[2] = {1, -1}, of_network[2] = {-2, 2};
   constexpr float gain[2] = {1, 0}, scale1[2] = {0.5f, 2}, scale2[2] = {2, 4};
   const float* const zeros = none;
   const Layer::Weights layer{.attention = {.in_proj = {zeros, zeros}, .out_proj = {zeros, of_attention}},
@@ -140,7 +140,7 @@ constexpr std::array<float, 2> encode_with_all_norms() {
                              .scale2 = scale2};
   Layer::Workspace workspace{};
   std::array<float, 2> y{};
-  Layer::run(x, layer, y, workspace);
+  Layer::run(token, layer, y, workspace);
   return y;
 }
 static_assert(close(encode_with_all_norms(), {9.5f, 21}));

@@ -67,7 +67,9 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
 
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape, const ladon::Model& config,
                                                  float epsilon) {
-  oracle::DecoderLayerWeights layer{random_layer(random, shape, config, epsilon), random_attention(random, shape),
+  ladon::Model attentions = config;  // both attentions have norms of one kind
+  attentions.feed_forward_norm_kind = ladon::NormKind::same;
+  oracle::DecoderLayerWeights layer{random_layer(random, shape, attentions, epsilon), random_attention(random, shape),
                                     random_norm(random, shape.model, config, epsilon, true)};
   add_norms(random, layer.cross, shape, config.query_key_norm, epsilon, config.norm_gain);
   return layer;
