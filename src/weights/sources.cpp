@@ -275,7 +275,8 @@ std::vector<Source> Naming::sources(const Member& member) const {
   found = whole(member, member.role);
   if (member.role == "activation" && !found.empty()) {  // xIELU: two tensors of one number each
     Source both;
-    for (const Source& source : found) both.push_back({source.front().tensor, {1}, 0, 1});
+    for (const Source& source : found)
+      both.push_back({.tensor = source.front().tensor, .shape = {1}, .first_row = 0, .rows = 1, .any_shape = true});
     return {both};
   }
   if (member.role == "attention_bias") {

@@ -301,7 +301,7 @@ TEST_CASE("xIELU's two numbers are computed for the activation") {
   };
   Checkpoint checkpoint;
   checkpoint.add("layers.0.mlp.act_fn.alpha_p", "BF16", "[1]", bfloat16(1));
-  checkpoint.add("layers.0.mlp.act_fn.alpha_n", "BF16", "[1]", bfloat16(-2));
+  checkpoint.add("layers.0.mlp.act_fn.alpha_n", "BF16", "[]", bfloat16(-2));
   checkpoint.add("layers.0.mlp.act_fn.beta", "BF16", "[]", bfloat16(0.5f));
   const Result result = packed(checkpoint, "activation 2\n", "layers.0");
   const Floats values = result.values("activation", 2);
