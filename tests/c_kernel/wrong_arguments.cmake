@@ -43,6 +43,10 @@ ladon_add_wrong_arguments(window_missing "MASK window needs WINDOW <left> <right
 ladon_add_wrong_arguments(window_all "WINDOW is 'all all'. .*for one side, allowed: all" ${some} MASK window WINDOW all all)
 ladon_add_wrong_arguments(offset "OFFSET is 'x'. allowed: an integer, run_time" ${some} MASK causal OFFSET x)
 ladon_add_wrong_arguments(offset_octal "OFFSET is '010'" ${some} MASK causal OFFSET 010)
+ladon_add_wrong_arguments(window_keys_alone "WINDOW_KEYS needs LAYER_KINDS" ${some} CACHE WINDOW_KEYS 9)
+ladon_add_wrong_arguments(layer_bias_cache "LAYER_BIAS needs no CACHE" ${some} FEED_FORWARD 9 CACHE LAYER_BIAS)
+ladon_add_wrong_arguments(relative_in_memory "MEMORY_MASK is 'relative'. allowed: none, padding"
+  ${some} FEED_FORWARD 9 MEMORY 5 MEMORY_MASK relative)
 ladon_add_wrong_arguments(offset_alone "OFFSET needs MASK causal.window.alibi" ${some} OFFSET 1)
 ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${some} MASK alibi OFFSET 1)
 ladon_add_wrong_arguments(residual "RESIDUAL is 'both'. allowed: sequential, parallel, parallel_one_norm"
