@@ -103,4 +103,32 @@ TEST_CASE("pre-LN in place of post-LN, and vice versa, breaks the bound") {
   CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.layer.norm = NormOrder::post; }) > 1);
 }
 
+namespace {
+
+constexpr Model with_output_norms{.feed_forward = 20,
+                                  .activation = Activation::xielu,
+                                  .norm = NormOrder::both,
+                                  .residual_scale = 0.5f,
+                                  .layer_scale = true,
+                                  .norm_gain = ladon::NormGain::one_plus_weight};
+constexpr Model parallel{.feed_forward = 20, .norm = NormOrder::pre, .residual = ladon::Residual::parallel};
+
+}  // namespace
+
+TEST_CASE("mistakes with norms of outputs, scales and xIELU break the bound") {
+  const auto distance = distance_after<with_output_norms>;
+  CHECK(distance([](EncoderProblem& p) { p.form.layer.residual_scale = 0.5001f; }, 1) > 1);
+  CHECK(distance([](EncoderProblem& p) { std::swap(p.layers[0].scale1, p.layers[0].scale2); }, 1) > 1);
+  CHECK(distance([](EncoderProblem& p) { p.layers[0].scale1[2] *= 1.0001f; }, 1) > 1);
+  CHECK(distance([](EncoderProblem& p) { std::swap(p.layers[0].output_norm1, p.layers[0].output_norm2); }, 1) > 1);
+  CHECK(distance([](EncoderProblem& p) { p.layers[0].output_norm2.one_plus_weight = false; }, 1) > 1);
+  CHECK(distance([](EncoderProblem& p) { std::swap(p.layers[0].activation[0], p.layers[0].activation[1]); }, 1) > 1);
+}
+
+TEST_CASE("a sequential layer in place of a parallel layer breaks the bound") {
+  const auto distance = distance_after<parallel>;
+  CHECK(distance([](EncoderProblem& p) { p.form.layer.residual = ladon::Residual::sequential; }, 1) > 1);
+  CHECK(distance([](EncoderProblem& p) { p.form.layer.residual = ladon::Residual::parallel_one_norm; }, 1) > 1);
+}
+
 }  // namespace ladon_test
