@@ -13,28 +13,6 @@
 
 namespace LADON_NAMESPACE::mask {
 
-struct BoundUnmasked : BoundByPosition<BoundUnmasked> {
-  static constexpr bool hides_keys = false;
-  std::size_t keys;
-  constexpr explicit BoundUnmasked(std::size_t active_keys) noexcept : keys(active_keys) {}
-  constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, keys}}; }
-  template <class Pack>
-  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack&, std::size_t) const noexcept {
-    return Pack::every_lane(true);
-  }
-};
-
-// No mask: every query sees every active key.
-struct Unmasked {
-  template <Shape S>
-  struct Data {};
-
-  template <Shape S>
-  static constexpr auto bind_to(const Placement& placement, const Data<S>&) noexcept {
-    return BoundUnmasked(placement.lengths.keys);
-  }
-};
-
 // Returns `key`, limited to the range from 0 to `keys`.
 constexpr std::size_t clamp_key(std::ptrdiff_t key, std::size_t keys) noexcept {
   if (key <= 0) return 0;
@@ -47,7 +25,7 @@ struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   std::ptrdiff_t offset;
   std::size_t keys;
 
-  constexpr BoundWindow(std::ptrdiff_t query_offset, std::size_t active_keys) noexcept
+  constexpr explicit BoundWindow(std::size_t active_keys, std::ptrdiff_t query_offset = 0) noexcept
       : offset(query_offset), keys(active_keys) {}
   constexpr KeyRanges key_ranges(Range queries) const noexcept {
     const std::size_t last = queries.end - 1;
@@ -58,15 +36,10 @@ struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
     [[maybe_unused]] const auto position = [&](std::ptrdiff_t later) LADON_INLINE_LAMBDA {
       return Pack::broadcast(static_cast<float>(static_cast<std::ptrdiff_t>(key) - offset + later));
     };
-    if constexpr (Left == all && Right == all) {
-      return Pack::every_lane(true);
-    } else if constexpr (Left == all) {
-      return position(-right) <= query;
-    } else if constexpr (Right == all) {
-      return query <= position(left);
-    } else {
-      return (position(-right) <= query) & (query <= position(left));
-    }
+    auto sees = Pack::every_lane(true);
+    if constexpr (Right != all) sees = position(-right) <= query;
+    if constexpr (Left != all) sees = sees & (query <= position(left));
+    return sees;
   }
 
  private:
@@ -84,6 +57,18 @@ struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
 template <std::size_t Left, std::size_t Right>
 inline constexpr bool ends_within_panels<BoundWindow<Left, Right>> = Right != all;
 
+// No mask: every query sees every active key.
+using BoundUnmasked = BoundWindow<all, all>;
+struct Unmasked {
+  template <Shape S>
+  struct Data {};
+
+  template <Shape S>
+  static constexpr auto bind_to(const Placement& placement, const Data<S>&) noexcept {
+    return BoundUnmasked(placement.lengths.keys);
+  }
+};
+
 // Query i sees the keys from i + `offset` - Left to i + `offset` + Right. ladon::all means no limit. `offset` may be
 // negative. If Window<Left> is the only mask, a key/value cache keeps only the latest tokens (key_value_cache.hpp).
 template <std::size_t Left, std::size_t Right = 0>
@@ -99,7 +84,7 @@ struct Window {
 
   template <Shape S>
   static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
-    return BoundWindow<Left, Right>(resolve_offset(placement, data.offset), placement.lengths.keys);
+    return BoundWindow<Left, Right>(placement.lengths.keys, resolve_offset(placement, data.offset));
   }
 };
 
@@ -138,7 +123,7 @@ struct BoundRing : BoundByPosition<BoundRing<Left>> {
   // Until the ring replaces its first token, slot p holds token p, so the mask is an ordinary window.
   constexpr KeyRanges key_ranges(Range queries) const noexcept {
     if (newest < capacity) {
-      return BoundWindow<Left, 0>(static_cast<std::ptrdiff_t>(past), newest + 1).key_ranges(queries);
+      return BoundWindow<Left, 0>(newest + 1, static_cast<std::ptrdiff_t>(past)).key_ranges(queries);
     }
     const bool shows_every_slot = queries.end - queries.begin == 1 && Left + 1 >= capacity;
     return {{0, capacity}, {0, shows_every_slot ? capacity : 0}};

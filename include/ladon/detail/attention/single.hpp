@@ -161,10 +161,12 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
   constexpr std::size_t panel_packs = Form::key_packs, packs = Streams * panel_packs;
   for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Heads][packs];
+    [[maybe_unused]] typename Pack::Mask counts[Heads][packs];
     LADON_UNROLLED_FOR(i, Heads * packs) {
       const std::size_t key = (i % packs / panel_packs * distance + panel) * width + i % panel_packs * lanes;
       const Pack w = Pack::load(p + i / packs * stride + key);
-      weight[i / packs][i % packs] = Selected ? w : times_scale(w, values, key);
+      weight[i / packs][i % packs] = times_scale(w, values, key);
+      if constexpr (Selected) counts[i / packs][i % packs] = Pack::broadcast(0.0f) <= w;
     }
     constexpr std::size_t bytes = rows * width * sizeof(ElementOf<typename Form::View>);
     prefetch_page_starts_of_streams<Streams>(elements(values) + panel * rows * width, distance * rows * width, bytes,
@@ -178,13 +180,11 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(typename Form::View values, 
             vec::load_as_float<Pack>(first + i / panel_packs * distance * rows * width + i % panel_packs * lanes);
         const Pack value = Heads == 1 ? loaded : vec::keep_in_register(loaded);
         LADON_UNROLLED_FOR(h, Heads) {
-          const Pack& w = weight[h][i];
+          const Pack added = fma(value, weight[h][i], row_sum[h]);
           if constexpr (Selected) {
-            const std::size_t key = (i / panel_packs * distance + panel) * width + i % panel_packs * lanes;
-            const Pack added = fma(value, times_scale(w, values, key), row_sum[h]);
-            row_sum[h] = blend(Pack::broadcast(0.0f) <= w, added, row_sum[h]);
+            row_sum[h] = blend(counts[h][i], added, row_sum[h]);
           } else {
-            row_sum[h] = fma(value, w, row_sum[h]);
+            row_sum[h] = added;
           }
         }
       }
