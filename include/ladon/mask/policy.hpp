@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract between a mask and the kernels, for users who write masks, and the combination of two masks (Both).
-// tests/test_masks_user.cpp is an example.
+// The contract between a mask and the kernels (tests/test_masks_user.cpp is an example), and the combination of two
+// masks (Both).
 //
 // A mask is a type with two parts:
 //     template <Shape S> struct Data

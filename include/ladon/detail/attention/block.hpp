@@ -40,8 +40,8 @@ constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   }
 }
 
-// Whether attention computes with integers, without an FPU. All features of a value share one exponent, so small
-// features lose precision. With int8 weights, the output projection has a larger error of the same kind.
+// Whether attention computes with integers. All features of a value share one exponent, so small features lose
+// precision; with int8 weights, the output projection has a larger error of the same kind.
 template <class Weights, class Vectors>
 inline constexpr bool uses_block_floats = Vectors::uses_block_floats && precision::is_int8<typename Weights::Precision>;
 template <class Vectors>
@@ -171,15 +171,12 @@ struct QueryBlockAttention {
                                                        floats_of<Form, Form::head_width>(head.keys, block, scored.keys),
                                                        ranges.unmasked, mask, softmax.maximum, first_pack_end);
     softmax.template begin<only_block>(before);
-    if constexpr (BlockForm::uses_pairs) {
-      const std::size_t keys = scored.keys.end - scored.keys.begin;
-      if (keys % 2 != 0) hide_key(block.scores + keys * BlockForm::query_width);
-    }
-  }
-  // Gives the missing second key of the last pair the score -inf, so that its weight is 0.
-  static LADON_INLINE constexpr void hide_key(float* scores) noexcept {
+    const std::size_t keys = scored.keys.end - scored.keys.begin;
+    if (!BlockForm::uses_pairs || keys % 2 == 0) return;
+    // The missing second key of the last pair gets the score -inf, so that its weight is 0.
+    const Pack hidden = Pack::broadcast(-std::numeric_limits<float>::infinity());
     for (std::size_t v = 0; v < Form::packs; ++v) {
-      Pack::broadcast(-std::numeric_limits<float>::infinity()).store(scores + v * Pack::lanes);
+      hidden.store(block.scores + keys * BlockForm::query_width + v * Pack::lanes);
     }
   }
 
@@ -190,41 +187,34 @@ struct QueryBlockAttention {
                                   BlockForm::uses_pairs>(block.scores, keys);
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
-    if (!all_values) {
-      weighted_sum_selected<BlockForm>(floats_of<Form, Form::value_width>(head.values, block, scored.keys),
-                                       block.scores, scored, rescale, mask, block.out);
-    } else if constexpr (BlockForm::uses_block_floats) {
-      add_values_of_integers(scored.keys, rescale);
-    } else if constexpr (!Form::interleaves_exponentials) {
-      weighted_sum<BlockForm>(floats_of<Form, Form::value_width>(head.values, block, scored.keys), block.scores,
-                              scored.keys, rescale, block.out);
+    const float* const values = floats_of<Form, Form::value_width>(head.values, block, scored.keys);
+    if (!all_values) return weighted_sum_selected<BlockForm>(values, block.scores, scored, rescale, mask, block.out);
+    if constexpr (BlockForm::uses_block_floats) {
+      if (!std::is_constant_evaluated()) {
+        return block_floats::weighted_sum<Form::value_width, Form::packs>(values, block.scores, scored.keys, rescale,
+                                                                          block.out, block.words);
+      }
     }
-  }
-
-  // Computes with integers at run time, and with floats in constant evaluation.
-  LADON_INLINE constexpr void add_values_of_integers(Range keys, const Rescale<Pack, Form::packs>& rescale) noexcept {
-    if (std::is_constant_evaluated()) {
-      weighted_sum<BlockForm>(head.values, block.scores, keys, rescale, block.out);
-    } else {
-      block_floats::weighted_sum<Form::value_width, Form::packs>(head.values, block.scores, keys, rescale, block.out,
-                                                                 block.words);
+    if constexpr (!Form::interleaves_exponentials) {
+      weighted_sum<BlockForm>(values, block.scores, scored.keys, rescale, block.out);
     }
   }
 };
 
-// Captures the scores or the weights of a query block in an additional pass over all active keys. The attention itself
-// is therefore bit-identical with and without capture.
+// Captures the scores or the weights of a query block in a pass of its own, so the attention is bit-identical with and
+// without capture.
 template <class Form, class BoundMask, Stage G>
 constexpr void capture_scores(const Head<typename Form::View>& head, const QueryBlock& block, std::size_t active_keys,
                               const BoundMask& mask, const CaptureRows<G>& capture) noexcept {
   using Pack = typename Form::Pack;
   using BlockForm = typename Form::BlockForm;
-  using Function = std::conditional_t<G == Stage::scaled, ProductOnly, typename Form::Function>;
+  using Score = typename Form::Score;
   constexpr bool quotients = Form::Function::capped && G == Stage::scaled;
-  constexpr float unit = quotients ? Form::Score::softcap : static_cast<float>(1 / score::log2_e);
+  using Function = ScoreFunction<Form::shape, std::conditional_t<quotients, Uncapped<Score>, Score>>;
+  constexpr float unit = quotients ? Score::softcap : static_cast<float>(1 / score::log2_e);
   if (capture.rows == nullptr) return;
   Pack maximum[Form::packs];
-  const float least = Form::Score::sinks ? head.sink[0] : -std::numeric_limits<float>::infinity();
+  const float least = Score::sinks ? head.sink[0] : -std::numeric_limits<float>::infinity();
   for (std::size_t v = 0; v < Form::packs; ++v) maximum[v] = Pack::broadcast(least);
   for (std::size_t begin = 0; begin < active_keys; begin += Form::key_block) {
     const ScoreBlock scored{head.index, block.queries, Range{begin, begin + Form::key_block} & Range{0, active_keys}};
@@ -238,7 +228,7 @@ constexpr void capture_scores(const Head<typename Form::View>& head, const Query
   }
   float largest[BlockForm::query_width];
   for (std::size_t v = 0; v < Form::packs; ++v) maximum[v].store(largest + v * Pack::lanes);
-  capture.template finish<typename Form::Score, typename Form::KeyPack>(active_keys, unit, largest, head.sink[0]);
+  capture.template finish<Score, typename Form::KeyPack>(active_keys, unit, largest, head.sink[0]);
 }
 
 // Computes the attention of a query block in one head, or of a single query in several heads.

@@ -43,12 +43,9 @@ struct ScoreFunction {
 };
 
 // Captures scores before the softcap.
-struct ProductOnly {
-  static constexpr bool capped = false;
-  template <class Pack>
-  static LADON_INLINE constexpr Pack exponent(const Pack& product) noexcept {
-    return product;
-  }
+template <class Score>
+struct Uncapped : Score {
+  static constexpr float softcap = 0;
 };
 
 // One head of keys and values. `View` is a view of floats, of pairs of bfloat16 numbers (PairPanels), or of the

@@ -232,8 +232,7 @@ LADON_INLINE constexpr void add_weighted_keys(const typename Form::View& values,
   }
 }
 
-// Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys). The first weight in
-// `p` belongs to the first key of the first panel with a visible key.
+// Computes out[h][row] = factor[h] * (sum of value[row][key] * p[h][key] over the visible keys).
 //
 // Streams add the panels that lie completely in the visible range, add_weighted_keys adds all other keys. A hidden
 // value never changes the bits of `out`: the order of addition does not depend on Selected.

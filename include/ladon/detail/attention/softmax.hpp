@@ -180,8 +180,7 @@ struct SingleQuerySoftmax {
     const float maximum = reduce_max(largest);
     shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  // Replaces each score s by the weight 2^(s - shift). Mark: a hidden key (score -inf) gets -1, so that later code
-  // skips it.
+  // Replaces each score s by the weight 2^(s - shift). Mark: a hidden key (score -inf) gets -1.
   template <bool Mark, std::size_t SumBlock>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());

@@ -167,9 +167,8 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
   }
 }
 
-// Computes the weighted sum if a value may be infinite or NaN and a key is hidden: a lane adds a value only if its
-// query sees the key. This case is rare, so the function is small and not fast. The order of addition is that of
-// weighted_sum.
+// For the rare case that a value may be infinite or NaN and a key is hidden: a lane adds a value only if its query sees
+// the key. The order of addition is that of weighted_sum.
 template <class Form, class BoundMask>
 LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,

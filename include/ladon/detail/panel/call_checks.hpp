@@ -43,7 +43,7 @@ struct AnyMemory {
   AnyMemory(const Part<Shared, Scratch>&);
 };
 
-// Returns what the memory argument of a call tells this thread to compute. Precondition: a part's phase < `phases`.
+// Returns what this thread computes. Precondition: a part's phase < `phases`.
 template <class Shared, class Scratch>
 LADON_INLINE constexpr WholeCall share_of(const Workspace<Shared, Scratch>&, Caller, std::size_t) noexcept {
   return {};

@@ -37,8 +37,7 @@ struct PanelsView {
   }
 };
 
-// From 64 to 1024 keys, (1024,512,8) varies by one percentage point of peak (Zen 5). A smaller block makes the
-// workspace smaller.
+// From 64 to 1024 keys, (1024,512,8) varies by one percentage point of peak (Zen 5).
 inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
