@@ -122,9 +122,9 @@ struct QueryBlockAttention {
     }
   }
 
-  // Computes the output of the query block, transposed: O^T. The first key block begins where the panel of the first
-  // visible key begins. Key blocks end at multiples of Form::key_block, so sums over keys are rounded in the same way
-  // for any number of lanes. If no key is visible, there is one empty block, so that the kernels write an output.
+  // The first key block begins where the panel of the first visible key begins. Key blocks end at multiples of
+  // Form::key_block, so sums over keys are rounded in the same way for any number of lanes. If no key is visible, there
+  // is one empty block, so that the kernels write an output.
   LADON_INLINE constexpr void run() noexcept {
     const std::size_t first = ranges.visible.begin / BlockForm::key_width * BlockForm::key_width;
     Range keys{first, first};

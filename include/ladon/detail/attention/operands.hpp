@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operands of the attention kernels, and how they are prepared: rounded to pairs of bfloat16 numbers, and rotated.
-// Keys are processed in key blocks, so the workspace never holds the scores of all queries and all keys.
 #pragma once
 
 #include <cstddef>

@@ -100,7 +100,7 @@ struct ScoreTile {
                                               const block_floats::Queries<Form::head_width>& query) noexcept {
     multiply(products, keys, query.floats());
   }
-  // Loops are not unrolled: without an FPU, unrolled loops are hardly faster.
+  // Without an FPU, unrolled loops are hardly faster.
   template <class Query>
   LADON_INLINE void compute_with_integers(const float* keys, const Query& query, bool unmasked,
                                           Pack* running) const noexcept {
@@ -157,8 +157,7 @@ inline constexpr std::size_t last_rows = 4;
 // `unmasked`.
 //
 // Halves: the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of keys lies
-// behind `first_pack_end`, the scores of the first pack are skipped. Under a causal mask, this saves a quarter of the
-// products of the panel on the diagonal.
+// behind `first_pack_end`, the scores of the first pack are skipped.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                         Range unmasked, const BoundMask& mask,

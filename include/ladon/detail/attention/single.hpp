@@ -93,8 +93,8 @@ LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// Returns how many items (packs of keys, streams or rows) a kernel computes together: `most`, with several heads halved
-// until `sums` packs of sums for each item and head fit into registers (single_query_sums in detail/target).
+// Halves `most` items (packs of keys, streams or rows) of several heads until `sums` packs of sums for each item and
+// head fit into registers (single_query_sums in detail/target).
 constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std::size_t sums) noexcept {
   while (heads > 1 && most > 1 && most * heads * sums > target::Current::single_query_sums) most /= 2;
   return most;

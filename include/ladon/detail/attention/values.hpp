@@ -141,9 +141,9 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
   });
 }
 
-// Computes the weighted sum of a key block from its scores. The exponentials are computed beside the first tile, which
-// has the fewest rows and leaves registers for them, and replace the scores. Halves: only the last pack of queries sees
-// the keys from `range.end` to `last_pack_end` - 1.
+// Computes the weighted sum of a key block from its scores. The exponentials replace them beside the first tile, which
+// has the fewest rows and leaves registers. Halves: only the last pack of queries sees the keys from `range.end` to
+// `last_pack_end` - 1.
 //
 // A separate function: inlined, g++ spills the accumulators of the first tile (91.3% -> 88.6% of peak at 512,256,8 on
 // Zen 5).

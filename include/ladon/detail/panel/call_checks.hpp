@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a call. A checked build (checks.hpp) checks that no pointer is null, that the workspace is aligned, and
 // that the output, the inputs, the workspace and the cache do not overlap. The output may begin where the input x
-// begins. The memory argument also tells what one thread computes: all of the call, or one share of one phase
-// (threads.hpp). A phase consists of parts: panels, or heads of keys and values.
+// begins. The memory argument also tells what one thread computes (threads.hpp).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The whole call. The compiler knows both results, so a call by one thread contains no tests of phases.
+// The whole call, without tests of phases.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }

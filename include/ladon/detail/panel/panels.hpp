@@ -3,9 +3,9 @@
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays
 //
-// Kernels compute lanes without a token like all others. The last panel has a layout of its own: on AVX-512, 99 tokens
-// are three panels of 32, and one of 3 in 4 lanes. A pack is a vector of floats, usually one register. A tile is the
-// part of a product that a kernel computes at a time, in registers. A key block is `key_block` consecutive keys.
+// The last panel has a layout of its own: on AVX-512, 99 tokens are three panels of 32, and one of 3 in 4 lanes. A pack
+// is a vector of floats, usually one register. A tile is the part of a product that a kernel computes at a time, in
+// registers. A key block is `key_block` consecutive keys.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of workspaces (threads.hpp). All threads use an object whose type ends in Shared. Each thread has an
-// object whose type ends in Scratch. No call reads what an earlier call has written.
+// The members of workspaces (threads.hpp). No call reads what an earlier call has written.
 #pragma once
 
 #include <cstddef>
