@@ -183,7 +183,8 @@ Source Naming::one_for_each_head(const Member& member, const std::string& name) 
 
 // Returns the sources of a role that one Row each describes. The role is the role of `member`, or of one of its parts.
 std::vector<Source> Naming::whole(const Member& member, std::string_view role) const {
-  const auto [part, tensor] = part_and_tensor(role);
+  const auto names = part_and_tensor(role);  // clang++ 14 captures no structured bindings
+  const std::string_view part = names.first, tensor = names.second;
   std::vector<Source> found;
   for_each_row(member, [&](const Row& row, std::string name) {
     if (row.cut == Cut::unused || (row.cut == Cut::absent_in_first && !is_first_layer(member))) return;
@@ -206,7 +207,8 @@ std::vector<Source> Naming::whole(const Member& member, std::string_view role) c
 // Adds the sources for in_proj, or for one projection, in the file's in_proj. Adds nothing if the kernel lacks one of
 // the three projections, or if the projections have inputs of different widths.
 void Naming::add_from_in_proj(const Member& member, std::vector<Source>& found) const {
-  const auto [part, tensor] = part_and_tensor(member.role);
+  const auto names = part_and_tensor(member.role);
+  const std::string_view part = names.first, tensor = names.second;
   Arrangement arrangement{};
   for (std::size_t i = 0; i < projections.size(); ++i) {
     const Member* one = spec_->beside(member, std::string(projections[i]).append("_").append(tensor));
