@@ -21,10 +21,10 @@ struct WeightsReader {
   Checked& check;
   float epsilon;
 
-  // Whether a layer does not use the part `name`, whose pointers may then be null.
-  static constexpr bool omits(std::string_view name, std::size_t layer) {
+  // Whether a layer does not use the part, whose pointers may then be null.
+  static constexpr bool omits(bool is_norm1, std::size_t layer) {
     constexpr bool may_omit = ladon::detail::value_of<M>.has_unnormed_kind();
-    return may_omit && name == "norm1" && ladon::detail::value_of<M>.unnormed(layer);
+    return may_omit && is_norm1 && ladon::detail::value_of<M>.unnormed(layer);
   }
 
   template <class Element, class Tensor>
@@ -68,9 +68,12 @@ struct WeightsReader {
   if constexpr (requires { to.name; }) attention(from.name, to.name);
 #define LADON_SET_EPSILON(part) \
   if constexpr (requires { to.part.epsilon; }) to.part.epsilon = epsilon;
-#define LADON_TAKE_OF_LAYER(part) \
-  if (!omits(#part, number)) {    \
-    LADON_TAKE(part)              \
+#define LADON_TAKE_OF_LAYER(part)                                 \
+  {                                                               \
+    constexpr bool is_norm1 = std::string_view(#part) == "norm1"; \
+    if (!omits(is_norm1, number)) {                               \
+      LADON_TAKE(part)                                            \
+    }                                                             \
   }
   template <class From, class To>
   void layer(const From& from, To& to, [[maybe_unused]] std::size_t number = 0) const {
