@@ -182,6 +182,27 @@ void olmo2(Config& config, Description& description) {
   add_stack(description, std::move(stack), config);
 }
 
+// Layers without a window have other angles: rope_scaling is only for them.
+void olmo3(Config& config, Description& description) {
+  const Angles angles{.base = 500000};
+  Stack stack = read_llama(
+      config, description,
+      {.sizes = {4096, 32, 32, 11008, derived, derived, 2048}, .epsilon = 1e-5, .angles = angles, .bias = nullptr});
+  stack.model.norm = NormOrder::output;
+  stack.model.query_key_norm.over = HeadNorm::all;
+  std::vector<Rotary> rotary{rotary_of_type(config, stack, angles, "full_attention"),
+                             rotary_of_type(config, stack, angles, "sliding_attention")};
+  if (!config.inner("rope_parameters").has("sliding_attention"))  // before transformers 5
+    rotary[1] = {.scaling = {.base = rotary[0].scaling.base}};
+  const auto window = read_window(config, 4096);
+  const auto sliding = sliding_layers(config, all_but_every(4, stack.model.layers));
+  std::vector<LayerTraits> layers(stack.model.layers);
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (sliding[i]) layers[i] = {.window = window, .rotary = 1};
+  set_layers(config, stack, layers, rotary);
+  add_stack(description, std::move(stack), config);
+}
+
 // Layers without a window are not rotated, if the model has layers with a window.
 void exaone4(Config& config, Description& description) {
   Stack stack = read_llama(
@@ -209,18 +230,36 @@ void exaone4(Config& config, Description& description) {
   add_stack(description, std::move(stack), config);
 }
 
-void cohere(Config& config, Description& description) {
+Stack read_cohere(Config& config, Description& description, double base) {
   Stack stack = read_llama(config, description,
                            {.sizes = {8192, 40, 64, 22528, derived, derived, 8192},
                             .epsilon = 1e-5,
-                            .angles = {.base = 500000, .pairing = Pairing::neighbours},
+                            .angles = {.base = base, .pairing = Pairing::neighbours},
                             .norm_kind = NormKind::layer,
                             .bias = nullptr});
   stack.model.norm_bias = Bias::without;
   stack.model.residual = Residual::parallel_one_norm;
+  description.outside = {"embeddings", "head times logit_scale"};
+  return stack;
+}
+void cohere(Config& config, Description& description) {
+  Stack stack = read_cohere(config, description, 500000);
   if (config.flag("query_key_norm", {"use_qk_norm"}, false))
     stack.model.query_key_norm = {.over = HeadNorm::each_head, .kind = NormKind::layer};
-  description.outside = {"embeddings", "head times logit_scale"};
+  add_stack(description, std::move(stack), config);
+}
+// Layers without a window are not rotated.
+void cohere2(Config& config, Description& description) {
+  Stack stack = read_cohere(config, description, 10000);
+  const auto window = read_window(config, 4096);
+  const std::size_t period = config.size("", {"sliding_window_pattern"}, 4);
+  const auto sliding = sliding_layers(config, all_but_every(period, stack.model.layers));
+  std::vector<LayerTraits> layers(stack.model.layers);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].unrotated = !sliding[i] || !window;
+    if (sliding[i]) layers[i].window = window;
+  }
+  set_layers(config, stack, layers);
   add_stack(description, std::move(stack), config);
 }
 
@@ -345,28 +384,12 @@ void lfm2(Config& config, Description& description) {
 }
 
 constexpr Family all[] = {
-    {"apertus", apertus},
-    {"arcee", arcee},
-    {"cohere", cohere},
-    {"ernie4_5", ernie4_5},
-    {"exaone4", exaone4},
-    {"glm", glm},
-    {"glm4", glm4},
-    {"granite", granite},
-    {"helium", helium},
-    {"lfm2", lfm2},
-    {"llama", llama},
-    {"mistral", mistral},
-    {"nanochat", nanochat},
-    {"nemotron", nemotron},
-    {"olmo", olmo},
-    {"olmo2", olmo2},
-    {"phi3", phi3},
-    {"qwen2", qwen2},
-    {"qwen3", qwen3},
-    {"seed_oss", seed_oss},
-    {"smollm3", smollm3},
-    {"stablelm", stablelm},
+    {"apertus", apertus},       {"arcee", arcee},       {"cohere", cohere},     {"cohere2", cohere2},
+    {"ernie4_5", ernie4_5},     {"exaone4", exaone4},   {"glm", glm},           {"glm4", glm4},
+    {"granite", granite},       {"helium", helium},     {"lfm2", lfm2},         {"llama", llama},
+    {"mistral", mistral},       {"nanochat", nanochat}, {"nemotron", nemotron}, {"olmo", olmo},
+    {"olmo2", olmo2},           {"olmo3", olmo3},       {"phi3", phi3},         {"qwen2", qwen2},
+    {"qwen3", qwen3},           {"seed_oss", seed_oss}, {"smollm3", smollm3},   {"stablelm", stablelm},
     {"starcoder2", starcoder2},
 };
 

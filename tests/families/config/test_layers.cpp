@@ -91,6 +91,12 @@ TEST_CASE("layers without rotation") {
   CHECK(smollm.kinds.items[smollm.kind_number(3)].unrotated);
   const Model listed = model(small("smollm3", R"("no_rope_layers": [0, 1, 1, 1])"));
   CHECK(listed.kinds.items[listed.kind_number(0)].unrotated);
+  const Model cohere = model(small("cohere2", R"("sliding_window": 5)"));
+  CHECK(windows(cohere) == Windows{4, 4, 4, 0});
+  CHECK(cohere.kinds.items[cohere.kind_number(3)].unrotated);
+  const Stack olmo = stack(small("olmo3", R"("rope_scaling": {"rope_type": "yarn", "factor": 8.0})"));
+  CHECK(olmo.rotary.at(olmo.model.kind_number(3)).scaling.kind == RotaryKind::yarn);
+  CHECK(olmo.rotary.at(olmo.model.kind_number(0)).scaling.kind == RotaryKind::none);
   const Model exaone = model(small("exaone4", R"("sliding_window": 5, "sliding_window_pattern": "LLLG")"));
   CHECK(windows(exaone) == Windows{4, 4, 4, 0});
   CHECK(exaone.kinds.items[exaone.kind_number(3)].unrotated);
