@@ -99,16 +99,14 @@ struct Call {
   //
   // For a stack, `f` gets a std::array with one element for each layer. The elements have the type that the table names
   // for one layer. For a stack of encoder layers with the stage `weights`, the elements are pointers (float*) instead.
-  // `f` gets no argument if the kernel has no option `attention`, or if all pointers in options->attention and
-  // options->memory.attention are null.
+  // `f` gets no argument if the kernel has no option `attention`. Nothing is written for a null pointer.
   template <class F>
-  static void with_attention(const O& from, F f) {
-    bool wanted = false;
-    each_attention(from, [&](const float* to, std::size_t) { wanted = wanted || to != nullptr; });
+  static void with_attention([[maybe_unused]] const O& from, F f) {
     if constexpr (Settings::capture) {
-      if (wanted) return f(target(from));
+      f(target(from));
+    } else {
+      f();
     }
-    f();
   }
 
  private:
