@@ -8,6 +8,7 @@
 namespace ladon::families {
 namespace {
 
+constexpr std::size_t most_layers = 4096;  // a wrong config.json must not take all memory
 constexpr std::size_t most_tokens = 2048;  // of a description without a given number of tokens
 
 void read_heads(Config& config, Model& model, const Sizes& otherwise) {
@@ -39,6 +40,7 @@ Stack read_stack(Config& config, const Names& names, const Sizes& otherwise) {
   Stack stack{.name = names.name, .prefix = names.prefix, .final_norm = names.final_norm};
   Model& model = stack.model;
   model.layers = config.size("layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, otherwise.layers);
+  if (model.layers > most_layers) config.fail(config.noted().at("layers"), "at most 4096");
   model.model = config.size("model", {"hidden_size", "n_embd", "d_model", "dim", "n_embed"}, otherwise.model);
   read_heads(config, model, otherwise);
   model.feed_forward =

@@ -38,6 +38,7 @@ TEST_CASE("errors name the key and its value") {
         R"(config.json: "num_hidden_layers": expected a whole number from 0 to 2^30, found -1)");
   CHECK(says(error(R"("model_type": "bert", "num_attention_heads": 0)"),
              R"("num_attention_heads": expected at least 1)"));
+  CHECK(says(error(R"("model_type": "gemma2", "num_hidden_layers": 1000000000)"), "expected at most 4096"));
   CHECK(says(error(R"("model_type": "bert", "num_hidden_layers": 0)"), R"("num_hidden_layers": expected at least 1)"));
   CHECK(says(error(R"("model_type": "bert", "num_attention_heads": 7)"), "expected a divisor of the model's width"));
   CHECK(says(error(R"("model_type": "llama", "num_key_value_heads": 3)"), "expected a divisor of the number of heads"));
