@@ -251,7 +251,11 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
               } else {
                 matmul<Simd, P, Packs, shape.head_width, shape.model>(call.weights.key(g), x, 1, project);
               }
-              append_own_keys<P, Packs>(call, g, keys, range, cache);
+              if constexpr (Norms::heads) {
+                append_keys<P, Packs>(g, keys, range, call.options.position, cache, call.weights.key_norm);
+              } else {
+                append_keys<P, Packs>(g, keys, range, call.options.position, cache);
+              }
               matmul<Simd, P, Packs, shape.value_width, shape.model>(call.weights.value(g), x, 1, project);
               append_values<P, CallShare::whole>(g, project.out, range, cache);
             }
@@ -266,7 +270,12 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     const Epilogue<1> project{call.heads, 0};
     matmul<Simd, q, 1, rows, shape.model>(call.weights.key(0), call.x, 1, project);
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
-      append_own_keys<q, 1>(call, g, call.heads + g * shape.head_width, {0, 1}, cache);
+      if constexpr (Norms::heads) {
+        append_keys<q, 1>(g, call.heads + g * shape.head_width, {0, 1}, call.options.position, cache,
+                          call.weights.key_norm);
+      } else {
+        append_keys<q, 1>(g, call.heads + g * shape.head_width, {0, 1}, call.options.position, cache);
+      }
     }
     matmul<Simd, q, 1, rows, shape.model>(call.weights.value(0), call.x, 1, project);
     for (std::size_t g = 0; g < shape.kv_heads; ++g) {
@@ -275,19 +284,9 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     cache.length += 1;
   }
 
-  // Appends keys of x. Without a norm, append_keys has no argument for it: an argument would cost a register.
-  template <PanelLayout P, std::size_t Packs, class Cache>
-  static LADON_INLINE constexpr void append_own_keys(const auto& call, std::size_t g, float* keys, Range range,
-                                                     Cache& cache) noexcept {
-    if constexpr (Norms::heads) {
-      append_keys<P, Packs>(g, keys, range, call.options.position, cache, call.weights.key_norm);
-    } else {
-      append_keys<P, Packs>(g, keys, range, call.options.position, cache);
-    }
-  }
   // Both store a panel with the tokens `range` of the call in head `g` of the cache. append_keys first computes norm
-  // and rotation of the keys: `norm` is the norm of each head, if any. append_values with UpdatesFinite also updates
-  // cache.not_finite_end.
+  // and rotation of the keys: `norm` is the norm of each head, or nothing, because an argument costs a register.
+  // append_values with UpdatesFinite also updates cache.not_finite_end.
   template <PanelLayout P, std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position, Cache& cache,
                                     const auto&... norm) noexcept {
