@@ -89,7 +89,7 @@ struct DecoderLayer {
   using SelfMask = typename detail::SplitMasks<M, Masks>::SelfMask;
   using MemoryMask = typename detail::SplitMasks<M, Masks>::MemoryMask;
   using Score = ScoreGiven;
-  using Position = typename detail::PositionOfKinds<M, PositionGiven>::OfLayer;
+  using Position = typename detail::PositionOfKinds<M, SelfMask, PositionGiven>::OfLayer;
   using Vectors = VectorsGiven;
   using Precision = typename Layout::Precision;
 
@@ -113,7 +113,8 @@ struct DecoderLayer {
   // The keys and values of the text's tokens, and of the memory.
   using Cache = CacheOf<shape, SelfMask, Vectors>;
   using MemoryCache = CacheOf<cross, mask::Unmasked, Vectors>;
-  using SelfOptions = RunOptions<shape, SelfMask, Score, typename detail::PositionOfKinds<M, PositionGiven>::OfStack>;
+  using SelfOptions =
+      RunOptions<shape, SelfMask, Score, typename detail::PositionOfKinds<M, SelfMask, PositionGiven>::OfStack>;
   using MemoryOptions = RunOptions<cross, MemoryMask, Score, position::Unrotated>;
   using Options = DecoderOptions<SelfOptions, MemoryOptions>;
   using Maps = DecoderMaps;

@@ -63,7 +63,7 @@ struct EncoderLayer {
   static_assert(has_norm_to_omit,
                 "ladon: LayerKind::unnormed_attention needs norms before the sublayers: NormOrder::pre or both");
   using Score = ScoreGiven;
-  using Position = typename detail::PositionOfKinds<M, PositionGiven>::OfLayer;
+  using Position = typename detail::PositionOfKinds<M, Mask, PositionGiven>::OfLayer;
   using Vectors = VectorsGiven;
   using Precision = typename Layout::Precision;
 
@@ -81,7 +81,7 @@ struct EncoderLayer {
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
   using Cache = CacheOf<shape, Mask, Vectors>;
-  using Options = RunOptions<shape, Mask, Score, typename detail::PositionOfKinds<M, PositionGiven>::OfStack>;
+  using Options = RunOptions<shape, Mask, Score, typename detail::PositionOfKinds<M, Mask, PositionGiven>::OfStack>;
   using Map = AttentionMap<shape>;
   using MapPointer = float*;
   template <Stage G>

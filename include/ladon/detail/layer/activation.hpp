@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/vec/array.hpp>
 #include <ladon/detail/vec/elementary.hpp>
@@ -18,8 +19,9 @@ LADON_INLINE constexpr Pack bounded_for_gelu(const Pack& x) noexcept {
   return maximum(Pack::broadcast(-6.0f), x);
 }
 
+// Returns nothing if `F` has no branch.
 template <Activation F, class Pack>
-LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
+LADON_INLINE constexpr auto activate(const Pack& x) noexcept {
   if constexpr (F == Activation::relu) {
     return maximum(Pack::broadcast(0.0f), x);
   } else if constexpr (F == Activation::gelu) {
@@ -41,11 +43,11 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   } else if constexpr (F == Activation::squared_relu) {
     const Pack bounded = maximum(Pack::broadcast(0.0f), x);
     return bounded * bounded;
-  } else {
-    static_assert(sizeof(Pack) == 0,
-                  "ladon: an Activation needs its branch of activate in detail/layer/activation.hpp");
   }
 }
+template <Activation F>
+inline constexpr bool has_activation =
+    F == Activation::xielu || !std::is_void_v<decltype(activate<F>(vec::ArrayPack<1>{}))>;
 
 // GELU comes from tables if the next product rounds the hidden features to int8 or to bfloat16.
 //     gelu(x) = x / 2 + |x| g(|x|)     g(a) = erf(a / sqrt(2)) / 2

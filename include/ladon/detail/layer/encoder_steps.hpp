@@ -26,6 +26,8 @@ namespace LADON_NAMESPACE::detail {
 template <class Layer>
 struct LayerPanels : AllHeads<Layer::shape, typename Layer::Vectors,
                               Layer::SelfAttention::Weights::query_key_norm.over == HeadNorm::all> {
+  static constexpr bool activates = has_activation<Layer::model.activation>;
+  static_assert(activates, "ladon: an Activation needs its branch of activate in detail/layer/activation.hpp");
   static constexpr Shape shape = Layer::shape;
   using Vectors = typename Layer::Vectors;
   static constexpr PanelLayout layout = ShapeLayout<shape, Vectors>::queries;

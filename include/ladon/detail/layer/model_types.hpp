@@ -169,9 +169,11 @@ struct RotaryOfKinds : Rotary {
   };
 };
 
-// The position encoding of a layer, and of the options of a stack.
-template <Model M, class Position>
+// The position encoding of a layer, and of the options of a stack. `Mask` is the mask of self-attention.
+template <Model M, class Mask, class Position>
 struct PositionOfKinds {
+  static constexpr bool has_one_window = M.kinds.count == 0 || mask::keys_before_query<Mask> == all;
+  static_assert(has_one_window, "ladon: a model with kinds of layers has its windows in the kinds, not in the mask");
   static constexpr bool has_all_kinds = value_of<M>.has_all_kinds();
   static_assert(has_all_kinds, "ladon: Model::kind_of_layer has a number to which Model::kinds has no kind");
   static constexpr bool varies = M.kinds.count > 0 && Position::rotates;
@@ -247,8 +249,6 @@ LADON_INLINE constexpr decltype(auto) options_of_kind(const Options& options,
   if constexpr (M.kinds.count == 0) {
     return (options);
   } else {
-    static_assert(mask::keys_before_query<typename Options::MaskType> == all,
-                  "ladon: a model with kinds of layers has its windows in the kinds, not in the mask");
     const std::size_t number = value_of<M>.kind_number(layer);
     const LayerKind kind = value_of<M>.kinds.items[number];
     OptionsOfKind<Options, Position, value_of<M>.window_of_kinds()> own{options, {}, kind.window};
