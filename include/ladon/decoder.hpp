@@ -81,8 +81,8 @@ struct DecoderLayer {
                 "ladon: a decoder layer has NormOrder::post or NormOrder::pre");
   static_assert(model.residual == Residual::sequential, "ladon: a decoder layer has Residual::sequential");
   static_assert(!model.layer_scale, "ladon: a decoder layer has no layer scale");
-  static_assert(Layout::Norms::kind.over != HeadNorm::all,
-                "ladon: a decoder with a memory has no norm of queries and keys over all heads");
+  static constexpr bool norms_each_head = Layout::Norms::kind.over != HeadNorm::all;
+  static_assert(norms_each_head, "ladon: a decoder with a memory has no norm of queries and keys over all heads");
   static_assert(!model.layer_bias, "ladon: a decoder layer has no attention bias of its own");
   static constexpr Shape cross = memory_shape<shape, M.memory>();
   static_assert(valid<cross>());

@@ -323,9 +323,8 @@ struct EncoderSteps {
   static constexpr void run(const Weights& w, const Call& call, Shared& shared, Scratch& scratch) noexcept {
     if (call.share.has(call.first)) {
       if constexpr (Layer::model.layer_bias) {
-        static_assert(!Call::CachesType::cached,
-                      "ladon: Model::layer_bias has a row for each token of a run, so it "
-                      "excludes extend");
+        constexpr bool is_run = !Call::CachesType::cached;
+        static_assert(is_run, "ladon: Model::layer_bias has a row for each token of a run, so it excludes extend");
         using Options = std::remove_cvref_t<decltype(call.options)>;
         const OptionsWithBias<Layer::shape, Options> options{call.options, w.attention_bias.data};
         attend_self(w.attention, options, call, shared, scratch.attention, call.captures);

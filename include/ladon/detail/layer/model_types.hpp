@@ -88,8 +88,8 @@ struct PositionOf {
 template <Model M>
 struct LayoutOf {
   static constexpr bool packed = M.layout == LayoutKind::in_proj || M.layout == LayoutKind::in_proj_in_out;
-  static_assert(packed || (M.projection_blocks == 1 && !M.values_before_keys),
-                "ladon: projection_blocks and values_before_keys describe an in_proj, which this layout lacks");
+  static constexpr bool fits = packed || (M.projection_blocks == 1 && !M.values_before_keys);
+  static_assert(fits, "ladon: projection_blocks and values_before_keys describe an in_proj, which this layout lacks");
   static constexpr bool turned = M.layout == LayoutKind::in_out || M.layout == LayoutKind::in_proj_in_out;
   static constexpr Order order = turned ? Order::in_out : Order::out_in;
   using Separate =
