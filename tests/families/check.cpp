@@ -39,12 +39,13 @@ using families::Worst;
 // product have independent errors, which are uniform between -u / 2 and u / 2. With bfloat16, u is 2^-8 to 2^-7 of a
 // number, on average 0.7 * 2^-7. With int8, u is the largest magnitude of a row divided by 127. The largest magnitude
 // is about 3 times the root of the mean square (RMS). So the RMS error of a product is sqrt(2 / 12) * u, relative to
-// the RMS of the product. Softmax and activations at most double a relative error, if scores are below 4 or an
-// activation squares. A layer has 8 products: queries, keys, values, scores, weighted sums, output, and two of the
-// feed-forward network. Their errors are independent, so the RMS error of n layers is 2 * sqrt(8 n * 2 / 12) * u. The
-// largest of some hundred errors is about 4 times the RMS error, and the largest hidden value at least 2 times the RMS.
-double bound(double u, std::size_t layers) {
-  return 2.0 * 4.0 / 2.0 * std::sqrt(8.0 * static_cast<double>(layers) * 2.0 / 12.0) * u;
+// the RMS of the product. An activation that squares doubles a relative error. The relative error of an attention
+// weight is the error of its score, so it is `scores` times as large, if the RMS of scores is `scores`. A layer has 8
+// products: queries, keys, values, scores, weighted sums, output, and two of the feed-forward network. Their errors are
+// independent, so the RMS error of n layers is 2 * scores * sqrt(8 n * 2 / 12) * u. The largest of some hundred errors
+// is about 4 times the RMS error, and the largest hidden value is at least 2 times the RMS.
+double bound(double u, const families::Results& results) {
+  return 2.0 * results.scores * 4.0 / 2.0 * std::sqrt(8.0 * static_cast<double>(results.layers) * 2.0 / 12.0) * u;
 }
 
 // Prints the errors, or the first error above its bound.
@@ -54,8 +55,8 @@ bool print(const std::string& name, const families::Results& results) {
     double most;
   } all[] = {{results.float32, 2e-5},
              {results.grown, 2e-5},
-             {results.bfloat16, bound(0.7 / 128, results.layers)},
-             {results.int8, bound(3.0 / 127, results.layers)}};
+             {results.bfloat16, bound(0.7 / 128, results)},
+             {results.int8, bound(3.0 / 127, results)}};
   std::string line = name + " ok";
   for (const auto& [worst, most] : all) {
     char error[16];

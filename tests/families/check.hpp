@@ -64,6 +64,7 @@ inline bool stores(const ladon::safetensors::File& file, const std::string& dtyp
 struct Results {
   Worst float32, grown, bfloat16, int8;
   std::size_t layers = 0;
+  double scores = 1;  // the RMS of scores: 1 with the usual scale, more in models without a scale (T5)
 };
 
 template <Model M>
@@ -288,7 +289,9 @@ class StackCheck {
 template <class Described>
 void check_stack(const ladon::safetensors::Folder& folder, const Recorded& recorded, Results& results) {
   StackCheck<Described> check(folder, recorded);
-  results.layers = std::max(results.layers, Described::model.layers);
+  constexpr Model m = Described::model;
+  results.layers = std::max(results.layers, m.layers);
+  results.scores = std::max(results.scores, m.score.scale * std::sqrt(static_cast<double>(m.shape().head_width)));
 #ifdef LADON_STORED_INT8
   check.template run_stored<PrecisionKind::int8>(results.int8);
   return;

@@ -199,7 +199,8 @@ FAMILIES |= {
                      num_attention_heads="heads")),
 }
 # Other configurations of these families.
-LLAMA_ROPE = dict(rope_theta=10000.0, original_max_position_embeddings=16)
+# A table for 32 tokens has the angles of long texts, whose tokens are more than the original positions.
+LLAMA_ROPE = dict(rope_theta=10000.0, original_max_position_embeddings=8)
 FAMILIES |= {
     "llama_yarn": ("Llama", "llama", "layers", "text",
                    dict(rope_parameters=dict(rope_type="yarn", factor=4.0, **LLAMA_ROPE))),
@@ -209,7 +210,7 @@ FAMILIES |= {
                       dict(rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, factor=4.0))),
     "llama_biases": ("Llama", "llama", "layers", "text", dict(attention_bias=True, mlp_bias=True)),
     "phi3_longrope": ("Phi3", "narrow", "layers", "text",
-                      dict(pad_token_id=0, original_max_position_embeddings=16,
+                      dict(pad_token_id=0, original_max_position_embeddings=8,
                            rope_parameters=dict(rope_type="longrope", short_factor=[1.0, 1.1, 1.3, 1.7],
                                                 long_factor=[1.5, 2.0, 3.0, 4.0], **LLAMA_ROPE))),
     "qwen2_windows": ("Qwen2", "llama", "layers", "text",
