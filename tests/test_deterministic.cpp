@@ -102,8 +102,8 @@ TEST_CASE("the same bits: softcap, sinks, rotary embedding") {
 }
 
 TEST_CASE("the same bits: more keys than a block has") {
-  CHECK(cross<S{.queries = 5, .keys = 600, .model = 6, .heads = 2}, Padding>() == "056b6af6bc5fa2a1");
-  CHECK(cross<S{.queries = 1, .keys = 600, .model = 6, .heads = 2}, Causal>() == "8cb27050b4b2eeec");
+  CHECK(cross<S{.queries = 5, .keys = 600, .model = 6, .heads = 2}, Padding>() == "46d540dffb08f089");
+  CHECK(cross<S{.queries = 1, .keys = 600, .model = 6, .heads = 2}, Causal>() == "d5fe17753f68634b");
 }
 
 TEST_CASE("the same bits: queries, keys and values as given") {
@@ -114,7 +114,7 @@ TEST_CASE("the same bits: queries, keys and values as given") {
   for (const Variation& variation : variations(subject)) {
     all.add(run_guarded(subject, task_of(subject, random_given(subject.shape, 1), variation)));
   }
-  CHECK(all.text() == "463d780b01b59c87");
+  CHECK(all.text() == "0cf172fd01b8f90a");
 }
 
 TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {

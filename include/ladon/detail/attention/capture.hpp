@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/panel/rows.hpp>
@@ -54,10 +55,12 @@ struct CaptureRows {
   // (run_options.hpp). Exponents become weights; `largest` [queries] has their maxima, including the sink.
   template <class Score, class Pack>
   constexpr void finish(std::size_t keys, float unit, const float* largest, float sink) const noexcept {
+    // One lane: the order of the sum is that of every instruction set.
+    using InOrder = std::conditional_t<LADON_DETERMINISTIC, vec::ArrayPack<1>, Pack>;
     constexpr float inactive = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
       float* const row = rows + q * stride;
-      if constexpr (G == Stage::weights) unit = to_weights<Score, Pack>(row, keys, largest[q], sink);
+      if constexpr (G == Stage::weights) unit = to_weights<Score, InOrder>(row, keys, largest[q], sink);
       for (std::size_t k = 0; k < keys; ++k) {
         // An additive mask returns the lowest float if the sum is lower. The exact sum is unknown, so `unit` is not
         // applied.
