@@ -110,7 +110,8 @@ Agreement agree(const Folder& folder, const std::string& prefix, Part part, cons
     if (of_layer) reported.insert(group);
   }
   if (!problems.empty()) throw Error(file + " contradicts the layer:" + problems);
-  return {prefix.empty() ? stack.prefix : prefix, stack.epsilon};
+  if (!prefix.empty()) return {prefix, stack.epsilon};
+  return {families::wrapper_of(description, stack, folder.file().tensors()) + stack.prefix, stack.epsilon};
 }
 
 }  // namespace ladon::safetensors::detail

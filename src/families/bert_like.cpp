@@ -156,22 +156,22 @@ void deberta(Config& config, Description&) {
 }
 
 constexpr Family all[] = {
-    {"albert", albert},
-    {"bert", bert},
-    {"camembert", bert},
+    {"albert", albert, "albert"},
+    {"bert", bert, "bert"},
+    {"camembert", bert, "roberta"},
     {"deberta", deberta},
     {"deberta-v2", deberta},
-    {"distilbert", distilbert},
-    {"electra", electra},
-    {"ernie", bert},
-    {"esm", esm},
+    {"distilbert", distilbert, "distilbert"},
+    {"electra", electra, "electra"},
+    {"ernie", bert, "ernie"},
+    {"esm", esm, "esm"},
     {"eurobert", eurobert},
-    {"gte", gte},
+    {"gte", gte, "gte"},
     {"modernbert", modernbert},
-    {"mpnet", mpnet},
-    {"nomic_bert", nomic_bert},
-    {"roberta", bert},
-    {"xlm-roberta", bert},
+    {"mpnet", mpnet, "mpnet"},
+    {"nomic_bert", nomic_bert, "nomic_bert"},
+    {"roberta", bert, "roberta"},
+    {"xlm-roberta", bert, "roberta"},
 };
 
 }  // namespace

@@ -4,15 +4,19 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <ladon/mask/relative.hpp>
 #include <ladon/model.hpp>
 #include <ladon/rotary_scaling.hpp>
+#include <ladon/safetensors/file.hpp>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace ladon::families {
+
+using Tensors = std::map<std::string, safetensors::Tensor, std::less<>>;  // the tensors of a checkpoint
 
 // The angles of a rotary embedding.
 struct Rotary {
@@ -52,14 +56,21 @@ struct Description {
   std::vector<Stack> stacks{};         // encoder before decoder
   bool tied_embeddings = false;        // the output head is the table of embeddings
   std::vector<std::string> outside{};  // what the model computes before, between and after its stacks
+  std::string wrapper{};               // the text before names of checkpoints of the class in `architectures`: "bert."
 };
 
-// Reads the config.json of `folder`. `tokens` is the member of each stack's Model. If `tokens` is 0, the member is the
-// largest number of tokens in config.json, but at most 2048. Throws safetensors::Error, which names the key in
-// config.json of the first feature that Ladon lacks.
+// Returns the text before the names of a stack in a checkpoint with `tensors`, such as "" or "bert.". If no tensor
+// belongs to layer 0 of the stack, returns description.wrapper.
+std::string wrapper_of(const Description& description, const Stack& stack, const Tensors& tensors);
+
+// Reads the config.json of `folder`. The names of stacks begin as in the folder's safetensors file. Without such a
+// file, `architectures` in config.json decides. `tokens` is the member of each stack's Model. If `tokens` is 0, the
+// member is the largest number of tokens in config.json, but at most 2048. Throws safetensors::Error, which names the
+// key in config.json of the first feature that Ladon lacks.
 Description describe(const std::filesystem::path& folder, std::size_t tokens = 0);
 
-// Does the same with the text of a config.json. `name` is the name of the text in errors.
+// Does the same with the text of a config.json, but returns the names without their wrapper. `name` is the name of the
+// text in errors.
 Description describe_text(const std::string& text, const std::string& name, std::size_t tokens = 0);
 
 }  // namespace ladon::families

@@ -49,6 +49,15 @@ void refuse_quantisation(Config& config) {
     quantisation.refuse("quant_method", "Ladon reads int8 weights of compressed-tensors");
 }
 
+// Returns whether the first of `architectures` is a class with a head, such as BertForMaskedLM or GPT2LMHeadModel. Such
+// a class has the base model as a member.
+bool has_head(const Config& config) {
+  const nlohmann::json* classes = config.find("architectures");
+  if (classes == nullptr || !classes->is_array() || classes->empty() || !(*classes)[0].is_string()) return false;
+  const auto& name = (*classes)[0].get_ref<const std::string&>();
+  return name.find("For") != name.npos || name.find("Head") != name.npos || name.ends_with("MTModel");
+}
+
 Description describe_config(Config config) {
   refuse_experts(config);
   refuse_quantisation(config);
@@ -58,12 +67,39 @@ Description describe_config(Config config) {
   for (const Family& family : all_families()) {
     if (family.model_type != description.model_type) continue;
     family.read(config, description);
+    if (has_head(config) && *family.base != '\0') description.wrapper = std::string(family.base) + '.';
     return description;
   }
   config.refuse("model_type", "Ladon does not know this family" + similar(description.model_type));
 }
 
+// Returns the tensors of the folder's checkpoint, or none if the checkpoint is absent or wrong: config.json alone has a
+// description, too.
+Tensors tensors_in(const std::filesystem::path& folder) {
+  try {
+    return safetensors::File(folder).tensors();
+  } catch (const safetensors::Error&) {
+    return {};
+  }
+}
+
+void add_wrapper(Stack& stack, const std::string& wrapper) {
+  stack.prefix = wrapper + stack.prefix;
+  if (!stack.final_norm.empty()) stack.final_norm = wrapper + stack.final_norm;
+  if (stack.relative_bias) stack.relative_bias->tensor = wrapper + stack.relative_bias->tensor;
+}
+
 }  // namespace
+
+std::string wrapper_of(const Description& description, const Stack& stack, const Tensors& tensors) {
+  const std::string layer = "." + stack.prefix + ".0.";
+  std::optional<std::string> shortest;
+  for (const auto& [name, tensor] : tensors) {
+    const std::size_t place = ("." + name).find(layer);
+    if (place != name.npos && (!shortest || place < shortest->size())) shortest = name.substr(0, place);
+  }
+  return shortest.value_or(description.wrapper);
+}
 
 Description describe_text(const std::string& text, const std::string& name, std::size_t tokens) {
   nlohmann::json object;
@@ -78,8 +114,11 @@ Description describe_text(const std::string& text, const std::string& name, std:
 Description describe(const std::filesystem::path& folder, std::size_t tokens) {
   const std::filesystem::path path = folder / "config.json";
   const files::MappedFile file(path, safetensors::Access::copy);
-  return describe_text({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path.string(),
-                       tokens);
+  Description description =
+      describe_text({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path.string(), tokens);
+  const Tensors tensors = tensors_in(folder);
+  for (Stack& stack : description.stacks) add_wrapper(stack, wrapper_of(description, stack, tensors));
+  return description;
 }
 
 }  // namespace ladon::families

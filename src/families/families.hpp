@@ -11,6 +11,7 @@ namespace ladon::families {
 struct Family {
   const char* model_type;
   void (*read)(Config& config, Description& description);
+  const char* base = "model";  // the name of this model in classes with a head, such as "bert"; "" without such a name
 };
 
 // Each list is in the file of the same name.

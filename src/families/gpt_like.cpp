@@ -228,13 +228,20 @@ void biogpt(Config& config, Description& description) {
 }
 
 constexpr Family all[] = {
-    {"biogpt", biogpt},   {"bloom", bloom},
-    {"codegen", codegen}, {"falcon", falcon},
-    {"gpt2", gpt2},       {"gpt_bigcode", gpt_bigcode},
-    {"gpt_neo", gpt_neo}, {"gpt_neox", gpt_neox},
-    {"gptj", gptj},       {"openai-gpt", openai_gpt},
-    {"opt", opt},         {"persimmon", persimmon},
-    {"phi", phi},         {"xglm", xglm},
+    {"biogpt", biogpt, "biogpt"},
+    {"bloom", bloom, "transformer"},
+    {"codegen", codegen, "transformer"},
+    {"falcon", falcon, "transformer"},
+    {"gpt2", gpt2, "transformer"},
+    {"gpt_bigcode", gpt_bigcode, "transformer"},
+    {"gpt_neo", gpt_neo, "transformer"},
+    {"gpt_neox", gpt_neox, "gpt_neox"},
+    {"gptj", gptj, "transformer"},
+    {"openai-gpt", openai_gpt, "transformer"},
+    {"opt", opt},
+    {"persimmon", persimmon},
+    {"phi", phi},
+    {"xglm", xglm},
 };
 
 }  // namespace

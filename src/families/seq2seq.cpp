@@ -113,7 +113,7 @@ void moonshine(Config& config, Description& description) {
 
 constexpr Family all[] = {
     {"bart", bart},       {"marian", bart}, {"mbart", pegasus},   {"moonshine", moonshine},
-    {"pegasus", pegasus}, {"t5", t5},       {"whisper", whisper},
+    {"pegasus", pegasus}, {"t5", t5, ""},   {"whisper", whisper},
 };
 
 }  // namespace

@@ -65,7 +65,8 @@ void timesfm(Config& config, Description& description) {
 }
 
 constexpr Family all[] = {
-    {"hubert", wav2vec2}, {"patchtst", patchtst}, {"timesfm", timesfm}, {"wav2vec2", wav2vec2}, {"wavlm", wavlm},
+    {"hubert", wav2vec2, "hubert"},     {"patchtst", patchtst}, {"timesfm", timesfm, "decoder"},
+    {"wav2vec2", wav2vec2, "wav2vec2"}, {"wavlm", wavlm},
 };
 
 }  // namespace

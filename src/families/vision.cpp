@@ -170,19 +170,19 @@ void both(Config& config, Description& description) {
 }
 
 constexpr Family all[] = {
-    {"audio-spectrogram-transformer", ast},
-    {"beit", beit},
-    {"clip", both<clip_text_at, clip_vision_at>},
-    {"clip_text_model", clip_text},
-    {"clip_vision_model", clip_vision},
-    {"deit", deit},
-    {"dinov2", dinov2},
-    {"dinov3_vit", dinov3},
-    {"siglip", both<siglip_text_at, siglip_vision_at>},
-    {"siglip_text_model", siglip_text},
-    {"siglip_vision_model", siglip_vision},
-    {"videomae", videomae},
-    {"vit", vit},
+    {"audio-spectrogram-transformer", ast, "audio_spectrogram_transformer"},
+    {"beit", beit, "beit"},
+    {"clip", both<clip_text_at, clip_vision_at>, ""},
+    {"clip_text_model", clip_text, ""},
+    {"clip_vision_model", clip_vision, ""},
+    {"deit", deit, "deit"},
+    {"dinov2", dinov2, "dinov2"},
+    {"dinov3_vit", dinov3, "dinov3_vit"},
+    {"siglip", both<siglip_text_at, siglip_vision_at>, ""},
+    {"siglip_text_model", siglip_text, ""},
+    {"siglip_vision_model", siglip_vision, ""},
+    {"videomae", videomae, "videomae"},
+    {"vit", vit, "vit"},
 };
 
 }  // namespace

@@ -132,6 +132,9 @@ has a namespace for each stack of layers (encoder, decoder, text, vision), with:
   load    takes the weights from a ladon::safetensors::Folder
   fill    fills the rotary tables, or the table of T5's relative positions
 
+The prefix in `load` is that of the folder's safetensors file. Without such a file, it follows from `architectures` in
+config.json.
+
 If Ladon lacks a feature of the model, `describe` prints the key of config.json and its value, and exits with 1.)";
 
 bool is_identifier(std::string_view name) {

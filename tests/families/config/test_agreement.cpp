@@ -63,6 +63,23 @@ std::string disagreement(const Model& layer, const std::string& config, Part par
   return "";
 }
 
+// Returns a checkpoint with one layer of BERT. All names begin with `wrapper`.
+files::Checkpoint bert_checkpoint(const std::string& wrapper) {
+  files::Checkpoint checkpoint;
+  const std::string layer = wrapper + "encoder.layer.0.";
+  for (const char* name :
+       {"attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"})
+    checkpoint.add(layer + name + ".weight", 4, 4, 1).add(layer + name + ".bias", 4, 2);
+  checkpoint.add(layer + "intermediate.dense.weight", 8, 4, 3).add(layer + "intermediate.dense.bias", 8, 4);
+  checkpoint.add(layer + "output.dense.weight", 4, 8, 5).add(layer + "output.dense.bias", 4, 6);
+  for (const char* name : {"attention.output.LayerNorm", "output.LayerNorm"})
+    checkpoint.add(layer + name + ".weight", 4, 7).add(layer + name + ".bias", 4, 8);
+  return checkpoint;
+}
+
+constexpr const char* bert_config = R"({"model_type": "bert", "hidden_size": 4, "num_hidden_layers": 1,
+    "num_attention_heads": 2, "intermediate_size": 8, "layer_norm_eps": 3e-7})";
+
 }  // namespace
 
 TEST_SUITE_BEGIN("agreement");
@@ -182,18 +199,8 @@ TEST_CASE("parts of a model") {
 
 TEST_CASE("load takes the prefix and the epsilon from config.json") {
   const TemporaryFolder folder;
-  (void)folder.file("config.json", R"({"model_type": "bert", "hidden_size": 4, "num_hidden_layers": 1,
-      "num_attention_heads": 2, "intermediate_size": 8, "layer_norm_eps": 3e-7})");
-  files::Checkpoint checkpoint;
-  const std::string layer = "encoder.layer.0.";
-  for (const char* name :
-       {"attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"})
-    checkpoint.add(layer + name + ".weight", 4, 4, 1).add(layer + name + ".bias", 4, 2);
-  checkpoint.add(layer + "intermediate.dense.weight", 8, 4, 3).add(layer + "intermediate.dense.bias", 8, 4);
-  checkpoint.add(layer + "output.dense.weight", 4, 8, 5).add(layer + "output.dense.bias", 4, 6);
-  for (const char* name : {"attention.output.LayerNorm", "output.LayerNorm"})
-    checkpoint.add(layer + name + ".weight", 4, 7).add(layer + name + ".bias", 4, 8);
-  (void)folder.file("model.safetensors", checkpoint.content());
+  (void)folder.file("config.json", bert_config);
+  (void)folder.file("model.safetensors", bert_checkpoint("").content());
   const safetensors::Folder opened(folder.path());
   const auto weights = safetensors::load<Encoder<bert>>(opened);
   CHECK(weights.layers[0].norm1.epsilon == 3e-7f);
@@ -210,6 +217,15 @@ TEST_CASE("load takes the prefix and the epsilon from config.json") {
   // Types state the mask and the layout, so the members of the Model do not count.
   using Masked = Encoder<bert, mask::Causal, layout::SeparateQKV>;
   CHECK(safetensors::load<Masked>(opened).layers[0].norm2.epsilon == 3e-7f);
+}
+
+TEST_CASE("load finds the layers of a class with a head") {
+  const TemporaryFolder folder;
+  (void)folder.file("config.json", bert_config);
+  (void)folder.file("model.safetensors", bert_checkpoint("bert.").content());
+  const safetensors::Folder opened(folder.path());
+  CHECK(safetensors::load<Encoder<bert>>(opened).layers[0].linear1.weight.data[0] == 3);
+  CHECK(safetensors::load<Encoder<bert>>(opened, "bert.encoder.layer").layers[0].linear1.weight.data[0] == 3);
 }
 
 TEST_SUITE_END();

@@ -255,9 +255,10 @@ consteval bool is_value() {
 }  // namespace detail
 
 // Returns the weights from a folder with a config.json. The epsilon of the norms comes from config.json. If `prefix` is
-// empty, it is the prefix of the stack in config.json. Throws Error, too, if Layer::model contradicts config.json, with
-// a line for each member: what the layer says, and what config.json says under which key. Config.json does not
-// determine the numbers of tokens, the precisions, and masks that depend on the text.
+// empty, it is the prefix of the stack in config.json, behind the name of the base model that the file has ("bert.").
+// Throws Error, too, if Layer::model contradicts config.json, with a line for each member: what the layer says, and
+// what config.json says under which key. Config.json does not determine the numbers of tokens, the precisions, and
+// masks that depend on the text.
 //
 //     const ladon::safetensors::Folder folder("models/minilm");
 //     const auto weights = ladon::safetensors::load<Encoder>(folder);

@@ -20,7 +20,8 @@ struct Agreement {
 };
 
 // Compares `facts` (facts_of) with the stack of config.json to which `prefix` belongs. If `prefix` is empty, it is the
-// prefix of the only stack of this kind. Throws Error with a line for each member that contradicts config.json.
+// prefix of the only stack of this kind, as in the folder's file. Throws Error with a line for each member that
+// contradicts config.json.
 Agreement agree(const Folder& folder, const std::string& prefix, Part part, const std::vector<MemberText>& facts);
 
 }  // namespace ladon::safetensors::detail
