@@ -105,8 +105,9 @@ Agreement agree(const Folder& folder, const std::string& prefix, Part part, cons
         of_layer && (is_layer(part) || part == Part::attention) ? group + " of layer " + std::to_string(layer) : name;
     const auto found = expected.find(there);
     if (found == expected.end() || equal(value, found->second)) continue;
-    problems += "\n  " + there + ": the layer says " + value + ", and config.json says " + found->second + " (" +
-                key_of(name, description, stack) + ")";
+    problems.append("\n  ").append(there).append(": the layer says ").append(value);
+    problems.append(", and config.json says ").append(found->second);
+    problems.append(" (").append(key_of(name, description, stack)).append(")");
     if (of_layer) reported.insert(group);
   }
   if (!problems.empty()) throw Error(file + " contradicts the layer:" + problems);

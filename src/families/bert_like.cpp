@@ -8,7 +8,7 @@
 namespace ladon::families {
 namespace {
 
-constexpr Sizes base{.positions = 512};
+constexpr Sizes bert_sizes{.positions = 512};
 
 // What layers of BERT and its relatives share: norms behind the residual connections, and biases everywhere.
 Stack read_post_norm(Config& config, const Names& names, const Sizes& sizes, const char* activation = "gelu") {
@@ -29,7 +29,7 @@ void read_bert_of(Config& config, Description& description, const Sizes& sizes) 
   description.outside = {"embeddings and their norm", "pooler and heads"};
   add_stack(description, std::move(stack), config);
 }
-void bert(Config& config, Description& description) { read_bert_of(config, description, base); }
+void bert(Config& config, Description& description) { read_bert_of(config, description, bert_sizes); }
 void electra(Config& config, Description& description) {
   read_bert_of(config, description, {256, 12, 4, 1024, 0, 0, 512});
   description.outside.push_back("embeddings_project, if embedding_size differs from hidden_size");
@@ -55,7 +55,7 @@ void distilbert(Config& config, Description& description) {
 }
 
 void mpnet(Config& config, Description& description) {
-  Stack stack = read_post_norm(config, {"encoder", "encoder.layer"}, base);
+  Stack stack = read_post_norm(config, {"encoder", "encoder.layer"}, bert_sizes);
   stack.model.mask.relative = true;
   stack.relative_bias = {.tensor = "encoder.relative_attention_bias.weight",
                          .buckets = {.count = config.size("", {"relative_attention_num_buckets"}, 32)}};
@@ -155,7 +155,7 @@ void deberta(Config& config, Description&) {
   config.refuse("relative_attention", "Ladon lacks DeBERTa's products of queries and keys with relative positions");
 }
 
-constexpr Family all[] = {
+constexpr Family bert_like_families[] = {
     {"albert", albert, "albert"},
     {"bert", bert, "bert"},
     {"camembert", bert, "roberta"},
@@ -176,6 +176,6 @@ constexpr Family all[] = {
 
 }  // namespace
 
-std::span<const Family> bert_like() { return all; }
+std::span<const Family> bert_like() { return bert_like_families; }
 
 }  // namespace ladon::families

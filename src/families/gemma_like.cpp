@@ -111,7 +111,7 @@ void t5gemma(Config& config, Description& description) {
   description.outside.push_back("the decoder: Ladon lacks decoders with norms on both sides of a sublayer");
 }
 
-constexpr Family all[] = {
+constexpr Family gemma_like_families[] = {
     {"gemma", gemma},
     {"gemma2", gemma2},
     {"gemma3", gemma3_of_images},
@@ -122,6 +122,6 @@ constexpr Family all[] = {
 
 }  // namespace
 
-std::span<const Family> gemma_like() { return all; }
+std::span<const Family> gemma_like() { return gemma_like_families; }
 
 }  // namespace ladon::families

@@ -227,7 +227,7 @@ void biogpt(Config& config, Description& description) {
   read_xglm(config, description, {1024, 24, 16, 4096, 0, 0, 1024});
 }
 
-constexpr Family all[] = {
+constexpr Family gpt_like_families[] = {
     {"biogpt", biogpt, "biogpt"},
     {"bloom", bloom, "transformer"},
     {"codegen", codegen, "transformer"},
@@ -246,6 +246,6 @@ constexpr Family all[] = {
 
 }  // namespace
 
-std::span<const Family> gpt_like() { return all; }
+std::span<const Family> gpt_like() { return gpt_like_families; }
 
 }  // namespace ladon::families

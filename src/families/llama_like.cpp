@@ -383,7 +383,7 @@ void lfm2(Config& config, Description& description) {
   add_stack(description, std::move(stack), config);
 }
 
-constexpr Family all[] = {
+constexpr Family llama_like_families[] = {
     {"apertus", apertus},       {"arcee", arcee},       {"cohere", cohere},     {"cohere2", cohere2},
     {"ernie4_5", ernie4_5},     {"exaone4", exaone4},   {"glm", glm},           {"glm4", glm4},
     {"granite", granite},       {"helium", helium},     {"lfm2", lfm2},         {"llama", llama},
@@ -395,6 +395,6 @@ constexpr Family all[] = {
 
 }  // namespace
 
-std::span<const Family> llama_like() { return all; }
+std::span<const Family> llama_like() { return llama_like_families; }
 
 }  // namespace ladon::families

@@ -111,13 +111,13 @@ void moonshine(Config& config, Description& description) {
   description.outside = {"convolutions before the encoder, embeddings of the decoder", "head"};
 }
 
-constexpr Family all[] = {
+constexpr Family seq2seq_families[] = {
     {"bart", bart},       {"marian", bart}, {"mbart", pegasus},   {"moonshine", moonshine},
     {"pegasus", pegasus}, {"t5", t5, ""},   {"whisper", whisper},
 };
 
 }  // namespace
 
-std::span<const Family> seq2seq() { return all; }
+std::span<const Family> seq2seq() { return seq2seq_families; }
 
 }  // namespace ladon::families

@@ -64,13 +64,13 @@ void timesfm(Config& config, Description& description) {
   add_stack(description, std::move(stack), config);
 }
 
-constexpr Family all[] = {
+constexpr Family signals_families[] = {
     {"hubert", wav2vec2, "hubert"},     {"patchtst", patchtst}, {"timesfm", timesfm, "decoder"},
     {"wav2vec2", wav2vec2, "wav2vec2"}, {"wavlm", wavlm},
 };
 
 }  // namespace
 
-std::span<const Family> signals() { return all; }
+std::span<const Family> signals() { return signals_families; }
 
 }  // namespace ladon::families

@@ -169,7 +169,7 @@ void both(Config& config, Description& description) {
   description.outside.insert(description.outside.begin(), outside.begin(), outside.end());
 }
 
-constexpr Family all[] = {
+constexpr Family vision_families[] = {
     {"audio-spectrogram-transformer", ast, "audio_spectrogram_transformer"},
     {"beit", beit, "beit"},
     {"clip", both<clip_text_at, clip_vision_at>, ""},
@@ -187,6 +187,6 @@ constexpr Family all[] = {
 
 }  // namespace
 
-std::span<const Family> vision() { return all; }
+std::span<const Family> vision() { return vision_families; }
 
 }  // namespace ladon::families

@@ -31,9 +31,9 @@ void append_value(const T& value, std::string& to) {
 float softplus(float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); }
 
 // Reads rows of a float tensor, also if they are columns in the file.
-class Rows {
+class FloatRows {
  public:
-  Rows(const files::Safetensors& file, const Piece& piece)
+  FloatRows(const files::Safetensors& file, const Piece& piece)
       : piece_(piece),
         dtype_(file.tensors().at(piece.tensor).dtype),
         bytes_(file.bytes(file.tensors().at(piece.tensor))),
@@ -75,7 +75,7 @@ class Rows {
 // `most`.
 template <class Visit>
 void for_finite_rows(const files::Safetensors& file, const Piece& piece, float most, const Visit& visit) {
-  Rows rows(file, piece);
+  FloatRows rows(file, piece);
   for (std::uint64_t row = 0; row < piece.rows; ++row) {
     const std::vector<float>& values = rows[row];
     const auto what = finite_complaint(values, static_cast<std::size_t>(piece.first_row + row), 0, most);
@@ -89,7 +89,7 @@ void append_rows(const files::Safetensors& file, const Member& member, const Pie
   if (piece.absent) {
     for (std::uint64_t i = 0; i < piece.rows * columns_of(piece); ++i) append_value(constant_of(member), data);
   } else if (piece.in_out || !piece.scaling.empty()) {
-    Rows rows(file, piece);
+    FloatRows rows(file, piece);
     for (std::uint64_t row = 0; row < piece.rows; ++row)
       for (const float value : rows[row]) append_value(value, data);
   } else {

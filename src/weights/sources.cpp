@@ -81,7 +81,7 @@ struct Arrangement {
 // Returns the rows of `member`, which is in_proj or one projection, in a tensor of the file with the arrangement
 // `in_file`. `piece` has the name and the shape of this tensor.
 Source rows_of_in_proj(const Member& member, std::string_view part, const std::array<std::uint64_t, 3>& rows,
-                       const Arrangement& in_file, Piece piece) {
+                       const Arrangement& in_file, const Piece& piece) {
   Source source;
   const auto* const projection = std::ranges::find(projections, part);
   if (projection != projections.end()) {
