@@ -71,7 +71,8 @@
 #define LADON_UNROLL
 #endif
 // The heads of a loop that is unrolled, and of one that is not, for small code: LADON_UNROLLED_FOR(i, 4) f(i);
-#define LADON_FOR(pragma, i, count) pragma for (std::size_t i = 0; (i) < (count); ++(i))
+// With (i) instead of i, g++ 12 ends by an internal error. NOLINTNEXTLINE(bugprone-macro-parentheses)
+#define LADON_FOR(pragma, i, count) pragma for (std::size_t i = 0; i < (count); ++i)
 #define LADON_UNROLLED_FOR(i, count) LADON_FOR(LADON_UNROLL, i, count)
 #define LADON_ROLLED_FOR(i, count) LADON_FOR(_Pragma("GCC unroll 1"), i, count)
 
