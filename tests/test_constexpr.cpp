@@ -249,15 +249,15 @@ static_assert(attend_int8(255) == 511);
 
 // Two tokens of one feature, which RMSNorm turns into a sign: q = k = x / |x|, and v = x.
 constexpr std::array<float, 2> norms_of_two_tokens() {
-  using Attention = ladon::MultiHeadAttention<ladon::Model{.tokens = 2,
-                                                           .model = 1,
-                                                           .query_key_norm = {ladon::HeadNorm::all},
-                                                           .projection_bias = ladon::Bias::without,
-                                                           .output_bias = ladon::Bias::without}>;
-  constexpr float in[]{1, 1, 1}, one[]{1}, log_2[]{0.693147181f}, x[]{-3, 6};
-  Attention::Workspace workspace{};
+  using Normed = ladon::MultiHeadAttention<ladon::Model{.tokens = 2,
+                                                        .model = 1,
+                                                        .query_key_norm = {ladon::HeadNorm::all},
+                                                        .projection_bias = ladon::Bias::without,
+                                                        .output_bias = ladon::Bias::without}>;
+  constexpr float in[]{1, 1, 1}, one[]{1}, log_2[]{0.693147181f}, of_tokens[]{-3, 6};
+  Normed::Workspace workspace{};
   std::array<float, 2> y{};
-  Attention::run(x, {.in_proj = {in}, .out_proj = {one}, .query_norm = {log_2}, .key_norm = {one}}, y, workspace);
+  Normed::run(of_tokens, {.in_proj = {in}, .out_proj = {one}, .query_norm = {log_2}, .key_norm = {one}}, y, workspace);
   return y;
 }
 // The weights of token 0 are 4/5 and 1/5, and of token 1 1/5 and 4/5.

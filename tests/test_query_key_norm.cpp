@@ -41,6 +41,20 @@ template <S Sizes, class Mask, class Layout, class Position = Rotary>
 void check() {
   check_self(self_subject<Sizes, Mask, Layout, ladon::detail::vec::NativeVectors, Scaled, Position>());
 }
+
+}  // namespace
+
+TEST_CASE("norms of queries and keys: over a head, over each head, over all heads") {
+  check<shape, Causal, Normed<head>>();
+  check<shape, Causal, Normed<each>>();
+  check<shape, Causal, Normed<all>>();
+  check<five, Unmasked, Normed<biased>>();
+  check<five, Unmasked, Normed<all_layer>>();
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+namespace {
+
 template <S Sizes, class Layout, class Position = Rotary>
 void check_text() {
   const CachedSubject subject = cached_subject<Sizes, Causal, Scaled, Position, Layout>();
@@ -55,15 +69,6 @@ constexpr S text(ladon::CachePrecision precision = ladon::CachePrecision::float3
 
 }  // namespace
 
-TEST_CASE("norms of queries and keys: over a head, over each head, over all heads") {
-  check<shape, Causal, Normed<head>>();
-  check<shape, Causal, Normed<each>>();
-  check<shape, Causal, Normed<all>>();
-  check<five, Unmasked, Normed<biased>>();
-  check<five, Unmasked, Normed<all_layer>>();
-}
-
-#if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("norms of queries and keys: after the rotary embedding, a single query") {
   check<shape, Causal, Normed<after>>();
   check<shape, Unmasked, Normed<each_after>>();
