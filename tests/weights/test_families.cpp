@@ -256,7 +256,7 @@ TEST_CASE("decoders of BART and T5") {
     CHECK(result.values("self_attention_query_proj_weight", 16) == counted(16, 0));
     CHECK(result.values("cross_attention_query_proj_weight", 16) == counted(16, 20));
     CHECK(result.values("linear1_weight", 12) == counted(12, 40));
-    for (const std::size_t norm : {1, 2, 3})
+    for (std::size_t norm = 1; norm <= 3; ++norm)
       CHECK(result.values("norm" + std::to_string(norm) + "_weight", 4) ==
             counted(4, static_cast<float>(20 * norm + 40)));
     CHECK(result.left_out.empty());

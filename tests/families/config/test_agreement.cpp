@@ -43,7 +43,7 @@ constexpr Model bert_of(NormOrder order) {
           .norm = order,
           .layout = LayoutKind::separate_qkv};
 }
-constexpr Model bert = bert_of(NormOrder::post);
+constexpr Model post_bert = bert_of(NormOrder::post);
 
 // Returns the error of `agree` without its first line, or "".
 std::string disagreement(const Model& layer, const std::string& config, Part part = Part::stack,
@@ -202,20 +202,21 @@ TEST_CASE("load takes the prefix and the epsilon from config.json") {
   (void)folder.file("config.json", bert_config);
   (void)folder.file("model.safetensors", bert_checkpoint("").content());
   const safetensors::Folder opened(folder.path());
-  const auto weights = safetensors::load<Encoder<bert>>(opened);
+  const auto weights = safetensors::load<Encoder<post_bert>>(opened);
   CHECK(weights.layers[0].norm1.epsilon == 3e-7f);
   CHECK(weights.layers[0].linear1.weight.data[0] == 3);
   CHECK_THROWS_WITH_AS((void)safetensors::load<Encoder<bert_of(NormOrder::pre)>>(opened),
                        doctest::Contains("norm: the layer says ladon::NormOrder::pre, and config.json says"),
                        safetensors::Error);
   // A file alone does not have the epsilon.
-  CHECK_THROWS_WITH_AS((void)safetensors::load<Encoder<bert>>(opened.file(), "encoder.layer"),
+  CHECK_THROWS_WITH_AS((void)safetensors::load<Encoder<post_bert>>(opened.file(), "encoder.layer"),
                        doctest::Contains("Hugging Face BERT have different epsilons: state {.epsilon = ..}"),
                        safetensors::Error);
-  CHECK(safetensors::load<Encoder<bert>>(opened.file(), "encoder.layer", {.epsilon = 1e-6f}).layers[0].norm1.epsilon ==
-        1e-6f);
+  CHECK(safetensors::load<Encoder<post_bert>>(opened.file(), "encoder.layer", {.epsilon = 1e-6f})
+            .layers[0]
+            .norm1.epsilon == 1e-6f);
   // Types state the mask and the layout, so the members of the Model do not count.
-  using Masked = Encoder<bert, mask::Causal, layout::SeparateQKV>;
+  using Masked = Encoder<post_bert, mask::Causal, layout::SeparateQKV>;
   CHECK(safetensors::load<Masked>(opened).layers[0].norm2.epsilon == 3e-7f);
 }
 
@@ -224,8 +225,8 @@ TEST_CASE("load finds the layers of a class with a head") {
   (void)folder.file("config.json", bert_config);
   (void)folder.file("model.safetensors", bert_checkpoint("bert.").content());
   const safetensors::Folder opened(folder.path());
-  CHECK(safetensors::load<Encoder<bert>>(opened).layers[0].linear1.weight.data[0] == 3);
-  CHECK(safetensors::load<Encoder<bert>>(opened, "bert.encoder.layer").layers[0].linear1.weight.data[0] == 3);
+  CHECK(safetensors::load<Encoder<post_bert>>(opened).layers[0].linear1.weight.data[0] == 3);
+  CHECK(safetensors::load<Encoder<post_bert>>(opened, "bert.encoder.layer").layers[0].linear1.weight.data[0] == 3);
 }
 
 TEST_SUITE_END();
