@@ -44,6 +44,7 @@ struct Stack {
   std::optional<RelativeBias> relative_bias{};
   float input_scale = 1;            // the model multiplies its embeddings by this number before the first layer
   std::string prefix;               // the text before the number of a layer, without the last dot: "encoder.layer"
+  std::string inside{};             // what the text before `prefix` contains: "language_model." in Gemma 3 of images
   std::string final_norm{};         // the full name of the last norm, without ".weight"; empty without such a norm
   std::size_t sets_of_weights = 0;  // if not 0, layer i has the weights number i * sets_of_weights / layers (ALBERT)
   // The key in config.json that determines a member of `model`, by the member's name. Other members follow from

@@ -96,9 +96,11 @@ std::string wrapper_of(const Description& description, const Stack& stack, const
   std::optional<std::string> shortest;
   for (const auto& [name, tensor] : tensors) {
     const std::size_t place = ("." + name).find(layer);
-    if (place != name.npos && (!shortest || place < shortest->size())) shortest = name.substr(0, place);
+    if (place == name.npos || (shortest && place >= shortest->size())) continue;
+    if (const std::string wrapper = name.substr(0, place); ("." + wrapper).find("." + stack.inside) != wrapper.npos)
+      shortest = wrapper;
   }
-  return shortest.value_or(description.wrapper);
+  return shortest.value_or(description.wrapper + stack.inside);
 }
 
 Description describe_text(const std::string& text, const std::string& name, std::size_t tokens) {

@@ -86,8 +86,7 @@ void gemma3(Config& config, Description& description) {
 void gemma3_of_images(Config& config, Description& description) {
   Config text = config.inner("text_config");
   gemma3(text, description);
-  description.stacks[0].prefix = "language_model.layers";
-  description.stacks[0].final_norm = "language_model.norm";
+  description.stacks[0].inside = "language_model.";  // after or before "model.", by the version of transformers
   description.outside.insert(description.outside.begin(), "the encoder of images (vision_config)");
 }
 

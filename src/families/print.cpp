@@ -131,6 +131,20 @@ std::string relative_text(const Stack& stack) {
          text_of(buckets.count) + ", " + heads + "}), " + braced(members) + ");\n}\n";
 }
 
+// Returns a function for a text that grows, if the caches of layers with a window need only the latest tokens.
+std::string growing_text(const Model& model) {
+  const bool has_kinds = model.window_of_kinds() != 0;
+  const std::size_t window = has_kinds ? model.window_of_kinds() : model.mask.left;
+  if (!model.mask.causal || window == all || (has_kinds && window >= model.tokens)) return "";
+  const std::string ring = std::to_string(window) + " + most;\n";
+  return "\n// The model of a text that grows by up to `tokens` tokens a call. Caches fit calls of up to `most` "
+         "tokens. The\n"
+         "// caches of layers with a window keep only the latest tokens.\n"
+         "constexpr ladon::Model growing(std::size_t tokens, std::size_t most) {\n  ladon::Model grown = model;\n"
+         "  grown.tokens = tokens;\n  grown.keys = " +
+         (has_kinds ? "model.tokens;\n  grown.window_keys = " + ring : ring) + "  return grown;\n}\n";
+}
+
 std::string stack_text(const Stack& stack) {
   std::string text = "namespace " + stack.name + " {\n\n";
   if (stack.input_scale != 1) text += "// The model multiplies its embeddings by " + text_of(stack.input_scale) + ".\n";
@@ -141,7 +155,8 @@ std::string stack_text(const Stack& stack) {
   text += "// The epsilon of the norms is " + text_of(stack.epsilon) + ".\n";
   text += "inline Stack::Weights load(const ladon::safetensors::Folder& folder) {\n" +
           std::string("  return ladon::safetensors::load<Stack>(folder, ") + files::in_quotes(stack.prefix) + ");\n}\n";
-  return text + rotary_text(stack) + relative_text(stack) + "\n}  // namespace " + stack.name + "\n";
+  return text + rotary_text(stack) + relative_text(stack) + growing_text(stack.model) + "\n}  // namespace " +
+         stack.name + "\n";
 }
 
 nlohmann::json json_of(const Rotary& rotary) {

@@ -153,9 +153,9 @@ Best best_convention(const Safetensors& file, const Spec& first_layer, const std
 }
 
 // Removes the names of wrappers from the beginning of a name: those of PyTorch's DataParallel and compile, of Hugging
-// Face's models with a head, and of the library peft. Returns the rest.
+// Face's models with a head or of texts and images, and of the library peft. Returns the rest.
 std::string_view without_wrappers(std::string_view name) {
-  constexpr std::string_view wrappers[] = {"module", "_orig_mod", "base_model.model", "model"};
+  constexpr std::string_view wrappers[] = {"module", "_orig_mod", "base_model.model", "model", "language_model"};
   for (;;) {
     const auto* const found = std::ranges::find_if(wrappers, [&](std::string_view wrapper) {
       return name == wrapper || (name.starts_with(wrapper) && name.substr(wrapper.size()).starts_with('.'));

@@ -131,6 +131,7 @@ has a namespace for each stack of layers (encoder, decoder, text, vision), with:
   Stack   ladon::Encoder<model> or ladon::Decoder<model>
   load    takes the weights from a ladon::safetensors::Folder
   fill    fills the rotary tables, or the table of T5's relative positions
+  growing the model of a text that grows with a cache, if layers have a window: its caches keep only the window
 
 The prefix in `load` is that of the folder's safetensors file. Without such a file, it follows from `architectures` in
 config.json.

@@ -19,15 +19,17 @@ int main(int argc, char** argv) {
 #else
 #include "check.hpp"
 
-// The parts of a description as the members of a class. `fill` exists only for models with tables.
-#define LADON_DESCRIBED(stack)                                                                  \
-  namespace stack {                                                                             \
-  struct Described {                                                                            \
-    using Stack = stack::Stack;                                                                 \
-    static constexpr ladon::Model model = stack::model;                                         \
-    static auto load(const ladon::safetensors::Folder& folder) { return stack::load(folder); }  \
-    static constexpr auto fill_all = [](auto&... to) -> decltype(fill(to...)) { fill(to...); }; \
-  };                                                                                            \
+// The parts of a description as the members of a class. `fill` exists only for models with tables, `growing` only for
+// models with windows.
+#define LADON_DESCRIBED(stack)                                                                        \
+  namespace stack {                                                                                   \
+  struct Described {                                                                                  \
+    using Stack = stack::Stack;                                                                       \
+    static constexpr ladon::Model model = stack::model;                                               \
+    static auto load(const ladon::safetensors::Folder& folder) { return stack::load(folder); }        \
+    static constexpr auto fill_all = [](auto&... to) -> decltype(fill(to...)) { fill(to...); };       \
+    static constexpr auto grown = [](auto... n) -> decltype(growing(n...)) { return growing(n...); }; \
+  };                                                                                                  \
   }
 LADON_STACKS(LADON_DESCRIBED)
 

@@ -74,10 +74,11 @@ constexpr Model with_precision(PrecisionKind precision) {
   m.layout = reduced_layout(m.layout);
   return m;
 }
-// For a text that grows by up to `tokens` tokens.
-template <Model M>
-constexpr Model with_cache(std::size_t tokens) {
-  Model m = M;
+// For a text that grows by up to `tokens` tokens. Calls of up to `most` tokens use the same caches.
+template <class Described>
+constexpr Model with_cache(std::size_t tokens, std::size_t most) {
+  if constexpr (requires { Described::grown(tokens, most); }) return Described::grown(tokens, most);
+  Model m = Described::model;
   m.keys = m.tokens;
   m.tokens = tokens;
   return m;
@@ -135,8 +136,8 @@ class StackCheck {
   // A text that grows by one token at a time, after a prompt of several tokens or of one.
   void grow(Worst& worst) {
     if constexpr (attends_memory || M.mask.causal) {
-      using Prompt = StackOf<with_cache<M>(most_prompt), attends_memory>;
-      using Token = StackOf<with_cache<M>(1), attends_memory>;
+      using Prompt = StackOf<with_cache<Described>(most_prompt, most_prompt), attends_memory>;
+      using Token = StackOf<with_cache<Described>(1, most_prompt), attends_memory>;
       for (const std::size_t prompt : {most_prompt, std::size_t{1}}) {
         static typename Token::Caches caches;
         clear(caches);

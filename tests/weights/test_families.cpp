@@ -350,11 +350,11 @@ TEST_CASE("TimesFM's factors multiply the rows of the queries") {
 }
 
 TEST_CASE("names of wrappers may be left out of the prefix, or given in vain") {
-  for (const std::string before :
-       {"", "model.", "module.", "_orig_mod.", "base_model.model.", "module._orig_mod.model."}) {
+  for (const std::string before : {"", "model.", "module.", "_orig_mod.", "base_model.model.",
+                                   "module._orig_mod.model.", "language_model.model."}) {
     Checkpoint checkpoint;
     add_llama_attention(checkpoint, before + "layers.0.self_attn.");
-    for (const std::string prefix : {"", "model.", "_orig_mod.", "base_model.model.model."}) {
+    for (const std::string prefix : {"", "model.", "_orig_mod.", "base_model.model.model.", "model.language_model."}) {
       CAPTURE(before);
       CAPTURE(prefix);
       check_separate_attention(packed(checkpoint, separate_spec, prefix + "layers.0.self_attn"));

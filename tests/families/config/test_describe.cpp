@@ -128,6 +128,16 @@ using Stack = ladon::Encoder<model>;
   CHECK(says(text, "ladon::fill_rotary_table(tables[1], ladon::RotaryScaling{});"));
 }
 
+TEST_CASE("the caches of layers with a window") {
+  const auto text = [](const std::string& config) { return as_cpp(described(config), ""); };
+  CHECK(says(text(small("gemma2", R"("sliding_window": 5)")),
+             "  grown.keys = model.tokens;\n  grown.window_keys = 4 + most;\n"));
+  CHECK(says(text(small("mistral", R"("sliding_window": 5)")), "  grown.keys = 4 + most;\n  return grown;"));
+  for (const std::string& config : {small("llama"), small("gemma2", R"("sliding_window": 65)"),
+                                    small("gemma3_text", R"("use_bidirectional_attention": true)")})
+    CHECK(!says(text(config), "growing"));
+}
+
 TEST_SUITE_END();
 
 }  // namespace ladon::families

@@ -87,6 +87,17 @@ TEST_CASE("the names of the file decide before architectures") {
         "transformer.h");
 }
 
+TEST_CASE("a text model in a model of images has an old or a new beginning") {
+  const std::string gemma = config("gemma3", "Gemma3ForConditionalGeneration");
+  const char* image = "vision.layers.0.x";
+  for (const std::string before : {"language_model.", "language_model.model.", "model.language_model."}) {
+    const Stack stack = described_folder(gemma, {image, (before + "layers.0.x").c_str()}).stacks[0];
+    CHECK(stack.prefix == before + "layers");
+    CHECK(stack.final_norm == before + "norm");
+  }
+  CHECK(described_folder(gemma, {image}).stacks[0].prefix == "model.language_model.layers");
+}
+
 TEST_CASE("each stack of the file has its own beginning") {
   const Description whisper = described_folder(config("whisper", "WhisperModel"),
                                                {"encoder.layers.0.fc1.bias", "model.decoder.layers.0.fc1.bias"});

@@ -47,7 +47,8 @@ TEST_CASE("a model of texts and images has its layers in text_config") {
       "text_config": {"hidden_size": 2560, "model_type": "gemma3_text", "num_hidden_layers": 34})");
   CHECK(gemma.model.layers == 34);
   CHECK(gemma.model.heads == 8);
-  CHECK(gemma.prefix == "language_model.layers");
+  CHECK(gemma.prefix == "layers");
+  CHECK(gemma.inside == "language_model.");
 }
 
 TEST_CASE("Gemma: hidden_act gelu means the approximation") {
