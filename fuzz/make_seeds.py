@@ -269,7 +269,43 @@ def seeds_of_wav():
     }
 
 
+def seeds_of_config():
+    sizes = {"hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2}
+    sizes |= {"intermediate_size": 48, "max_position_embeddings": 64}
+    scaling = {"factor": 8.0, "rope_theta": 5e5, "original_max_position_embeddings": 16}
+    gemma = sizes | {"model_type": "gemma3_text", "sliding_window": 5, "head_dim": 16, "query_pre_attn_scalar": 24}
+    models = {
+        "bert": sizes | {"model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12, "is_decoder": False},
+        "llama3": sizes | {"model_type": "llama", "rope_parameters": scaling | {"rope_type": "llama3"}},
+        "yarn": sizes | {"model_type": "qwen3", "rope_scaling": scaling | {"type": "yarn", "mscale": 0.7}},
+        "longrope": sizes | {"model_type": "phi3", "original_max_position_embeddings": 32, "rope_scaling": {
+            "type": "longrope", "short_factor": [1, 1.5, 2, 3], "long_factor": [1, 2, 4, 8]}},
+        "gemma3": gemma | {"layer_types": ["sliding_attention"] * 3 + ["full_attention"]},
+        "gemma3_images": {"model_type": "gemma3", "text_config": gemma, "vision_config": {}},
+        "gpt_neo": {"model_type": "gpt_neo", "num_layers": 4, "attention_types": [[["global", "local"], 2]]},
+        "dinov2": sizes | {"model_type": "dinov2", "mlp_ratio": 2.5, "image_size": [28, 42], "patch_size": 14},
+        "t5": {"model_type": "t5", "d_model": 32, "d_kv": 8, "num_heads": 4, "feed_forward_proj": "gated-gelu"},
+        "falcon": {"model_type": "falcon", "new_decoder_architecture": True, "num_kv_heads": 1, "activation": "relu"},
+        "lfm2": sizes | {"model_type": "lfm2", "block_ffn_dim_multiplier": 1.5, "full_attn_idxs": [0, 1, 2, 3]},
+        "unknown": {"model_type": "lama"},
+    }
+    return {name: json.dumps(config).encode() for name, config in models.items()}
+
+
+def seeds_of_shard_index():
+    maps = {
+        "small": {"a": "one", "b": "two", "c": "two"},
+        "wrong_shard": {"a": "two", "b": "two", "c": "one"},
+        "missing": {"a": "one", "d": "three"},
+        "parent": {"a": "../one"},
+        "incomplete": {"a": "one", "b": "two"},
+    }
+    return {name: json.dumps({"metadata": {"total_size": 3}, "weight_map": map}).encode() for name, map in maps.items()}
+
+
 SEEDS = {
+    "config": seeds_of_config(),
+    "shard_index": seeds_of_shard_index(),
     "safetensors": seeds_of_safetensors(),
     "weights": seeds_of_weights(),
     "convert": seeds_of_convert(),

@@ -42,8 +42,16 @@ std::size_t Config::size(const std::string& member, Keys keys, std::size_t other
 double Config::number(const std::string& member, Keys keys, double otherwise) {
   const char* key = choose(member, keys);
   if (key == nullptr) return otherwise;
-  if (!find(key)->is_number() || !std::isfinite(find(key)->get<double>())) fail(key, "a number");
+  constexpr double most = 1e30;  // so that products with the number are finite floats
+  if (!find(key)->is_number() || !(std::abs(find(key)->get<double>()) <= most)) fail(key, "a number");
   return find(key)->get<double>();
+}
+
+std::size_t Config::scaled(std::size_t size, const char* key, double otherwise) {
+  const double product = static_cast<double>(size) * number("", {key}, otherwise);
+  if (!(product >= 1 && product <= 1u << 30))
+    fail(key, "a factor of " + std::to_string(size) + ", with a product of at most 2^30");
+  return static_cast<std::size_t>(product);
 }
 
 bool Config::flag(const std::string& member, Keys keys, bool otherwise) {

@@ -25,6 +25,9 @@ class Config {
   bool flag(const std::string& member, Keys keys, bool otherwise);
   std::string text(const std::string& member, Keys keys, const std::string& otherwise);
 
+  // Returns `size` times the number of a key, rounded down.
+  std::size_t scaled(std::size_t size, const char* key, double otherwise);
+
   [[nodiscard]] bool has(const char* key) const { return find(key) != nullptr; }
   [[nodiscard]] bool is_null(const char* key) const { return object_.contains(key) && !has(key); }
   // Returns the value of a key, or null if the key is absent.

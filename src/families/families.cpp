@@ -9,6 +9,7 @@
 
 #include "edit_distance.hpp"
 #include "mapped_file.hpp"
+#include "safetensors.hpp"
 #include "strict_json.hpp"
 
 namespace ladon::families {
@@ -107,6 +108,8 @@ Description describe_text(const std::string& text, const std::string& name, std:
   nlohmann::json object;
   try {
     object = files::parse_strictly(std::as_bytes(std::span(text)), 16);
+  } catch (const nlohmann::json::exception& error) {
+    throw safetensors::Error(name + ": is not valid JSON: " + files::escaped(error.what()));
   } catch (const std::exception& error) {
     throw safetensors::Error(name + ": is not valid JSON: " + error.what());
   }

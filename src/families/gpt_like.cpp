@@ -69,7 +69,8 @@ std::vector<bool> local_layers(Config& config, std::size_t layers) {
   nlohmann::json names = nlohmann::json::array();
   const auto wrong = [&] { config.fail("attention_types", "patterns of \"global\" and \"local\" for all layers"); };
   for (const auto& entry : *types) {
-    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_array() || !entry[1].is_number_unsigned()) wrong();
+    if (!entry.is_array() || entry.size() != 2 || !entry[1].is_number_unsigned()) wrong();
+    if (!entry[0].is_array() || entry[0].empty()) wrong();
     for (std::size_t i = 0; i < entry[1].get<std::size_t>() && names.size() < layers; ++i)
       names.insert(names.end(), entry[0].begin(), entry[0].end());
   }
@@ -184,6 +185,7 @@ void falcon(Config& config, Description& description) {
   const bool has_groups = config.flag("kv_heads", {"new_decoder_architecture"}, false);
   if (has_groups) {
     model.kv_heads = config.size("kv_heads", {"num_kv_heads", "n_head_kv"}, model.heads);
+    if (model.kv_heads == 0) config.fail("num_kv_heads", "at least 1");
     model.projection_blocks = model.kv_heads;
   } else if (config.flag("kv_heads", {"multi_query"}, true)) {
     model.kv_heads = 1;
@@ -191,7 +193,8 @@ void falcon(Config& config, Description& description) {
     model.projection_blocks = model.heads;
   }
   read_falcon_norms(config, model, has_groups);
-  if (config.flag("", {"alibi"}, false)) config.refuse("alibi", "Falcon scales the bias, and Ladon does not");
+  if (config.flag("", {"alibi"}, false))
+    config.refuse("alibi", "Falcon rounds each key's bias to bfloat16, so the bias depends on more than the distance");
   read_rotary(config, stack);
   add_stack(description, std::move(stack), config);
 }

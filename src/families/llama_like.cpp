@@ -359,10 +359,8 @@ void starcoder2(Config& config, Description& description) {
 std::size_t lfm2_feed_forward(Config& config, std::size_t given) {
   std::size_t size = config.size("feed_forward", {"block_ff_dim", "intermediate_size"}, given);
   if (!config.flag("", {"block_auto_adjust_ff_dim"}, true)) return size;
-  size = 2 * size / 3;
-  const double factor = config.number("", {"block_ffn_dim_multiplier"}, 1);
   const std::size_t unit = config.size("", {"block_multiple_of"}, 256);
-  size = static_cast<std::size_t>(factor * static_cast<double>(size));
+  size = config.scaled(2 * size / 3, "block_ffn_dim_multiplier", 1);
   return unit == 0 ? size : (size + unit - 1) / unit * unit;
 }
 void lfm2(Config& config, Description& description) {

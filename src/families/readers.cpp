@@ -11,6 +11,10 @@ namespace {
 constexpr std::size_t most_layers = 4096;  // a wrong config.json must not take all memory
 constexpr std::size_t most_tokens = 2048;  // of a description without a given number of tokens
 
+void check_layers(const Config& config, const Model& model) {
+  if (model.layers == 0 || model.layers > most_layers) config.fail(config.noted().at("layers"), "from 1 to 4096");
+}
+
 void read_heads(Config& config, Model& model, const Sizes& otherwise) {
   model.heads = config.size("heads", {"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"},
                             otherwise.heads);
@@ -18,7 +22,9 @@ void read_heads(Config& config, Model& model, const Sizes& otherwise) {
   const auto read = [&](const char* member, Config::Keys keys, std::size_t given, std::size_t derived_value) {
     if (given == 0) return given;
     const bool derives = given == derived || config.is_null(*keys.begin());
-    return config.size(member, keys, derives ? derived_value : given);
+    const std::size_t found = config.size(member, keys, derives ? derived_value : given);
+    if (found == 0) config.fail(config.noted().at(member), "at least 1");
+    return found;
   };
   model.kv_heads = read("kv_heads", {"num_key_value_heads", "num_kv_heads"}, otherwise.kv_heads, model.heads);
   model.head_width = read("head_width", {"head_dim", "d_kv"}, otherwise.head_width, model.model / model.heads);
@@ -26,6 +32,7 @@ void read_heads(Config& config, Model& model, const Sizes& otherwise) {
 
 // Leaves out the sizes that Model derives, so that the description is short.
 void complete(const Config& config, Model& model) {
+  if (model.heads == 0) config.fail(config.noted().at("heads"), "at least 1");
   if (model.head_width == 0 && model.model % model.heads != 0)
     config.fail(config.noted().at("heads"), "a divisor of the model's width");
   if (model.head_width * model.heads == model.model) model.head_width = 0;
@@ -40,7 +47,7 @@ Stack read_stack(Config& config, const Names& names, const Sizes& otherwise) {
   Stack stack{.name = names.name, .prefix = names.prefix, .final_norm = names.final_norm};
   Model& model = stack.model;
   model.layers = config.size("layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, otherwise.layers);
-  if (model.layers > most_layers) config.fail(config.noted().at("layers"), "at most 4096");
+  check_layers(config, model);
   model.model = config.size("model", {"hidden_size", "n_embd", "d_model", "dim", "n_embed"}, otherwise.model);
   read_heads(config, model, otherwise);
   model.feed_forward =
@@ -56,9 +63,9 @@ Stack read_stack(Config& config, const Names& names, const Sizes& otherwise) {
 
 void add_stack(Description& description, Stack stack, const Config& config) {
   Model& model = stack.model;
+  check_layers(config, model);
   complete(config, model);
-  for (const auto& [member, value] : {std::pair{"layers", model.layers}, std::pair{"model", model.model},
-                                      std::pair{"feed_forward", model.feed_forward}})
+  for (const auto& [member, value] : {std::pair{"model", model.model}, std::pair{"feed_forward", model.feed_forward}})
     if (value == 0) config.fail(config.noted().at(member), "at least 1");
   if (stack.positions == 0) stack.positions = most_tokens;
   model.tokens = config.tokens() != 0 ? config.tokens() : std::min(stack.positions, most_tokens);
@@ -95,6 +102,7 @@ void read_activation(Config& config, Stack& stack, const char* otherwise, Config
 void read_epsilon(Config& config, Stack& stack, double otherwise) {
   stack.epsilon = static_cast<float>(config.number(
       "epsilon", {"layer_norm_eps", "rms_norm_eps", "norm_eps", "layer_norm_epsilon", "norm_epsilon"}, otherwise));
+  if (stack.epsilon < 0) config.fail(config.noted().at("epsilon"), "at least 0");
 }
 
 void read_attention_bias(Config& config, Stack& stack, const char* key, bool otherwise) {

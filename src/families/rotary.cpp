@@ -47,13 +47,32 @@ Config parameters_of(const Config& config, const char* type) {
   return parameters.has(type) ? parameters.inner(type) : parameters;
 }
 
+// Checks the preconditions of RotaryScaling.
+void check(const Config& from, const Rotary& rotary) {
+  const RotaryScaling& scaling = rotary.scaling;
+  const auto expect = [&](const char* key, double value, double least) {
+    if (!(value > least)) from.fail(key, "a number above " + std::to_string(static_cast<int>(least)));
+  };
+  expect("rope_theta", scaling.base, 1);
+  if (scaling.kind == RotaryKind::none) return;
+  expect("original_max_position_embeddings", scaling.original_positions, 1);
+  expect("factor", scaling.factor, 0);
+  expect("beta_fast", scaling.beta_fast, 0);
+  expect("beta_slow", scaling.beta_slow, 0);
+  if (scaling.high_frequency_factor <= scaling.low_frequency_factor)
+    from.fail("high_freq_factor", "a number above low_freq_factor");
+  for (const double factor : rotary.factors)
+    if (!(factor > 0)) from.fail("rope_type", "factors above 0");
+}
+
 std::size_t rotated_width(Config& config, const Model& model, double otherwise, bool proportional) {
   Config parameters = parameters_of(config, all_types);
   const Config::Keys keys = {"partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"};
   const double share = parameters.number("", keys, config.number("position.width", keys, otherwise));
   const std::size_t head = model.head_width != 0 ? model.head_width : model.model / model.heads;
-  const auto width = proportional ? head : static_cast<std::size_t>(static_cast<double>(head) * share);
-  if (!(share > 0 && share <= 1) || width == 0 || width % 2 != 0)
+  const bool is_share = share > 0 && share <= 1;
+  const auto width = proportional || !is_share ? head : static_cast<std::size_t>(static_cast<double>(head) * share);
+  if (!is_share || width == 0 || width % 2 != 0)
     config.fail(config.noted().at("position.width"),
                 "a share of the head's " + std::to_string(head) + " features that is an even number");
   return width;
@@ -67,7 +86,7 @@ Rotary rotary_of_type(Config& config, const Stack& stack, const Angles& otherwis
   RotaryScaling& scaling = rotary.scaling;
   scaling.base = from.number("", {"rope_theta"}, config.number("", {"rope_theta", "rotary_emb_base"}, otherwise.base));
   scaling.kind = kind_of(from, from.text("", {"rope_type", "type"}, "default"));
-  if (scaling.kind == RotaryKind::none) return rotary;
+  if (scaling.kind == RotaryKind::none) return check(from, rotary), rotary;
   const auto positions = static_cast<double>(stack.positions);
   const Config::Keys original = {"original_max_position_embeddings"};
   scaling.original_positions = config.number("", original, from.number("", original, positions));
@@ -76,7 +95,7 @@ Rotary rotary_of_type(Config& config, const Stack& stack, const Angles& otherwis
       scaling.kind == RotaryKind::linear || scaling.kind == RotaryKind::dynamic || scaling.kind == RotaryKind::llama3;
   scaling.factor = from.number("", {"factor"}, 0);
   if (needs_factor && !from.has("factor")) from.fail("factor", "a number");
-  if (scaling.factor == 0)
+  if (!from.has("factor"))
     scaling.factor = scaling.kind == RotaryKind::proportional ? 1 : positions / scaling.original_positions;
   scaling.proportion = from.number("", {"partial_rotary_factor"}, otherwise.share);
   scaling.attention_factor = from.number("", {"attention_factor"}, 0);
@@ -88,6 +107,7 @@ Rotary rotary_of_type(Config& config, const Stack& stack, const Angles& otherwis
   if (scaling.kind == RotaryKind::yarn && scaling.attention_factor == 0)
     scaling.attention_factor = yarn_factor(from, scaling.factor);
   if (scaling.kind == RotaryKind::longrope) rotary.factors = factors_of(from, stack, scaling.original_positions);
+  check(from, rotary);
   return rotary;
 }
 

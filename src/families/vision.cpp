@@ -71,8 +71,8 @@ void dinov2(Config& config, Description& description) {
   Model& model = stack.model;
   model.layer_scale = true;
   model.projection_bias = bias_if(config.flag("projection_bias", {"qkv_bias"}, true));
-  model.feed_forward =
-      static_cast<std::size_t>(static_cast<double>(model.model) * config.number("feed_forward", {"mlp_ratio"}, 4));
+  model.feed_forward = config.scaled(model.model, "mlp_ratio", 4);
+  config.note("feed_forward", "mlp_ratio");
   if (config.flag("gated", {"use_swiglu_ffn"}, false)) {
     model.gated = true;
     model.activation = Activation::silu;

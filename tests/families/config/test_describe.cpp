@@ -38,8 +38,9 @@ TEST_CASE("errors name the key and its value") {
         R"(config.json: "num_hidden_layers": expected a whole number from 0 to 2^30, found -1)");
   CHECK(says(error(R"("model_type": "bert", "num_attention_heads": 0)"),
              R"("num_attention_heads": expected at least 1)"));
-  CHECK(says(error(R"("model_type": "gemma2", "num_hidden_layers": 1000000000)"), "expected at most 4096"));
-  CHECK(says(error(R"("model_type": "bert", "num_hidden_layers": 0)"), R"("num_hidden_layers": expected at least 1)"));
+  CHECK(says(error(R"("model_type": "gemma2", "num_hidden_layers": 1000000000)"), "expected from 1 to 4096"));
+  CHECK(says(error(R"("model_type": "bert", "num_hidden_layers": 0)"),
+             R"("num_hidden_layers": expected from 1 to 4096)"));
   CHECK(says(error(R"("model_type": "bert", "num_attention_heads": 7)"), "expected a divisor of the model's width"));
   CHECK(says(error(R"("model_type": "llama", "num_key_value_heads": 3)"), "expected a divisor of the number of heads"));
   CHECK(says(error(small("qwen3", R"("layer_types": ["full_attention"])")), "expected a text for each layer"));
@@ -67,6 +68,20 @@ TEST_CASE("what Ladon lacks") {
             .layers == 4);
 }
 
+TEST_CASE("numbers that no model has") {
+  for (const char* key : {"\"num_key_value_heads\": 0", "\"head_dim\": 0", "\"rope_theta\": 1", "\"rms_norm_eps\": -1",
+                          "\"rms_norm_eps\": 1e31", "\"partial_rotary_factor\": -1"})
+    CHECK(says(error(std::string(R"("model_type": "llama", )") + key), ": expected "));
+  const auto scaled = [](const char* rope) { return error(small("llama", R"("rope_scaling": )" + std::string(rope))); };
+  CHECK(says(scaled(R"({"type": "linear", "factor": 0})"), R"("factor": expected a number above 0)"));
+  CHECK(says(scaled(R"({"type": "yarn", "original_max_position_embeddings": 0})"), "expected a number above 1"));
+  CHECK(says(scaled(R"({"type": "llama3", "factor": 2, "high_freq_factor": 1})"), "above low_freq_factor"));
+  CHECK(says(error(R"("model_type": "dinov2", "mlp_ratio": -1)"), "expected a factor of 768"));
+  CHECK(says(error(R"("model_type": "falcon", "new_decoder_architecture": true, "num_kv_heads": 0)"), "at least 1"));
+  CHECK(says(error(R"("model_type": "gpt_neo", "attention_types": [[[], 1000000]])"), "expected patterns"));
+  CHECK(says(error(R"("model_type": "bart", "encoder_attention_heads": 0)"), "expected at least 1"));
+}
+
 TEST_CASE("an unknown model_type") {
   CHECK(error(R"("model_type": "qwen4")") ==
         "config.json: \"model_type\" is \"qwen4\": Ladon does not know this family; "
@@ -87,6 +102,8 @@ TEST_CASE("a text that is no config.json") {
   CHECK(says(message(""), "config.json: is not valid JSON"));
   CHECK(says(message(R"({"model_type": "bert", "hidden_si)"), "config.json: is not valid JSON"));
   CHECK(says(message(R"({"model_type": "bert", "model_type": "gpt2"})"), R"(the key "model_type" appears twice)"));
+  CHECK(says(message("{\xff"), "is not valid JSON"));
+  CHECK(message("{\xff").find('\xff') == std::string::npos);
   CHECK(says(message("[]"), "config.json: expected an object, found []"));
   CHECK(says(message(std::string(100000, '[')), "config.json: is not valid JSON"));
   CHECK_THROWS_AS(describe("no such folder"), safetensors::Error);
