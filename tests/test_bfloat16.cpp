@@ -74,6 +74,11 @@ void check_same_bits() {
 
 }  // namespace
 
+TEST_CASE("bfloat16: numbers for each distance") {
+  using Relative = decltype(Causal{} & ladon::mask::Relative{});
+  check_attention(attention_subject<S{.queries = 19, .model = 12, .heads = 3}, Relative, BFloat16<InProj>>());
+}
+
 TEST_CASE("bfloat16: a float is rounded to the nearest bfloat16, ties to even") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   CHECK(rounded(1.0f) == 0x3f80);

@@ -57,6 +57,10 @@ TEST_CASE("int8: attention, odd widths, grouped heads, values of another width")
                         Causal, Int8<SeparateQKV>>());
 }
 
+TEST_CASE("int8: numbers for each distance") {
+  check_attention(attention_subject<several, decltype(Causal{} & ladon::mask::Relative{}), Int8<InProj>>());
+}
+
 TEST_CASE("int8: keys from a context, 7 bits") {
   check_attention(attention_subject<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
                                     CausalAndPadding, Int8<InProj, 7>>());

@@ -168,6 +168,9 @@ TEST_CASE("keys from a context, grouped heads, values of another width, separate
 TEST_CASE("one query and many keys") {
   check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::Unmasked>();
 }
+TEST_CASE("numbers for each distance") {
+  check_attention_in_phases<S{.queries = 18, .model = 12, .heads = 3}, mask::Relative>();
+}
 TEST_CASE("given q, k, v: grouped heads, causal") {
   check_given_in_phases<S{.queries = 19, .keys = 40, .model = 1, .heads = 6, .kv_heads = 2, .head_width = 5},
                         mask::Causal>();

@@ -13,7 +13,9 @@
 #include "c_first.h"
 #include "c_int8_bert.h"
 #include "c_int8_joined.h"
+#include "c_qwen.h"
 #include "small_bert.hpp"
+#include "small_qwen.hpp"
 #include "stored.hpp"
 
 #include <ladon/bfloat16.hpp>
@@ -60,6 +62,21 @@ TEST_CASE("separate projections of queries, keys and values, as one in_proj") {
   const auto expected = run_with<C_FIRST_WORKSPACE_BYTES>(c_first_run, own, x);
   const auto y = run_with<C_FIRST_WORKSPACE_BYTES>(c_first_run, c_first_stored_weights, x);
   CHECK(y == expected);
+}
+
+TEST_CASE("norms of queries and keys") {
+  const auto tensors = small_qwen();
+  const auto x = Random(8).normals(C_QWEN_QUERIES * C_QWEN_MODEL);
+  const auto run = [&](const c_qwen_weights& weights) {
+    return run_with<C_QWEN_WORKSPACE_BYTES>(c_qwen_run, weights, x);
+  };
+  const auto y = run(c_qwen_stored_weights);
+  CHECK(y == run(weights_of<c_qwen_weights>(tensors)));
+  for (const std::size_t norm : {4u, 5u}) {  // of the queries, and of the keys
+    auto others = tensors;
+    others[norm].data[1] += 1;
+    CHECK(y != run(weights_of<c_qwen_weights>(others)));
+  }
 }
 
 // c_bfloat16_bert_stored_weights has the weight matrices of the checkpoint, which the build rounded to bfloat16. The

@@ -1,6 +1,6 @@
-// ladon_write_checkpoint bert|keywords|CASES FILE: writes FILE in the format safetensors. FILE consists of the length
-// of a JSON header in 8 bytes, the header, and the data. `bert` writes the tensors of small_bert(), and `keywords`
-// writes the tensors of small_keywords(). CASES is a JSON file that tests/conformance/make_decoding_cases.py has
+// ladon_write_checkpoint bert|keywords|qwen|CASES FILE: writes FILE in the format safetensors. FILE consists of the
+// length of a JSON header in 8 bytes, the header, and the data. `bert` writes the tensors of small_bert(), and so on.
+// CASES is a JSON file that tests/conformance/make_decoding_cases.py has
 // written. If CASES is given, the program writes the weights of the last case, which are a state dict of PyTorch, and
 // the tensors `target`, `memory` and `expected` of this case.
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "json_numbers.hpp"
 #include "small_bert.hpp"
 #include "small_keywords.hpp"
+#include "small_qwen.hpp"
 
 namespace {
 
@@ -51,6 +52,7 @@ std::vector<ladon_test::NamedTensor> last_case(const std::string& file) {
 
 std::vector<ladon_test::NamedTensor> tensors_of(const std::string& name) {
   if (name == "bert") return ladon_test::small_bert();
+  if (name == "qwen") return ladon_test::small_qwen();
   return name == "keywords" ? ladon_test::small_keywords() : last_case(name);
 }
 
