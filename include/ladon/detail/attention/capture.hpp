@@ -55,12 +55,10 @@ struct CaptureRows {
   // (run_options.hpp). Exponents become weights; `largest` [queries] has their maxima, including the sink.
   template <class Score, class Pack>
   constexpr void finish(std::size_t keys, float unit, const float* largest, float sink) const noexcept {
-    // One lane: the order of the sum is that of every instruction set.
-    using InOrder = std::conditional_t<LADON_DETERMINISTIC, vec::ArrayPack<1>, Pack>;
     constexpr float inactive = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
       float* const row = rows + q * stride;
-      if constexpr (G == Stage::weights) unit = to_weights<Score, InOrder>(row, keys, largest[q], sink);
+      if constexpr (G == Stage::weights) unit = to_weights<Score, Pack>(row, keys, largest[q], sink);
       for (std::size_t k = 0; k < keys; ++k) {
         // An additive mask returns the lowest float if the sum is lower. The exact sum is unknown, so `unit` is not
         // applied.
@@ -74,18 +72,29 @@ struct CaptureRows {
   // Replaces exponents by weights, without the factor that it returns.
   template <class Score, class Pack>
   static constexpr float to_weights(float* row, std::size_t keys, float largest, float sink) noexcept {
-    constexpr std::size_t lanes = Pack::lanes, block = 256 * lanes;
+    constexpr std::size_t lanes = Pack::lanes;
     SingleQuerySoftmax<Score, Pack> softmax(Pack::broadcast(largest));
     const std::size_t whole = keys / lanes * lanes;
-    softmax.template exponentials<false, block>(row, whole);
-    if (whole == keys) return softmax.reciprocal_sum(sink);
-    float rest[lanes];
-    for (std::size_t i = 0; i < lanes; ++i) {
-      rest[i] = whole + i < keys ? row[whole + i] : -std::numeric_limits<float>::infinity();
+    softmax.template exponentials<false, 256 * lanes>(row, whole);
+    if (whole != keys) {
+      float rest[lanes];
+      for (std::size_t i = 0; i < lanes; ++i) {
+        rest[i] = whole + i < keys ? row[whole + i] : -std::numeric_limits<float>::infinity();
+      }
+      softmax.template exponentials<false, 256 * lanes>(rest, lanes);
+      for (std::size_t i = 0; whole + i < keys; ++i) row[whole + i] = rest[i];
     }
-    softmax.template exponentials<false, block>(rest, lanes);
-    for (std::size_t i = 0; whole + i < keys; ++i) row[whole + i] = rest[i];
-    return softmax.reciprocal_sum(sink);
+    return sum_of<Score>(row, keys, largest).reciprocal_sum(sink);
+  }
+  // Sums the exponents of a row. The order does not depend on the number of lanes.
+  template <class Score>
+  static constexpr auto sum_of(const float* row, std::size_t keys, float largest) noexcept {
+    using Sums = vec::ArrayPack<16>;
+    SingleQuerySoftmax<Score, Sums> sums(Sums::broadcast(largest));
+    const std::size_t whole = keys / Sums::lanes * Sums::lanes;
+    for (std::size_t k = 0; k < whole; k += Sums::lanes) sums.total = sums.total + Sums::load(row + k);
+    for (std::size_t k = whole; k < keys; ++k) sums.total.lane[k - whole] += row[k];
+    return sums;
   }
 };
 

@@ -231,10 +231,10 @@ struct ArrayPack {
     LADON_UNROLLED_FOR(i, N) result.lane[i] = f(i);
     return result;
   }
-  // Returns the pack whose lane i is F(lane i of each operand).
-  template <auto F, class... Packs>
+  // Returns the pack whose lane i is Function(lane i of each operand).
+  template <auto Function, class... Packs>
   static LADON_INLINE constexpr ArrayPack each(const Packs&... x) noexcept {
-    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return F(x.lane[i]...); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return Function(x.lane[i]...); });
   }
 
   // HeliumPack returns a HeliumBroadcast.

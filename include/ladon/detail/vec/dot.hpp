@@ -84,9 +84,9 @@ struct IntegerSums {
 };
 
 // The weights of a register, in memory.
-template <class Register>
+template <std::size_t Size>
 struct Bytes {
-  std::int8_t byte[sizeof(Register)];
+  std::int8_t byte[Size];
 };
 
 template <class Element>
@@ -360,7 +360,7 @@ struct TupleDot<Element, XsimdPack<Lanes>> {
     if constexpr (pairs) {
       add(sum, load(x), Integers::words(weight));
     } else {
-      sum.sum = add_dot(sum.sum, load(x), *reinterpret_cast<const Bytes<Features>*>(weight));
+      sum.sum = add_dot(sum.sum, load(x), *reinterpret_cast<const Bytes<sizeof(Features)>*>(weight));
     }
   }
   static LADON_INLINE void store_tuple(const Pack (&x)[tuple_size], [[maybe_unused]] const Pack& zero,

@@ -309,7 +309,7 @@ struct XsimdPack {
 #if defined(__AVX512F__)
   // Returns table[i] for the index i in the low four bits of each lane.
   static LADON_INLINE Batch lookup(__m512 table, Arg a) noexcept {
-    const auto entries = [&](__m512 x) { return _mm512_permutexvar_ps(_mm512_castps_si512(x), table); };
+    const auto entries = [&](__m512 number) { return _mm512_permutexvar_ps(_mm512_castps_si512(number), table); };
     if constexpr (N == 16) return Batch(entries(a.batch));
     if constexpr (N == 8) return Batch(_mm512_castps512_ps256(entries(_mm512_castps256_ps512(a.batch))));
     if constexpr (N == 4) return Batch(_mm512_castps512_ps128(entries(_mm512_castps128_ps512(a.batch))));
