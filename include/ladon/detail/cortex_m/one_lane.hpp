@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products where a pack has one lane and features have 16 bits: Cortex-M3, M4, M7 and M33, RISC-V, and scalar
-// WebAssembly.
+// Int8 products with one lane and features of 16 bits: Cortex-M3, M4, M7 and M33, RISC-V, and scalar WebAssembly.
 //
 // A quantised panel holds q (detail/panel/product_input.hpp) in pairs [pairs][width][2]: features in order, and 0
 // if a feature is missing. SMLAD of the DSP extension multiplies two pairs of 16-bit integers and adds both products to
@@ -73,27 +72,15 @@ LADON_INLINE std::int32_t add_pair(std::uint32_t a, std::uint32_t b, std::int32_
   asm("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));
   return sum;
 }
-
+// Adds the products of a quad of features.
 template <class P, std::size_t R, std::size_t RowStride>
-LADON_INLINE void add_products(const std::int8_t* rows, const std::int16_t* x,
-                               std::int32_t (&sums)[R][P::width]) noexcept {
-  std::size_t i = 0;
-  for (; i + 4 <= P::inner; i += 4, x += 4 * P::width) {
-    LADON_UNROLLED_FOR(r, R) {
-      const std::uint32_t four = load_as<std::uint32_t>(rows + r * RowStride + i);
-      const std::uint32_t even = every_other_weight<0>(four), odd = every_other_weight<1>(four);
-      LADON_UNROLLED_FOR(t, P::packs) {
-        sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * t), even, sums[r][t]);
-        sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * (P::width + t)), odd, sums[r][t]);
-      }
-    }
-  }
-  for (; i < P::inner; i += 2, x += 2 * P::width) {
-    for (std::size_t r = 0; r < R; ++r) {
-      const auto pair = static_cast<std::uint32_t>(
-          vec::tuple_of<2>(rows + r * RowStride + i, P::inner - i < 2 ? std::size_t{1} : std::size_t{2}));
-      for (std::size_t t = 0; t < P::packs; ++t)
-        sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * t), pair, sums[r][t]);
+LADON_INLINE void add_quad(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sums)[R][P::width]) noexcept {
+  LADON_UNROLLED_FOR(r, R) {
+    const std::uint32_t four = load_as<std::uint32_t>(rows + r * RowStride);
+    const std::uint32_t even = every_other_weight<0>(four), odd = every_other_weight<1>(four);
+    LADON_UNROLLED_FOR(t, P::packs) {
+      sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * t), even, sums[r][t]);
+      sums[r][t] = add_pair(load_as<std::uint32_t>(x + 2 * (P::width + t)), odd, sums[r][t]);
     }
   }
 }
@@ -222,8 +209,7 @@ LADON_NOINLINE void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*wei
       : "cc", "memory");
 }
 
-// At most 2 KB of the stack for 2 rows. Longer rows are converted again for each panel, which takes 0.25 more
-// instructions per multiply-add.
+// 2 KB of the stack. Longer rows are converted for each panel: 0.25 more instructions per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
 template <class P, std::size_t R>
@@ -249,9 +235,10 @@ LADON_INLINE void tile_of_4_tokens(const auto& w, std::size_t first_row, auto in
   }
 }
 
-#else
+#endif
+
 template <class P, std::size_t Features, std::size_t R, std::size_t RowStride>
-LADON_INLINE void add_pair(const std::int8_t* rows, const auto* x, std::int32_t (&sums)[R][P::width]) noexcept {
+LADON_INLINE void add_features(const std::int8_t* rows, const auto* x, std::int32_t (&sums)[R][P::width]) noexcept {
   LADON_UNROLLED_FOR(j, Features) {
     LADON_UNROLLED_FOR(r, R) {
       const std::int32_t weight{rows[r * RowStride + j]};
@@ -262,13 +249,16 @@ LADON_INLINE void add_pair(const std::int8_t* rows, const auto* x, std::int32_t 
 
 template <class P, std::size_t R, std::size_t RowStride>
 LADON_INLINE void add_products(const std::int8_t* rows, const auto* x, std::int32_t (&sums)[R][P::width]) noexcept {
-  for (std::size_t i = 0; i < P::inner / 2; ++i, rows += 2, x += 2 * P::width) {
-    add_pair<P, 2, R, RowStride>(rows, x, sums);
-  }
-  if constexpr (P::inner % 2 != 0) add_pair<P, 1, R, RowStride>(rows, x, sums);
-}
-
+  constexpr std::size_t in_quads = LADON_DSP ? P::inner / 4 * 4 : 0;
+#if LADON_DSP
+  for (std::size_t i = 0; i + 4 <= P::inner; i += 4, x += 4 * P::width) add_quad<P, R, RowStride>(rows + i, x, sums);
 #endif
+  rows += in_quads;
+  for (std::size_t i = in_quads / 2; i < P::inner / 2; ++i, rows += 2, x += 2 * P::width) {
+    add_features<P, 2, R, RowStride>(rows, x, sums);
+  }
+  if constexpr (P::inner % 2 != 0) add_features<P, 1, R, RowStride>(rows, x, sums);
+}
 
 // Computes R rows of the product for the first P::packs tokens of each panel.
 template <class P, std::size_t R>
@@ -312,8 +302,7 @@ struct Engine {
 #endif
   }
 
-  // With DSP, a tile of 3 or 4 tokens converts its weights to 16 bits, on the stack, once for all panels; then 16
-  // multiply-adds take 11 instructions.
+  // With DSP, a tile of 3 or 4 tokens converts its weights to 16 bits; then 16 multiply-adds take 11 instructions.
   template <class P, class Weights, class In, class Epilogue>
   static LADON_INLINE void product(const Weights& w, In in, std::size_t panels, Epilogue epilogue) noexcept {
 #if LADON_DSP
