@@ -26,9 +26,8 @@ macro(ladon_kernel_arguments names allowed needed)
 endmacro()
 
 # ladon_kernel_vocabulary(): defines all arguments. Sets ladon_kernel_flags, ladon_kernel_values and ladon_kernel_lists
-# to the names of the arguments with no value, one value and several values. ladon_kernel_vocabulary is a macro, so it
-# sets the variables in its caller. Variables of this file would not do, because they do not exist if the caller is
-# called from another folder.
+# to the names of the arguments with no value, one value and several values. A macro, because variables of this file do
+# not exist if its caller is called from another folder.
 macro(ladon_kernel_vocabulary)
   foreach(kind flags values lists)
     set(ladon_kernel_${kind} "")

@@ -3,10 +3,9 @@
 # library.
 
 # ladon_kernel_places(): sets `modules` to the folder cmake/kernel, `sources` to the folder src/c_kernel, and link_flags
-# to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make symbols of an object
-# local. Only the functions of the kernel stay global. All other symbols must be local, because each object is compiled
-# for a different instruction set. If the symbols were global, the linker could replace an inline function by the copy
-# of another object, which may be compiled for instructions that the machine lacks.
+# to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make all symbols local except
+# the functions of the kernel. Otherwise, the linker could replace an inline function by the copy of another object,
+# which may be compiled for instructions that the machine lacks.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
@@ -62,8 +61,7 @@ endfunction()
 # ladon_kernel_object_library(<target> <arch> <source>...): adds the object library <target> with the flags that all
 # objects of a kernel have.
 function(ladon_kernel_object_library target arch)
-  # Position-independent code needs a loader, which fills the global offset table. A platform without shared libraries
-  # has no loader, so kernels for this platform are not position-independent.
+  # A platform without shared libraries has no loader, which would fill the table of position-independent code.
   get_property(may_be_shared GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${target} PRIVATE ladon::ladon)
@@ -78,8 +76,7 @@ function(ladon_kernel_object_library target arch)
     LADON_CONSTANT_EVALUATION=0 # C programs call kernels only at run time
     $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${KEY_BLOCK_given}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
-    # The flags with -fno- and -U turn off features that call the C or C++ runtime library. The compilers of some
-    # distributions turn such features on by default.
+    # The flags with -fno- and -U turn off calls of the runtime libraries, which some distributions turn on by default.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics
       $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # objcopy cannot make unique symbols local
       -U_FORTIFY_SOURCE -U_GLIBCXX_ASSERTIONS -U_GLIBCXX_DEBUG -ffunction-sections -fdata-sections -fno-lto
@@ -88,10 +85,9 @@ function(ladon_kernel_object_library target arch)
   endif()
 endfunction()
 
-# Compiles the description of the kernel for each instruction set. The description is a text about the kernel's sizes,
-# structs and functions. The compiler writes the text into an object file (src/c_kernel/describe.hpp), and CMake reads
-# it from there. CMake then makes the header NAME.h, and the files NAME_<block>.inc, which the sources of the kernel
-# include.
+# Compiles the description of the kernel for each instruction set: a text about its sizes, structs and functions in an
+# object file (src/c_kernel/describe.hpp). From the text, CMake makes the header NAME.h, and the files NAME_<block>.inc,
+# which the sources of the kernel include.
 macro(ladon_kernel_header)
   set(blocks functions)
   if(WEIGHTS_given)
@@ -169,8 +165,7 @@ macro(ladon_kernel_library)
   add_library(${NAME} STATIC ${objects})
   add_dependencies(${NAME} ${NAME}_header ${code_targets})
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${folder}>)
-  # Sets the linker language. CMake derives the language from the sources of a library, but this library consists only
-  # of object files. The language is C if there is a C compiler, because the library needs no C++ runtime.
+  # The library has no sources from which CMake could derive the language. It needs no C++ runtime.
   set(language CXX)
   if(CMAKE_C_COMPILER_LOADED) # a toolchain file may set a C compiler although the project does not use C
     set(language C)
