@@ -269,11 +269,18 @@ static_assert([](const std::array<float, 2>& y) {
 
 TEST_CASE("int8: the compiler and the program compute the same number") { CHECK(attend_int8(255) == 511); }
 
+// With relaxed SIMD, the engine chooses one or two roundings of an fma.
+#if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
+constexpr bool equal_bits = false;
+#else
+constexpr bool equal_bits = true;
+#endif
+
 TEST_CASE("constant evaluation and the program give equal bits") {
   for (const auto& [expected, may_see] :
        {std::pair{&seen, static_cast<const std::uint8_t*>(nullptr)}, std::pair{&hidden, &all_but_first[0]}}) {
     const Result result = attend(may_see);
-    if (ladon::detail::vec::fma_is_up_to_the_engine) {
+    if (!equal_bits) {
       CHECK(close(result.y, expected->y));
       CHECK(close(result.map, expected->map));
       continue;

@@ -208,7 +208,9 @@ struct DecoderLayer {
       Cross::template context_to_panels<shape.model>(memory.data, active, panels, workspace.context_input);
       const auto context = workspace.context_input.view(panels);
       for (std::size_t i = 0; i < count; ++i) {
-        Cross::fill(context, layers[i].cross_attention, active, caches[i], workspace.projected.data);
+        const auto& w = layers[i].cross_attention;
+        Cross::fill_keys(context, w, active, position::Unrotated::Data{}, caches[i], workspace.projected.data);
+        Cross::fill_values(context, w, active, caches[i], workspace.projected.data);
       }
     });
   }
@@ -251,21 +253,11 @@ struct Decoder : Stack<DecoderLayer<M.one_layer(), Masks, Layout, Score, Positio
                                Memory&& scratch, const Options& options = {}, const MapsType& maps = {}) noexcept {
     detail::expect_room<Layer::shape, typename Layer::SelfMask, typename Layer::Cache>();
     detail::expect_room_of_kinds<Layer>();
-    using MemoryCache = typename Layer::MemoryCache;
-    if constexpr (requires { caches.rings; }) {
-      const auto wrap = [&]<class Cache>(Cache& cache, std::size_t i) {
-        return detail::DecoderCaches<Cache, MemoryCache>{cache, memory[i]};
-      };
-      const detail::CachesByKind<Layer, Caches, decltype(wrap)> caches_of{caches, wrap};
-      Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch, caches_of,
-                       Base::captures_of(maps), caches, memory);
-    } else {
-      const auto caches_of = [&](std::size_t i) {
-        return detail::DecoderCaches<typename Caches::value_type, MemoryCache>{caches[i], memory[i]};
-      };
-      Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch, caches_of,
-                       Base::captures_of(maps), caches, memory);
-    }
+    const auto wrap = [&]<class Cache>(Cache& cache, std::size_t i) {
+      return detail::DecoderCaches<Cache, typename Layer::MemoryCache>{cache, memory[i]};
+    };
+    Base::Steps::run(weights.layers.data(), Base::norm_of(weights), {x.data, y.data}, options, scratch,
+                     detail::caches_of_layers<Layer>(caches, wrap), Base::captures_of(maps), caches, memory);
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_DECODER_OPTIONS, run, "x, memory, weights, y, workspace, options, maps", Input,

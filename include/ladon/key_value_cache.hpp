@@ -59,8 +59,7 @@ template <Shape S, class Mask, class Vectors>
 using CacheOf =
     KeyValueCache<S.for_cache(), mask::keys_before_query<Mask> != all ? Keep::latest : Keep::every, Vectors>;
 
-// The caches of a stack in which Rings of the Layers layers keep only their window (Model::window_keys). Both arrays
-// have the order of the layers.
+// The caches of a stack in which Rings layers keep only their window (Model::window_keys), in the order of the layers.
 template <class Cache, class Ring, std::size_t Layers, std::size_t Rings>
 struct CachesOfKinds {
   std::array<Ring, Rings> rings;

@@ -159,8 +159,7 @@ struct Model {
   PrecisionKind precision = PrecisionKind::float32;
   int activation_bits = 8;  // bits of a quantised input of an int8 product: 8 or 7
   // The kinds of the layers of a stack, or nothing if all layers are equal. kind_of_layer has the number of each
-  // layer's kind. After its last number, it begins again. By default, it has the number of each kind. Gemma 3, for
-  // example:
+  // layer's kind, and begins again after its last number. By default, it has the number of each kind. Gemma 3:
   //     .kinds = {{.window = 511}, {}}, .kind_of_layer = {0, 0, 0, 0, 0, 1}
   ShortList<LayerKind, 8> kinds{};
   ShortList<std::uint8_t, 128> kind_of_layer{};
@@ -223,8 +222,7 @@ struct Model {
     }
     return true;
   }
-  // Whether the cache of a layer is a ring because of window_keys, and how many of the first `count` layers have such a
-  // ring.
+  // Whether window_keys makes the cache of a layer a ring, and how many of the first `count` layers have such a ring.
   constexpr bool has_ring(std::size_t layer) const noexcept {
     return window_keys != 0 && kinds.count != 0 && kinds.items[kind_number(layer)].window != 0;
   }
@@ -233,8 +231,7 @@ struct Model {
     for (std::size_t i = 0; i < count; ++i) rings += has_ring(i) ? 1 : 0;
     return rings;
   }
-  // What determines the type of the weights. Models with other lengths share their weights, unless they have
-  // layer_bias.
+  // What determines the type of the weights. Without layer_bias, models with other lengths share their weights.
   constexpr Model weights_only() const noexcept {
     Shape sizes = shape().with_one_token();
     if (layer_bias) sizes.queries = shape().queries, sizes.keys = shape().keys;

@@ -130,8 +130,7 @@ struct MultiHeadAttention {
     });
   }
 
-  // Stores the rotated keys and the values of the first options.keys tokens of a context in `cache`, and loses its
-  // earlier content.
+  // Replaces the content of `cache` by the rotated keys and the values of the first options.keys tokens of a context.
   static constexpr void project_keys(Context context, const Weights& weights, Cache& cache, KeyWorkspace& workspace,
                                      const Options& options = {}) noexcept {
     static_assert(shape.key_model == shape.value_model,
@@ -242,7 +241,7 @@ struct MultiHeadAttention {
         Steps::tokens_to_panels(x.data, x.count, shared.x.data, share);
         Steps::convert_tokens(shared.x.data, x.count, shared.input, share);
         if constexpr (norms_all)
-          Steps::Norms::template project_x<true>(call.weights, call.x, x.count, call.queries, share);
+          Steps::Norms::template project_all<true>(call.weights, call.x, x.count, call.queries, share);
       }
       attend(steps);
       if (share.has(2)) {

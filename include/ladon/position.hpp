@@ -90,13 +90,10 @@ template <std::size_t Positions, std::size_t Width>
 constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double base = 10000,
                                  double scaling = 1) noexcept {
   for (std::size_t pair = 0; pair < Width / 2; ++pair) {
-    const double share = -2.0 * static_cast<double>(pair) / Width;
-    const double frequency = detail::vec::exp_double(share * detail::vec::log_double(base)) / scaling;
+    const double exponent = -2.0 * static_cast<double>(pair) / Width;
+    const double frequency = detail::vec::power_double(base, exponent) / scaling;
     for (std::size_t position = 0; position < Positions; ++position) {
-      const auto rotation =
-          detail::vec::cosine_and_sine(detail::vec::unfused(static_cast<double>(position) * frequency));
-      table.cosine[pair][position] = static_cast<float>(rotation.cosine);
-      table.sine[pair][position] = static_cast<float>(rotation.sine);
+      table.set(pair, position, detail::vec::unfused(static_cast<double>(position) * frequency));
     }
   }
 }

@@ -50,8 +50,7 @@ struct RunOptions {
   static constexpr std::ptrdiff_t bottom_right() noexcept {
     return static_cast<std::ptrdiff_t>(S.keys) - static_cast<std::ptrdiff_t>(S.queries);
   }
-  // Returns the bound mask (mask/policy.hpp). Query i has the position `offset` + i, unless the data of the mask
-  // contain another offset.
+  // Returns the bound mask (mask/policy.hpp). Query i has the position `offset` + i, unless `mask` has another offset.
   constexpr auto bind_to(Lengths lengths, std::ptrdiff_t offset = bottom_right()) const noexcept {
     return Mask::template bind_to<S>({lengths, offset}, mask);
   }

@@ -97,8 +97,7 @@ constexpr bool valid() noexcept {
   return true;
 }
 
-// The first `queries` queries and the first `keys` keys of a call are active. Lengths do not change the layout of an
-// array.
+// The first `queries` queries and `keys` keys of a call are active. Lengths do not change the layout of an array.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;

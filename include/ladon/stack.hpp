@@ -75,18 +75,9 @@ struct Stack {
                                const Options& options = {}, const MapsType& maps = {}) noexcept {
     detail::expect_room<Layer::shape, typename Options::MaskType, typename Layer::Cache>();
     detail::expect_room_of_kinds<Layer>();
-    if constexpr (requires { caches.rings; }) {
-      const auto wrap = []<class Cache>(Cache& cache, std::size_t) { return detail::EncoderCaches<Cache>{cache}; };
-      const detail::CachesByKind<Layer, Caches, decltype(wrap)> caches_of{caches, wrap};
-      Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of,
-                 captures_of(maps), caches);
-    } else {
-      const auto caches_of = [&](std::size_t i) {
-        return detail::EncoderCaches<typename Caches::value_type>{caches[i]};
-      };
-      Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory, caches_of,
-                 captures_of(maps), caches);
-    }
+    const auto wrap = []<class Cache>(Cache& cache, std::size_t) { return detail::EncoderCaches<Cache>{cache}; };
+    Steps::run(weights.layers.data(), norm_of(weights), {x.data, y.data}, options, memory,
+               detail::caches_of_layers<Layer>(caches, wrap), captures_of(maps), caches);
   }
 
   LADON_REJECT_MISTAKES(LADON_MISTAKEN_OPTIONS, run, "x, weights, y, workspace, options, maps", Input, const Weights&,

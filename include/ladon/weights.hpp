@@ -191,9 +191,8 @@ struct Layout {
   using With = Layout<Tensors, Projections, Output, Q, Norms>;
 };
 
-// in_proj holds the rows of queries, keys and values. It has `Blocks` blocks of as many heads, one after another. In a
-// block, the rows of its queries come first, and then those of its keys and its values, or with ValuesFirst of its
-// values and its keys.
+// in_proj holds the rows of queries, keys and values, in `Blocks` blocks of as many heads. In a block, the rows of its
+// queries come first, and then those of its keys and its values, or with ValuesFirst of its values and its keys.
 template <Order O, std::size_t Blocks = 1, bool ValuesFirst = false>
 struct PackedProjections {
   static constexpr Order order = O;
@@ -268,8 +267,7 @@ struct PerProjection {
   };
 };
 
-// Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim, which still stores the biases of queries,
-// keys and values in one tensor.
+// Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim, which has three of the biases in one tensor.
 using SeparateQKV = Layout<PerProjection<Order::out_in>>;
 
 // Keras: (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.

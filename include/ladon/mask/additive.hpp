@@ -82,9 +82,8 @@ struct BoundAdditive {
   }
 
  private:
-  // Writes the elements of `values` for a block to `out` [KeyWidth][Width], times log2(e). `values` has one query in
-  // each row and `out` in each lane, so squares of Pack::lanes elements are transposed. Inactive keys get -inf, and
-  // lanes without a query 0.
+  // Writes `values` of a block to `out` [KeyWidth][Width], times log2(e). `values` has one query in each row and `out`
+  // in each lane, so squares are transposed. Inactive keys get -inf, and lanes without a query 0.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract between a mask and the kernels (tests/test_masks_user.cpp is an example), and the combination of two
-// masks (Both).
+// The contract between a mask and the kernels (example: tests/test_masks_user.cpp), and two masks together (Both).
 //
 // A mask is a type with two parts:
 //     template <Shape S> struct Data
@@ -113,16 +112,14 @@ struct BoundByPosition {
   }
 };
 
-// Whether the keys that a panel of queries sees often end within a panel of keys. A kernel may then skip keys that the
-// first half of the queries does not see.
+// Whether visible keys often end within a panel, so that a kernel may skip keys for the first half of the queries.
 template <class BoundMask>
 inline constexpr bool ends_within_panels = false;
 
 // A wide window does not compile for fewer keys.
 inline constexpr Shape checked_shape = Shape{.queries = 1, .keys = (1u << 24) - 1, .model = 1}.complete();
 
-// No kernel has packs of two lanes: with a kernel's packs, the check would instantiate lanes() before the kernel does,
-// and g++ would generate other machine code.
+// With a kernel's packs, the check would instantiate lanes() before the kernel does: g++ generates other code.
 using CheckedPack = detail::vec::ArrayPack<2>;
 
 template <class BoundMask>
@@ -186,6 +183,8 @@ struct BoundBoth {
   }
 };
 template <class First, class Second>
+BoundBoth(First, Second) -> BoundBoth<First, Second>;
+template <class First, class Second>
 inline constexpr bool ends_within_panels<BoundBoth<First, Second>> =
     ends_within_panels<First> || ends_within_panels<Second>;
 
@@ -201,9 +200,7 @@ struct Both {
 
   template <Shape S>
   static constexpr auto bind_to(const Placement& placement, const Data<S>& data) noexcept {
-    const auto first = A::template bind_to<S>(placement, data.first);
-    const auto second = B::template bind_to<S>(placement, data.second);
-    return BoundBoth<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(second)>>{first, second};
+    return BoundBoth{A::template bind_to<S>(placement, data.first), B::template bind_to<S>(placement, data.second)};
   }
 };
 

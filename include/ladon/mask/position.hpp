@@ -102,8 +102,7 @@ struct WindowAt {
   }
 };
 
-// Query i sees keys 0 to i + `offset`. PyTorch's is_causal uses the offset 0, the default if shape.queries equals
-// shape.keys.
+// Query i sees keys 0 to i + `offset`. PyTorch's is_causal uses the offset 0, the default for as many keys as queries.
 struct Causal : Window<all, 0> {};
 
 template <std::ptrdiff_t Offset>

@@ -18,8 +18,7 @@
 
 namespace LADON_NAMESPACE::mask {
 
-// Transposes a square of bits: swaps two quarters, then does the same within each quarter (Warren, Hacker's Delight,
-// 7-3).
+// Swaps two quarters of a square of bits, then does the same within each quarter (Warren, Hacker's Delight, 7-3).
 template <std::size_t N>
 constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
@@ -46,9 +45,8 @@ struct LanesOfWords {
   LADON_INLINE constexpr Pack add(std::size_t, std::size_t, const Pack& score) const noexcept { return score; }
 };
 
-// The caller's table has a row for each query, and the kernels process one key at a time, so squares of bits are
-// transposed. Rows::bits_from(head, query, key) returns 32 bits: bit i is 1 if the query may see key number `key` + i.
-// Bits of inactive keys are 0.
+// The caller's table has a row for each query, and kernels process one key at a time, so squares of bits are
+// transposed. In Rows::bits_from(head, query, key), bit i is 1 if key `key` + i is active and the query may see it.
 template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
@@ -154,8 +152,7 @@ struct ByteRows {
     }
     return word;
   }
-  // Returns a byte whose bit i is 1 if from[i] is not 0. In `set`, the top bit of byte i says so. One multiplication
-  // collects the eight top bits.
+  // Bit i of the result is 1 if from[i] is not 0, like the top bit of byte i of `set`. A multiplication collects them.
   static constexpr std::uint32_t bits_of_eight(const std::uint8_t* from) noexcept {
     std::uint64_t packed = 0;
     for (std::size_t i = 0; i < 8; ++i) packed |= std::uint64_t(from[i]) << 8 * i;
@@ -203,8 +200,7 @@ struct BoundPadding : BoundByPosition<BoundPadding> {
   }
 };
 
-// The byte 0 hides the key from every query. A null pointer, the default, hides no key. Bytes of inactive keys are not
-// read.
+// The byte 0 hides the key from every query. Null, the default, hides no key. Bytes of inactive keys are not read.
 //
 // In self-attention, a token that is hidden as a key is still computed as a query. If all padding lies at the end of
 // the keys, RunOptions::keys is faster.

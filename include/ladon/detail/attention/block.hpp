@@ -5,9 +5,8 @@
 //       correction of earlier key blocks  detail/attention/softmax.hpp
 //       exponentials and weighted sum     detail/attention/values.hpp
 //
-// The last step has two strategies. In passes, all exponentials are computed before the weighted sum. Interleaved, they
-// are computed between the steps of the first tile of the weighted sum, if registers have room for both
-// (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
+// In passes, all exponentials are computed before the weighted sum. Interleaved, they are computed between the steps of
+// its first tile, if registers have room for both (`exponentials_beside_values` in detail/target: AVX-512 with FMA).
 #pragma once
 
 #include <cstddef>
@@ -47,8 +46,7 @@ inline constexpr bool uses_block_floats = Vectors::uses_block_floats && precisio
 template <class Vectors>
 inline constexpr bool uses_block_floats<void, Vectors> = false;
 
-// What the attention of a query block is compiled for. The queries form one panel of the layout T and fill `Packs`
-// packs. D is a description such as AttentionTypes.
+// What the attention of a panel of queries of the layout T is compiled for. D is a description such as AttentionTypes.
 template <class D, class Simd, PanelLayout T, std::size_t Packs, class ViewType>
 struct AttendForm {
   static constexpr Shape shape = D::shape;
@@ -143,9 +141,8 @@ struct QueryBlockAttention {
  private:
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
-    // The weight of a hidden key is 0, but 0 times an infinite or NaN value is NaN. `all_values` says that no such
-    // value can occur, so the weighted sum need not skip hidden keys. In pairs, this includes the neighbour of the last
-    // key.
+    // The weight of a hidden key is 0, but 0 times an infinite or NaN value is NaN. If `all_values` is true, no such
+    // value can occur, in pairs also as the neighbour of the last key, and the weighted sum need not skip hidden keys.
     const Range neighbours{keys.begin, (keys.end + BlockForm::step - 1) / BlockForm::step * BlockForm::step};
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(neighbours);
     const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
@@ -161,8 +158,7 @@ struct QueryBlockAttention {
     add_values_in_passes(scored, last, all_values);
   }
 
-  // Computes the scores of a key block, and adapts the sums of the softmax to the new maximum. If `halves` is true, the
-  // first pack of queries does not see the keys from `first_pack_end` on.
+  // If `halves` is true, the first pack of queries does not see the keys from `first_pack_end` on.
   LADON_INLINE constexpr void score_keys(const ScoreBlock& scored, std::size_t first_pack_end) noexcept {
     constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
     Pack before[Form::packs];
@@ -180,7 +176,6 @@ struct QueryBlockAttention {
     }
   }
 
-  // First computes the exponentials of all keys, then the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
     softmax.template exponentials<BlockForm::query_width, Form::softmax_chains, BlockForm::uses_block_floats,
@@ -201,8 +196,7 @@ struct QueryBlockAttention {
   }
 };
 
-// Captures the scores or the weights of a query block in a pass of its own, so the attention is bit-identical with and
-// without capture.
+// Captures scores or weights in a pass of its own, so the attention is bit-identical with and without capture.
 template <class Form, class BoundMask, Stage G>
 constexpr void capture_scores(const Head<typename Form::View>& head, const QueryBlock& block, std::size_t active_keys,
                               const BoundMask& mask, const CaptureRows<G>& capture) noexcept {

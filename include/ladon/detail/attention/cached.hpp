@@ -29,8 +29,7 @@ template <class Options>
   requires requires { Options::ring_window; }
 inline constexpr std::size_t ring_window<Options> = Options::ring_window;
 
-// Returns the bound mask of a call that appends `tokens` tokens. Query i has the position `past` + i. A ring stores
-// token p in slot p % Cache::shape.keys.
+// Returns the bound mask for new tokens. Query i has the position `past` + i. A ring stores token p in slot p % keys.
 template <class Cache, class Options>
 constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
   if constexpr (Cache::ring) {
@@ -45,8 +44,7 @@ constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t
   }
 }
 
-// Rounds the first `tokens` tokens of `panel` [features][Width] to the precision of the cache, and stores lane t as
-// token `first` + t of the text. Token p goes to slot p % Slots.
+// Stores lane t of `panel` [features][Width] as token `first` + t of the text. Token p goes to slot p % Slots.
 template <std::size_t Slots, std::size_t Width, class Storage>
 constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, Storage& to) noexcept {
   for (std::size_t t = 0; t < tokens; ++t) to.store((first + t) % Slots, panel + t, Width);
@@ -63,13 +61,9 @@ constexpr bool stored_finite(const Storage& from, std::size_t tokens, std::size_
 template <class D, class Simd>
 struct CachedSteps : MultiHeadSteps<D, Simd> {
   using Base = MultiHeadSteps<D, Simd>;
-  using Weights = typename D::Weights;
-  using Position = typename D::Position;
-  using Vectors = typename D::Vectors;
-  using KeyPack = typename Base::KeyPack;
-  using Norms = typename Base::Norms;
-  static constexpr Shape shape = D::shape;
-  static constexpr PanelLayout q = Base::q, k = Base::k, last_q = Base::last_q, last_k = Base::last_k;
+  using Base::shape, Base::q, Base::k, Base::last_q, Base::last_k;
+  using typename Base::KeyPack, typename Base::Norms, typename Base::Position, typename Base::Vectors,
+      typename Base::Weights;
 
   // Whether `extend` projects a single token for all heads in one product, which reads weights faster from memory than
   // a product for each head. Needs contiguous weights, and head_width == value_width, because the result is stored in
@@ -139,15 +133,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     }
     cache.length = past + tokens;
   }
-  // Projects keys and values from a context, without a position encoding. `projected` is scratch memory
-  // (KeyWorkspace::projected).
-  template <class Context, class Cache>
-  static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache,
-                             float* projected) noexcept {
-    fill_keys(context, w, active, typename Position::Data{}, cache, projected);
-    fill_values(context, w, active, cache, projected);
-  }
-  // The earlier content of the cache is lost.
+  // Project keys and values of a context. The cache loses its content. `projected` is KeyWorkspace::projected.
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache, [[maybe_unused]] float* projected) noexcept {
@@ -158,7 +144,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
       for (std::size_t g = 0; g < shape.kv_heads; ++g) {
         if constexpr (Cache::precision == CachePrecision::float32) {
           if constexpr (Base::norms_heads) {
-            Base::project_normed_keys(w, g, context, active, position, cache.keys[g].data);
+            Base::project_keys(w.key(g), context, active, position, cache.keys[g].data, w, g);
           } else {
             Base::project_keys(w.key(g), context, active, position, cache.keys[g].data);
           }
@@ -167,7 +153,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
               w.key(g), context, active, projected, cache.keys[g], [&]<PanelLayout P, std::size_t Packs>(Range range) {
                 if constexpr (Norms::first) Norms::template norm_head<P, Packs>(w.key_norm, g, projected);
                 if constexpr (Position::rotates) {
-                  apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, k.width(), shape.head_width>(
+                  apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, k.width()>(
                       position, static_cast<std::ptrdiff_t>(range.begin), range.end - range.begin, projected);
                 }
                 if constexpr (Norms::last) Norms::template norm_head<P, Packs>(w.key_norm, g, projected);
@@ -197,8 +183,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
   }
 
  private:
-  // Projects the keys or values of one head, panel by panel, and stores each panel in a bfloat16 or int8 cache.
-  // `finish` may change a panel before that, for example rotate the keys.
+  // For a bfloat16 or int8 cache. `finish` may change a projected panel, for example rotate the keys.
   template <std::size_t Rows, std::size_t Inner>
   static constexpr void fill_panels(const auto& w, auto context, std::size_t active, float* projected, auto& to,
                                     auto finish) noexcept {
@@ -293,7 +278,7 @@ struct CachedSteps : MultiHeadSteps<D, Simd> {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
     if constexpr (Norms::first) Norms::template norm_head<P, Packs>(norm..., g, projected);
     if constexpr (Position::rotates) {
-      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(
+      apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width()>(
           position, static_cast<std::ptrdiff_t>(first), tokens, projected);
     }
     if constexpr (Norms::last) Norms::template norm_head<P, Packs>(norm..., g, projected);

@@ -17,7 +17,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Captures nothing.
 struct NoCapture {
   static constexpr bool captures = false;
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
@@ -60,8 +59,7 @@ struct CaptureRows {
       float* const row = rows + q * stride;
       if constexpr (G == Stage::weights) unit = to_weights<Score, Pack>(row, keys, largest[q], sink);
       for (std::size_t k = 0; k < keys; ++k) {
-        // An additive mask returns the lowest float if the sum is lower. The exact sum is unknown, so `unit` is not
-        // applied.
+        // An additive mask returns the lowest float instead of a lower sum: `unit` is not applied.
         if (row[k] != std::numeric_limits<float>::lowest()) row[k] *= unit;
       }
       for (std::size_t k = keys; k < stride; ++k) row[k] = inactive;

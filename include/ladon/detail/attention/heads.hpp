@@ -30,7 +30,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The arguments that all heads share.
 template <class Weights, class Options, class Input, class CaptureOf>
 struct HeadsCall {
   const Weights& weights;
@@ -70,14 +69,12 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// Whether attention computes with pairs of bfloat16 numbers (operands.hpp). Attention to a cache and
-// attention of a single query compute with floats.
+// Pairs of bfloat16 numbers (operands.hpp). Attention to a cache, and of a single query, computes with floats.
 template <Shape S, class Precision, class Vectors>
 inline constexpr bool attends_in_pairs = Vectors::attends_in_pairs && !std::is_same_v<Precision, precision::Float32> &&
                                          ShapeLayout<S, Vectors>::queries.width() > 1 &&
                                          ShapeLayout<S, Vectors>::keys.width() % 4 == 0;
 
-// `Simd` provides the packs: vector registers at run time, plain arrays in constant evaluation (detail/vec/choose.hpp).
 template <class D, class Simd>
 struct MultiHeadSteps {
   static constexpr Shape shape = D::shape;
@@ -101,9 +98,8 @@ struct MultiHeadSteps {
                                         (Weights::heads_adjacent) && (shape.head_width == shape.value_width) &&
                                         (shape.keys <= L::block) && !is_single_token<Simd, q> && !norms_all;
 
-  // Whether the queries of a head are projected for all panels before the attention of the first panel, because each
-  // pass over int8 weights prepares the weights (DSP extension, Cortex-M0+, Helium). They lie in the memory of the
-  // head's output, so head_width must equal value_width.
+  // Whether the queries of a head are projected for all panels at first, because each pass over int8 weights prepares
+  // them (prepares_weights). They lie in the memory of the head's output, so head_width must equal value_width.
   static constexpr bool projects_all_panels_first =
       precision::is_int8<typename Weights::Precision> && shape.head_width == shape.value_width && !norms_all &&
       cortex_m::Engine<typename Vectors::Int8Element, Simd>::prepares_weights;
@@ -119,9 +115,8 @@ struct MultiHeadSteps {
 
   static constexpr bool uses_pairs = attends_in_pairs<shape, typename Weights::Precision, Vectors>;
 
-  // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels of floats. convert_tokens and
-  // context_to_panels also make the quantised or bfloat16 panels that some projections need
-  // (detail/panel/product_input.hpp).
+  // tokens_to_panels and context_to_panels convert rows [tokens][features] into panels. convert_tokens and
+  // context_to_panels make the panels that some projections need instead (detail/panel/product_input.hpp).
   template <class CallShare = WholeCall>
   static constexpr void tokens_to_panels(const float* rows, std::size_t active, float* panels,
                                          CallShare share = {}) noexcept {
@@ -171,7 +166,7 @@ struct MultiHeadSteps {
         if constexpr (Position::rotates)
           apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(call.options.position, active, keys);
       } else if constexpr (norms_heads) {
-        project_normed_keys(call.weights, g, context, active, call.options.position, keys);
+        project_keys(call.weights.key(g), context, active, call.options.position, keys, call.weights, g);
       } else {
         project_keys(call.weights.key(g), context, active, call.options.position, keys);
       }
@@ -186,7 +181,6 @@ struct MultiHeadSteps {
       }
     }
   }
-  // Computes the query heads that share one head of keys and values.
   template <bool Projected, class View>
   static constexpr void attend_group(const auto& call, const auto& bound, std::size_t group,
                                      const KeysAndValues<View>& shared, auto& scratch) noexcept {
@@ -203,8 +197,7 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes Y^T = Wo concat(heads)^T + bo. `input` receives the output of the heads, converted if the product needs
-  // it.
+  // Computes Y^T = Wo concat(heads)^T + bo. `input` receives the converted output of the heads.
   template <class Input, class CallShare = WholeCall>
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                CallShare share = {}) noexcept {
@@ -240,29 +233,21 @@ struct MultiHeadSteps {
                                               StoreProjected<k.width()>{out + first * out_stride, out_stride});
         });
   }
+  // `normed`: the weights and the number of a head whose keys have a norm, or nothing.
   template <class W, class Context, class Data>
-  static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position,
-                                     float* out) noexcept {
+  static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position, float* out,
+                                     const auto&... normed) noexcept {
     project_context<shape.head_width, shape.key_model>(w, context, active, out);
+    if constexpr (Norms::first) Norms::norm_keys(normed..., active, out);
     if constexpr (Position::rotates)
       apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(position, active, out);
-  }
-  // Like project_keys, for keys of head `head` with a norm.
-  template <class Context, class Data>
-  static constexpr void project_normed_keys(const Weights& w, std::size_t head, Context context, std::size_t active,
-                                            const Data& position, float* out) noexcept {
-    project_context<shape.head_width, shape.key_model>(w.key(head), context, active, out);
-    if constexpr (Norms::first) Norms::norm_keys(w, head, active, out);
-    if constexpr (Position::rotates)
-      apply_rotary_to_keys<Position, KeyPack, k, shape.keys, shape.head_width>(position, active, out);
-    if constexpr (Norms::last) Norms::norm_keys(w, head, active, out);
+    if constexpr (Norms::last) Norms::norm_keys(normed..., active, out);
   }
 
-  // If the norm is over all heads, projects the keys of x, in all heads.
   template <class CallShare>
   static constexpr void project_keys_of_all_heads(const auto& call, CallShare share) noexcept {
     if constexpr (norms_all)
-      Norms::template project_x<false>(call.weights, call.x, call.lengths.longer(), call.keys, share);
+      Norms::template project_all<false>(call.weights, call.x, call.lengths.longer(), call.keys, share);
   }
 
   // Replaces keys and values by words and returns true, if integers can represent all active tokens.
@@ -279,8 +264,7 @@ struct MultiHeadSteps {
     return false;
   }
 
-  // Rounds keys and values of one head to pairs, in place. values_finite is true without a test unless TestsFinite is
-  // true.
+  // Rounds to pairs, in place. Without TestsFinite, values_finite is true without a test.
   template <bool TestsFinite>
   static constexpr KeysAndValues<PairPanels> round_keys_and_values(float* keys, float* values,
                                                                    std::size_t active) noexcept {
@@ -304,8 +288,8 @@ struct MultiHeadSteps {
       }
       if constexpr (Norms::first) Norms::template norm_query<q, 1>(call, first + h, query + h * shape.head_width);
       if constexpr (Position::rotates) {
-        apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1, shape.head_width>(
-            call.options.position, bound.first_position, 1, query + h * shape.head_width);
+        apply_rotary<Position, typename Simd::template Pack<q.lanes>, 1, 1>(call.options.position, bound.first_position,
+                                                                            1, query + h * shape.head_width);
       }
       if constexpr (Norms::last) Norms::template norm_query<q, 1>(call, first + h, query + h * shape.head_width);
       heads.sink[h] = sink_of<Score>(call.options, first + h);
@@ -320,8 +304,7 @@ struct MultiHeadSteps {
     return call.heads + p * shape.concat_width() * q.width();
   }
 
-  // Projects Rows rows of queries, from the first row of head `h` on, for `count` panels. They lie where the output of
-  // the heads later overwrites them.
+  // Projects Rows rows of queries from head `h` on, into the memory that the output of the heads later overwrites.
   template <PanelLayout P, std::size_t Packs, std::size_t Rows, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
@@ -356,7 +339,7 @@ struct MultiHeadSteps {
         const Range queries = tokens_of<q>(p, 1, call.lengths.queries);
         if constexpr (Norms::first) Norms::template norm_query<P, Packs>(call, h, query);
         if constexpr (Position::rotates) {
-          apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width(), shape.head_width>(
+          apply_rotary<Position, typename Simd::template Pack<P.lanes>, Packs, P.width()>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
         }

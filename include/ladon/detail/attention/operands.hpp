@@ -21,8 +21,7 @@ namespace LADON_NAMESPACE::detail {
 using mask::KeyRanges;
 using mask::ScoreBlock;
 
-// Converts a product q . k into an exponent of two, because the softmax is computed with powers of two. query_scale
-// multiplies each query before it is stored.
+// Converts q . k into an exponent of two, because the softmax has powers of two. query_scale multiplies each query.
 //     without softcap   query_scale = scale * log2(e)     exponent(product) = product
 //     with softcap      query_scale = scale / softcap     exponent(product) = tanh(product) * softcap * log2(e)
 template <Shape S, class Score>
@@ -47,8 +46,7 @@ struct Uncapped : Score {
   static constexpr float softcap = 0;
 };
 
-// One head of keys and values. `View` is a view of floats, of pairs of bfloat16 numbers (PairPanels), or of the
-// elements of a cache (detail/panel/cache_panels.hpp).
+// One head of keys and values, as floats, as PairPanels, or in a cache (detail/panel/cache_panels.hpp).
 template <class View = const float*>
 struct KeysAndValues {
   View keys;           // K^T [panels][head width][key width]
@@ -175,8 +173,7 @@ LADON_KERNEL constexpr void round_features(float* data, std::size_t panels) noex
   }
 }
 
-// Rounds the values of the first `keys` keys from [panels][Features][Width] floats to [panels][Features][Width / 2]
-// pairs, in place.
+// Rounds values, in place, from [panels][Features][Width] floats to [panels][Features][Width / 2] pairs.
 template <class Pack, std::size_t Width, std::size_t Features>
 LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept {
   static_assert(Width % 2 == 0);
@@ -200,9 +197,8 @@ LADON_KERNEL constexpr void round_values(float* data, std::size_t keys) noexcept
 
 // The rotary position embedding (position.hpp) turns the features (x, y) of a pair into (x cos - y sin, x sin + y cos).
 
-// Rotates the first `tokens` tokens of `panel` [head width][Width] in place. The token in lane t has the position
-// `data.offset` + `position` + t.
-template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
+// Rotates `panel` [head width][Width] in place. The token in lane t has the position `data.offset` + `position` + t.
+template <class Position, class Pack, std::size_t Packs, std::size_t Width>
 constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
                             float* panel) noexcept {
   if constexpr (Position::optional) {
@@ -238,16 +234,15 @@ constexpr void apply_rotary(const typename Position::Data& data, std::ptrdiff_t 
   }
 }
 
-// Rotates the first `active` keys K^T [panels][head width][T.width()] of a head. Key j has the position `data.offset` +
-// j.
+// Rotates the keys K^T [panels][head width][T.width()] of a head. Key j has the position `data.offset` + j.
 template <class Position, class Pack, PanelLayout T, std::size_t Keys, std::size_t HeadWidth>
 constexpr void apply_rotary_to_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
   for_panels<T, T, Keys>(active, [&]<PanelLayout, std::size_t Packs>(std::size_t first, std::size_t count) {
     for (std::size_t p = first; p < first + count; ++p) {
       const std::size_t begin = p * T.width();
       const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();
-      apply_rotary<Position, Pack, Packs, T.width(), HeadWidth>(data, static_cast<std::ptrdiff_t>(begin), tokens,
-                                                                keys + begin * HeadWidth);
+      apply_rotary<Position, Pack, Packs, T.width()>(data, static_cast<std::ptrdiff_t>(begin), tokens,
+                                                     keys + begin * HeadWidth);
     }
   });
 }

@@ -14,7 +14,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// A norm of the features of one head.
 template <class AnyNorm, std::size_t HeadWidth>
 struct NormOfHead : AnyNorm {
   static constexpr std::size_t size = HeadWidth;
@@ -53,7 +52,6 @@ struct QueryKeyNormSteps {
         norm_head<k, Packs>(w.key_norm, head, keys + p * k.width() * shape.head_width);
     });
   }
-  // Multiplies normed queries by the scale of the scores.
   template <PanelLayout P, std::size_t Rows>
   static constexpr void scale_queries(float* panel) noexcept {
     constexpr float scale = ScoreFunction<shape, typename D::Score>::query_scale;
@@ -62,7 +60,8 @@ struct QueryKeyNormSteps {
 
   // Projects the queries, or the keys from a context with the layout T, of all heads, and computes their norm over all
   // heads: `out` [panels][heads * head width][width of T].
-  template <bool Queries, PanelLayout T, PanelLayout Last, std::size_t Tokens, class CallShare = WholeCall>
+  template <bool Queries, PanelLayout T = L::queries, PanelLayout Last = L::last_queries,
+            std::size_t Tokens = shape.queries, class CallShare = WholeCall>
   static constexpr void project_all(const Weights& w, auto input, std::size_t active, float* out,
                                     CallShare share = {}) noexcept {
     constexpr std::size_t inner = Queries ? shape.model : shape.key_model;
@@ -98,13 +97,6 @@ struct QueryKeyNormSteps {
       }
     }
   }
-  // Computes project_all for the queries or keys of x.
-  template <bool Queries, class CallShare = WholeCall>
-  static constexpr void project_x(const Weights& w, auto x, std::size_t active, float* out,
-                                  CallShare share = {}) noexcept {
-    project_all<Queries, L::queries, L::last_queries, shape.queries>(w, x, active, out, share);
-  }
-  // Copies the keys of one head from the keys of all heads.
   static constexpr void take_keys(const float* from, std::size_t head, std::size_t active, float* keys) noexcept {
     const auto copy = [&]<PanelLayout P, std::size_t>(std::size_t p, std::size_t) {
       const float* const panel = from + p * shape.key_rows() * k.width() + head * shape.head_width * P.width();

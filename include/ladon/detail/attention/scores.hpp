@@ -4,8 +4,7 @@
 //     query   Q^T [head width][query width]          scaled by ScoreFunction::query_scale
 //     scores  S^T [keys of the range][query width]
 //
-// A tile of scores takes four steps: product, softcap, mask, maximum. The score of a hidden key becomes -inf, even if
-// it is NaN.
+// A tile takes four steps: product, softcap, mask, maximum. The score of a hidden key becomes -inf, even if it is NaN.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The maxima of the queries of a tile. Each query has Chains independent maxima, because a max instruction would
-// otherwise wait for the previous one.
+// Each query has Chains maxima, because a max instruction would otherwise wait for the previous one.
 template <class Pack, std::size_t Packs, std::size_t Chains>
 struct TileMaximum {
   Pack largest[Chains][Packs];
@@ -149,12 +147,10 @@ struct ScoreTile {
   }
 };
 
-// If at most `last_rows` keys of a key block are left, the last tile has only `last_rows` rows: 7% less time of int8
-// attention at (36,64,4), 4% at (99,64,1) (Zen 5).
+// The rows of the last tile of a key block, if no more keys are left: int8 (36,64,4) takes 7% less time (Zen 5).
 inline constexpr std::size_t last_rows = 4;
 
-// `keys` points to the panel of key number Form::first_key(scored.keys.begin). Every query sees every key in
-// `unmasked`.
+// `keys` points to the panel of key Form::first_key(scored.keys.begin). Every query sees every key in `unmasked`.
 //
 // Halves: the first pack of queries sees no key from `first_pack_end` on. If the second half of a panel of keys lies
 // behind `first_pack_end`, the scores of the first pack are skipped.
@@ -207,8 +203,7 @@ LADON_INLINE constexpr void score_tiles(const QueryBlock& block, const ScoreBloc
   }
 }
 
-// The same as a function of its own, unless the tiles leave half of the registers to the surrounding code
-// (inlines_product).
+// A function of its own, unless tiles leave half of the registers to the surrounding code (inlines_product).
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_PRODUCT constexpr void separate_scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys,
                                              Range LADON_ARGUMENT unmasked, const BoundMask& mask,

@@ -76,8 +76,7 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
   }
 }
 
-// Applies the mask to the scores of the panel that begins at key `base`. Hidden keys get -inf. Returns the maximum of
-// `largest` and the scores, lane by lane.
+// Masks the scores of the panel that begins at key `base`. Returns the maximum of `largest` and the scores.
 template <class Form, class BoundMask>
 LADON_INLINE constexpr auto mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, typename Form::KeyPack largest) noexcept {
@@ -100,8 +99,7 @@ constexpr std::size_t fitting_registers(std::size_t most, std::size_t heads, std
   return most;
 }
 
-// Computes the scores of all keys from the panel of the first visible key to the panel of the last visible key. Hidden
-// keys get -inf. Raises `largest[h]` lane by lane.
+// Computes the scores of the panels with visible keys. Hidden keys get -inf. Raises `largest[h]` lane by lane.
 template <class Form, std::size_t Streams, std::size_t Heads, class BoundMask>
 LADON_KERNEL constexpr void single_query_scores(const QueryHeads<typename Form::View, Heads>& heads,
                                                 const QueryBlock& block, const KeyRanges& ranges, const BoundMask& mask,

@@ -31,9 +31,8 @@ struct RunningSoftmax {
     }
   }
 
-  // Begins a key block. `maximum` includes its scores, and `before` is the maximum of the earlier key blocks. Only:
-  // there is a single key block and no sink, so nothing is corrected. Without LADON_UNROLL, g++ calls memcpy (1.7% more
-  // instructions on RISC-V at 16,32,4).
+  // Begins a key block. `maximum` includes its scores, `before` does not. Only: there is a single key block and no
+  // sink, so nothing is corrected. Without LADON_UNROLL, g++ calls memcpy (RISC-V, 16,32,4: 1.7% more instructions).
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -48,9 +47,8 @@ struct RunningSoftmax {
     }
   }
 
-  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to `sum`.
-  // `Chains` packs are computed side by side, to hide latency. The weights of a key block are first summed from 0, as
-  // in values.hpp.
+  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the sum of the weights to
+  // `sum`, as in values.hpp. `Chains` packs are computed side by side, to hide latency.
   //
   // A separate function if the queries fill several packs (at 64,128,4: 91% of peak, inlined 88%). With one pack,
   // inlining is faster (at 16,32,4: 69% and 61%; AVX-512, g++).

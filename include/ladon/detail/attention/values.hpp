@@ -5,9 +5,8 @@
 //     p       P^T [keys of the block][query width]    the weights
 //     out     O^T [value width][query width]          multiplied by factors before and after the addition (Rescale)
 //
-// The sum of a key block starts at 0 and is added to the sums of earlier key blocks, so that rounding errors do not
-// grow with the number of keys. With 5,000 keys and values of mean 1, the relative RMS error is 1.5e-7 (one sum:
-// 2.2e-6).
+// The sum of a key block starts at 0, so that rounding errors do not grow with the number of keys. With 5,000 keys and
+// values of mean 1, the relative RMS error is 1.5e-7 (one sum: 2.2e-6).
 #pragma once
 
 #include <cstddef>
@@ -20,8 +19,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// After a key block, a stored sum is (earlier sum * `before` + sum of the key block) * `after`. If `first` is true,
-// there is no earlier sum.
+// A stored sum is (earlier sum * `before` + sum of the key block) * `after`; if `first` is true, without the former.
 template <class Pack, std::size_t Packs>
 struct Rescale {
   bool first;
@@ -68,8 +66,7 @@ struct InterleavedExponentials {
 
 // Computes Rows rows of O^T. `values` and `sums` point to the first of them. All packs of queries get the values of the
 // keys in `range`. Only the last pack also gets those from `range.end` to `last_pack_end` - 1. `work` is called between
-// the steps of the tile. If values are pairs, a range counts pairs of keys instead of keys
-// (QueryBlockForm::steps_of).
+// the steps of the tile. If values are pairs, ranges count pairs of keys (QueryBlockForm::steps_of).
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
@@ -145,8 +142,7 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
 // has the fewest rows and leaves registers. Halves: only the last pack of queries sees the keys from `range.end` to
 // `last_pack_end` - 1.
 //
-// A separate function: inlined, g++ spills the accumulators of the first tile (91.3% -> 88.6% of peak at 512,256,8 on
-// Zen 5).
+// Inlined, g++ would spill the accumulators of the first tile (91.3% -> 88.6% of peak at 512,256,8 on Zen 5).
 template <class Form, bool Halves>
 LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float* scores, Range range,
                                                      std::size_t last_pack_end,

@@ -13,8 +13,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Vectors without packs of half a register (narrowest_model_of_half_packs), which are faster only in products with
-// weights.
+// Without packs of half a register (narrowest_model_of_half_packs), which only help products with weights.
 template <class Vectors>
 struct WholePacks : Vectors {
   static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;
@@ -36,7 +35,6 @@ template <class Options, class BoundMask, class CaptureOf>
 AttentionCall(const float*, const float*, const float*, float*, Lengths, const Options&, BoundMask, CaptureOf)
     -> AttentionCall<Options, BoundMask, CaptureOf>;
 
-// `Simd` provides the packs: vector registers at run time, plain arrays in constant evaluation (detail/vec/choose.hpp).
 template <class D, class Simd>
 struct AttentionSteps {
   static constexpr Shape shape = D::shape;
@@ -47,7 +45,6 @@ struct AttentionSteps {
   static constexpr PanelLayout q = L::queries, k = L::keys;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  // Computes the query heads that belong to `share`.
   template <class Call, class CallShare = WholeCall>
   static constexpr void run(const Call& call, AttentionWorkspace<shape, Vectors>& workspace,
                             CallShare share = {}) noexcept {
@@ -84,7 +81,7 @@ struct AttentionSteps {
         to_panels<Pack, P, shape.head_width>(rows + queries.begin * shape.head_width, tokens, query);
         scale<Pack, P>(query);
         if constexpr (Position::rotates) {
-          apply_rotary<Position, Pack, Packs, P.width(), shape.head_width>(
+          apply_rotary<Position, Pack, Packs, P.width()>(
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
               query);
         }

@@ -25,8 +25,7 @@
 #define LADON_ALWAYS_INLINE
 #endif
 #define LADON_INLINE inline LADON_ALWAYS_INLINE
-// Without noclone, g++ copies a function for each constant argument: decoding one token takes 5,980 bytes instead of
-// 5,488 (Cortex-M55).
+// Without noclone, g++ copies a function for each constant argument: decoding takes 9% more bytes (Cortex-M55).
 #if defined(__clang__)
 #define LADON_NOINLINE __attribute__((noinline))
 #else
@@ -34,8 +33,7 @@
 #endif
 // For functions that are called rarely, compiled for size.
 #define LADON_COLD LADON_NOINLINE __attribute__((cold))
-// For lambdas: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. g++ -Os called the lambda of each multiply-add
-// (Cortex-M7).
+// [&](std::size_t i) LADON_INLINE_LAMBDA { ... }: g++ -Os called the lambda of each multiply-add (Cortex-M7).
 #define LADON_INLINE_LAMBDA LADON_ALWAYS_INLINE
 #else
 #define LADON_INLINE inline
@@ -52,8 +50,7 @@
 #endif
 
 // LADON_UNROLL unrolls a loop completely, because an array stays in memory if a variable indexes it. With
-// AddressSanitizer, unrolled packs of 16 floats took g++ ten minutes to compile. Code for
-// size can keep its loops (detail/target/cortex_m.hpp).
+// AddressSanitizer, unrolled packs of 16 floats took g++ ten minutes to compile.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LADON_SANITIZED
@@ -91,8 +88,7 @@
 #if !defined(LADON_ARGUMENT)
 #define LADON_ARGUMENT
 #endif
-// As a function of its own, a product has all registers. Its inlined tiles do not reload operands after each store. In
-// code for size, the compiler decides.
+// A function has all registers, and its inlined tiles do not reload operands after each store.
 #if defined(LADON_SMALL)
 #define LADON_PRODUCT
 #define LADON_TILE_LAMBDA
@@ -101,8 +97,7 @@
 #define LADON_TILE_LAMBDA LADON_INLINE_LAMBDA
 #endif
 
-// Begins a function whose sums and products keep their order, whatever the flags and pragmas of the program allow
-// (settings.hpp). Intrinsics do not keep it.
+// Begins a function whose sums and products keep their order, whatever the program allows. Intrinsics do not keep it.
 #if defined(__clang__)
 #define LADON_AS_WRITTEN _Pragma("clang fp reassociate(off)")
 #else

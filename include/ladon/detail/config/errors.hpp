@@ -38,8 +38,7 @@ struct Caller {
   unsigned line = 0;
 
 #if LADON_CHECKED
-  // Only for the default initialiser of a member. If `header` is the file of the member, the program gave no
-  // initialiser, and the place is unknown.
+  // For the initialiser of a member. If `header` is the member's file, the program gave none: the place is unknown.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;
@@ -161,7 +160,6 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
                "missing, in another place or of another type")         \
   function(...) LADON_REJECTED
 
-// For views (views.hpp).
 #define LADON_MISTAKEN_CONTAINER                                                                        \
   "ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or " \
   "std::span(v).first<N>() with the size N that the shape asks for"

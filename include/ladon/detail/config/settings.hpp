@@ -23,9 +23,8 @@
 #define LADON_DETERMINISTIC 0
 #endif
 
-// Flags that change the meaning of float arithmetic. A masked score is -inf. x + 1.5 * 2^23 - 1.5 * 2^23 rounds x to an
-// integer, if the compiler keeps the order and each sum is a float. Not every flag and pragma has a
-// macro: vec::in_order.
+// Flags that change float arithmetic. A masked score is -inf. x + 1.5 * 2^23 - 1.5 * 2^23 rounds x to an integer, if
+// the compiler keeps the order and each sum is a float. Flags and pragmas without a macro: vec::in_order.
 #if defined(__FAST_MATH__) || defined(_M_FP_FAST)
 #error \
     "ladon: compile without -ffast-math (-Ofast, /fp:fast); a masked score is -inf, and the flag assumes that there is none"
@@ -39,8 +38,7 @@
 #error "ladon: each sum must be rounded to float; on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #endif
 
-// Keys in a block of attention. The workspace holds the scores of one block and one panel. If there are more keys, last
-// bits depend on the block.
+// Keys in a block of attention, whose scores are in the workspace. With more keys, last bits depend on the block.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -260,6 +258,5 @@
 #define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_ABI_SETTINGS)
 #endif
 
-// `namespace LADON_NAMESPACE::detail {`. The macro hides `inline`, because tag tools do not see the definitions of a
-// nested namespace with `inline` in its name.
+// `namespace LADON_NAMESPACE::detail {`. Tag tools do not see definitions in a namespace with `inline` in its name.
 #define LADON_NAMESPACE ladon::inline LADON_ABI

@@ -58,8 +58,7 @@ namespace LADON_NAMESPACE::detail::assembly {
 
 inline constexpr std::size_t steps = 4;
 
-// The floats that the assembly reads. With a clobber of all memory, g++ 12 would store the sums before and after the
-// loop.
+// The floats that are read. With a clobber of all memory, g++ 12 would store the sums before and after the loop.
 typedef float AnyFloat __attribute__((may_alias));
 #define LADON_HELIUM_FLOATS(pointer) "m"(*reinterpret_cast<const AnyFloat(*)[]>(pointer))
 

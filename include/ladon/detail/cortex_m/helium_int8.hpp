@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Int8 products with Helium: VMLADAVA.S8 multiplies 16 pairs of 8-bit integers and adds all products to a general
-// register.
+// Int8 products with Helium: VMLADAVA.S8 adds 16 products of 8-bit integers to a general register.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,7 @@
 // (detail/panel/product_input.hpp), with z = the zero point of the token + offset. The arrays of a panel:
 //     data         [packs][features / 16][4 tokens][16]   all packs of a panel have equally many bytes
 //     parameters   [2][width]                             scale as a float; z as an integer of 32 bits
-// For a single token, `data` is [features], and `parameters` is [2]. The bytes after the last feature may have any
-// values: the loops multiply them by 0.
+// For a single token, `data` is [features], and `parameters` [2]. Loops multiply bytes after the last feature by 0.
 #pragma once
 
 #include <cstddef>

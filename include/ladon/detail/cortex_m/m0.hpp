@@ -31,9 +31,8 @@ struct Quantisation {
   std::int32_t shift;
 };
 
-// Returns q of a feature. The exact product lies between the product of the upper 16 bits of both mantissas and (1 +
-// 2^-14) times this product. If these bounds round to different integers (less than 1% of the features), floats are
-// used.
+// The exact product lies between the product of the upper 16 bits of both mantissas and (1 + 2^-14) times this product.
+// If these bounds round to different integers (less than 1% of the features), floats are used.
 LADON_INLINE std::int32_t quantised(std::uint32_t bits, const Quantisation& how, float reciprocal,
                                     std::int32_t most) noexcept {
   const std::int32_t exponent = exponent_of(bits);
@@ -78,8 +77,7 @@ struct Product {
   const std::int32_t* in;
   const float* token_scale;
   std::size_t in_stride, panels;
-  // Where the results of a tile [rows][4] go: into the panel `out`, or if `finish` is not null, into the buffer `out`,
-  // which `finish` passes to the epilogue.
+  // Receives the results of a tile [rows][4]: a panel, or a buffer that `finish`, if not null, passes to the epilogue.
   float* out;
   std::size_t panel_stride;
   void (*finish)(const void* epilogue, const float* results, std::size_t panel, std::size_t row, std::size_t rows);
@@ -130,8 +128,7 @@ struct TileRows {
   }
 };
 
-// Converts `count` weights of each row of a tile to 32-bit words: three rows to two words for each feature
-// (m0_arithmetic.hpp), a single row to one word.
+// Converts weights to 32-bit words: three rows to two words for each feature (m0_arithmetic.hpp), a row to one.
 LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_stride, std::size_t rows,
                                    std::size_t count, std::int32_t* words) noexcept {
   if (rows == 1) {
@@ -151,7 +148,6 @@ LADON_NOINLINE inline void convert(const std::int8_t* weight, std::size_t row_st
   }
 }
 
-// Three rows at a time, then single rows.
 LADON_NOINLINE inline void multiply(const Product& product) noexcept {
   const std::size_t inner = product.inner, block = product.block;
   std::size_t rows;

@@ -54,8 +54,7 @@ LADON_INLINE std::int32_t normalise(std::uint32_t& x) noexcept {
   return shift;
 }
 
-// Returns magnitude * 2^(exponent - 127 - 31), rounded, with the sign bit of `sign`. A result beyond the normal floats
-// is 0 or infinite.
+// Returns magnitude * 2^(exponent - 127 - 31), with the sign bit of `sign`; 0 or infinite beyond the normal floats.
 LADON_INLINE float to_float(std::uint32_t magnitude, std::uint32_t sign, std::int32_t exponent) noexcept {
   exponent -= normalise(magnitude);
   if (magnitude == 0 || exponent <= 0) return 0.0f;
@@ -177,8 +176,7 @@ __attribute__((naked, noinline)) inline std::uint32_t multiply_add(const std::in
 }
 #endif
 
-// Computes results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). The factors are positive and normal;
-// if `factors` is null, they are 1.
+// results[t] = sums[t] * factors[t] * 2^(exponents[t] + bias - 127 - 31). Factors are positive and normal; null: 1.
 template <std::size_t Count>
 LADON_NOINLINE void to_floats(const std::int32_t* sums, const std::int32_t* exponents, std::int32_t bias,
                               const float* factors, float* results) noexcept {

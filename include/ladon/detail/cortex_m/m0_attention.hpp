@@ -220,8 +220,7 @@ LADON_COLD inline float exponential_of_floats(float score, float largest) noexce
   return exp2_of_nonpositive(Pack{score - largest}).lane[0];
 }
 
-// Replaces each score s of one query by the weight 2^(s - largest), and returns the sum of the weights. The scores are
-// `width` floats apart.
+// Replaces the scores s of one query, `width` floats apart, by 2^(s - largest), and returns the sum of the weights.
 LADON_NOINLINE inline float exponentials(float* scores, std::size_t width, std::size_t keys, float largest) noexcept {
   // Small scores, below 64 in magnitude, fit into a 32-bit integer as multiples of 2^-24.
   std::uint32_t bound = (127u + 6) << 24;
@@ -307,8 +306,7 @@ struct Weights {
       }
     }
   }
-  // Raises `largest` to the greatest exponent of a weight times its value, unless the weight is 0. Returns false if a
-  // weight is infinite or NaN.
+  // Raises `largest` to the greatest exponent of a weight times its value. Returns false if a weight is not finite.
   LADON_INLINE bool find_largest(const float* p, std::size_t keys, std::int32_t& largest) const noexcept {
     std::uint32_t heaviest = 0;
     for (std::size_t k = 0; k < keys; ++k, p += 4) {

@@ -56,8 +56,7 @@ inline constexpr bool has_activation =
 // 5, g is 1/2. One register holds the 16 coefficients of one degree, and one instruction looks up one for every lane.
 //
 // The absolute error of g is at most 2.3e-6 for both activations. The polynomials are minimax (Remez). That of segment
-// 15 is a least-squares fit with the value 1/2 at a = 5, so that gelu(x) is exactly 0 for x <= -5. docs/tuning-log.md
-// has the gain.
+// 15 is a least-squares fit with the value 1/2 at a = 5: gelu(x) is exactly 0 for x <= -5. Gain: docs/tuning-log.md.
 template <Activation F>
 inline constexpr bool uses_gelu_table = vec::uses_exp2_table && (F == Activation::gelu || F == Activation::gelu_tanh);
 
@@ -81,7 +80,6 @@ inline constexpr GeluTable gelu_tanh_table{{
 }};
 // clang-format on
 
-// Returns x / 2 + |x| g(|x|).
 template <class Pack>
 LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& x) noexcept {
   const Pack bounded = bounded_for_gelu(x), magnitude = copy_sign(bounded, Pack::broadcast(0.0f));
@@ -95,9 +93,8 @@ LADON_INLINE constexpr Pack gelu_from_table(const GeluTable& table, const Pack& 
   return fma(magnitude, g, bounded * Pack::broadcast(0.5f));
 }
 
-// Applies the activation to N packs. If Rounded is true, the next product rounds the features, so a less accurate
-// activation is enough. GELU computes each step for all packs before the next step, because each instruction of erf
-// waits for the last one.
+// Rounded: the next product rounds the features, so a less accurate activation is enough. GELU computes each step for
+// all packs before the next step, because each instruction of erf waits for the last one.
 template <Activation F, bool Rounded, class Pack, std::size_t N>
 LADON_INLINE constexpr void activate_hidden(Pack (&x)[N]) noexcept {
   if constexpr (Rounded && uses_gelu_table<F>) {

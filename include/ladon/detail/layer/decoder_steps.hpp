@@ -8,7 +8,6 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// The panels of the decoder's tokens, and of the encoder's output, `memory`.
 template <class Layer>
 struct DecoderShared : LayerPanels<Layer> {
   static constexpr Shape cross = Layer::cross;
@@ -18,7 +17,6 @@ struct DecoderShared : LayerPanels<Layer> {
       memory_input;
 };
 
-// The scratch memory of the steps with the decoder's tokens, and of the attention to the encoder's output.
 template <class Layer, class SelfScratch, class MemoryScratch>
 struct DecoderScratch {
   EncoderScratch<Layer, SelfScratch> tokens;
@@ -40,14 +38,6 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
   static constexpr Shape cross = Layer::cross;
   using CrossAttention = CachedSteps<typename Layer::CrossAttention, Simd>;
 
-  // Converts the rows of the memory into panels.
-  template <class CallShare>
-  static constexpr void enter_memory(const float* rows, std::size_t active, DecoderShared<Layer>& shared,
-                                     CallShare share) noexcept {
-    CrossAttention::template context_to_panels<cross.model>(rows, active, shared.memory.data, shared.memory_input,
-                                                            share);
-  }
-
   // Computes the layer after `input`, in four phases. call.captures has captures of the two attentions.
   template <class Call, class AnyShared, class Scratch>
   static constexpr void run(const Weights& w, const Call& call, AnyShared& shared, Scratch& scratch) noexcept {
@@ -65,7 +55,6 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
   }
 
  private:
-  // Computes the attention of all heads to the memory.
   template <class AttentionWeights, class Call, class AnyShared, class Scratch>
   static constexpr void attend_memory(const AttentionWeights& w, const Call& call, AnyShared& shared,
                                       Scratch& scratch) noexcept {

@@ -41,19 +41,14 @@ struct LayerPanels : AllHeads<Layer::shape, typename Layer::Vectors,
   // projection, and later of the first product of the feed-forward network.
   LADON_NO_UNIQUE_ADDRESS QueryInput<shape, Vectors, typename Layer::Precision> input;
 
-  // Returns the input of the next sublayer: `normed`, or x if sublayers have no norm before them.
   constexpr float* sublayer_input() noexcept {
-    if constexpr (pre) {
-      return normed.data;
-    } else {
-      return x.data;
-    }
+    if constexpr (pre) return normed.data;
+    return x.data;
   }
 };
 
-// The memory of one thread: the scratch memory of attention, and the hidden features of the feed-forward network:
-// plan.chunk features of each of at most `panels` panels (feed_forward.hpp). With changes_output, `output` holds the
-// output of a sublayer.
+// The memory of one thread: of attention, and plan.chunk hidden features of each of at most `panels` panels
+// (feed_forward.hpp). With changes_output, `output` holds the output of a sublayer.
 template <class Layer, class AttentionScratch>
 struct EncoderScratch {
   using Precision = typename Layer::Precision;
@@ -84,7 +79,6 @@ struct EncoderScratch {
   LADON_NO_UNIQUE_ADDRESS LinearInput<Precision, typename Layer::Vectors, panels * layout.width(), plan.chunk, layout>
       hidden_input;
 
-  // Returns the memory of the hidden features, [panels][chunk][width].
   constexpr float* hidden() noexcept {
     if constexpr (hidden_in_keys) {
       return attention.keys.data;
@@ -104,8 +98,7 @@ struct SublayerEnd {
   float* output;  // EncoderScratch::output
 };
 
-// The steps of a layer except attention, for the panels `first` to `first` + `count` - 1. The last panel may have
-// another layout P (for_panels in detail/panel/panels.hpp).
+// The steps of a layer except attention, for `count` panels from `first` on, of the layout P (for_panels).
 template <class Layer, class Simd>
 struct Sublayers {
   static constexpr Shape shape = Layer::shape;
@@ -147,8 +140,7 @@ struct Sublayers {
     for_panels<t, L::last_queries, shape.queries, Most>(active, run, share);
   }
 
-  // Computes x += output(heads), and norm(x), the input of the next sublayer. In a parallel layer, the next sublayer
-  // reads the old x.
+  // Computes x += output(heads), and norm(x), the input of the next sublayer: in a parallel layer, of the old x.
   template <PanelLayout P, std::size_t Packs, class Output, class End>
   static constexpr void add_attention(const Output& output, const End& end, Shared& shared, std::size_t first,
                                       std::size_t count) noexcept {
@@ -186,7 +178,6 @@ struct Sublayers {
     if constexpr (post) normalize_panels<P, Packs>(next_norm(end), x, count, x);
   }
 
-  // Computes out = norm(in) for the panels of `share`.
   template <class CallShare>
   static constexpr void norm_all(const auto& norm, const float* in, std::size_t active, float* out,
                                  CallShare share) noexcept {
@@ -196,13 +187,10 @@ struct Sublayers {
     for_panels<t, L::last_queries, shape.queries>(active, run, share);
   }
 
-  // Copies x to out for the panels of `share`.
   template <class CallShare>
   static constexpr void copy_all(const float* x, std::size_t active, float* out, CallShare share) noexcept {
-    const auto run = [&]<PanelLayout P, std::size_t>(std::size_t first, std::size_t count) {
-      for (std::size_t i = first * stride; i < (first + count) * stride; ++i) out[i] = x[i];
-    };
-    for_panels<t, L::last_queries, shape.queries>(active, run, share);
+    const Range panels = share.of(t.panels(active));
+    for (std::size_t i = panels.begin * stride; i < panels.end * stride; ++i) out[i] = x[i];
   }
 
  private:
@@ -211,7 +199,6 @@ struct Sublayers {
     for (std::size_t p = 0; p < panels; ++p) normalize<Simd, P, Packs>(in + p * stride, norm, out + p * stride);
   }
 
-  // Returns the norm before the next sublayer.
   static LADON_INLINE constexpr const auto& next_norm(const auto& end) noexcept {
     if constexpr (changes_output<Layer>) {
       return end.next;
@@ -219,13 +206,9 @@ struct Sublayers {
       return end;
     }
   }
-  // Returns where the last product of a sublayer stores its results.
   static LADON_INLINE constexpr float* destination(const auto& end, float* x) noexcept {
-    if constexpr (changes_output<Layer>) {
-      return end.output;
-    } else {
-      return x;
-    }
+    if constexpr (changes_output<Layer>) return end.output;
+    return x;
   }
   // Changes the output of a sublayer, and adds it to x [panels][model][width].
   template <PanelLayout P, std::size_t Packs>
@@ -276,8 +259,7 @@ struct EncoderCaches {
   Cache& text;
 };
 
-// A call of one layer. `first` is the number of its first phase. `captures` receives the attention weights
-// (detail/attention/capture.hpp).
+// A call of one layer. `first` is the number of its first phase.
 template <class Options, class Caches, class Captures, class CallShare>
 struct LayerCall {
   using CachesType = Caches;
@@ -299,16 +281,15 @@ struct EncoderSteps {
   using Sublayers = detail::Sublayers<Layer, Simd>;
   using Shared = LayerPanels<Layer>;
 
-  // Computes the input of attention for the first `active` tokens: norm1(x), or x if sublayers have no norm before
-  // them.
+  // Computes the input of attention: norm1(x), or x if sublayers have no norm before them.
   template <class CallShare>
   static constexpr void input(const Weights& w, std::size_t active, Shared& shared, CallShare share) noexcept {
     if constexpr (Sublayers::pre) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, share);
     SelfAttention::convert_tokens(shared.sublayer_input(), active, shared.input, share);
     if constexpr (SelfAttention::norms_all) {
       const auto in = shared.input.view(shared.sublayer_input());
-      SelfAttention::Norms::template project_x<true>(w.attention, in, active, shared.all_queries.data, share);
-      SelfAttention::Norms::template project_x<false>(w.attention, in, active, shared.all_keys.data, share);
+      SelfAttention::Norms::template project_all<true>(w.attention, in, active, shared.all_queries.data, share);
+      SelfAttention::Norms::template project_all<false>(w.attention, in, active, shared.all_keys.data, share);
     }
   }
   // Like `input`, for a layer with LayerKind::unnormed_attention.
@@ -339,7 +320,6 @@ struct EncoderSteps {
   }
 
  protected:
-  // Computes the attention of all heads to the own tokens.
   template <class AttentionWeights, class Options, class Call, class Scratch, class Capture>
   static constexpr void attend_self(const AttentionWeights& w, const Options& options, const Call& call, Shared& shared,
                                     Scratch& scratch, Capture capture) noexcept {

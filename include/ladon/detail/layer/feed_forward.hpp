@@ -31,8 +31,7 @@ struct FeedForwardPlan {
 };
 
 // Several panels if W1 and W2 together exceed target::Current::second_cache_bytes. A single panel if the weights are
-// int8 (but see EncoderScratch::panels), the target has no vectors, there is a single token, or `sums` would not fit
-// into the array of the concatenated heads.
+// int8 (but see EncoderScratch::panels), without vectors, with a single token, or if `sums` would exceed the heads.
 template <class Layer>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;

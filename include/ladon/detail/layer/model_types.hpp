@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that a model (model.hpp) names: its mask, score, position encoding, layout, norms and linear maps. The
-// kinds of the layers of a stack.
+// The types that a model (model.hpp) names: its mask, score, position encoding, layout, norms, linear maps and kinds.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,7 @@ namespace LADON_NAMESPACE {
 
 namespace detail {
 
-// Mask, joined with Other if Wanted. A struct: with an alias of conditional types, each mask of MaskOfKind tripled the
-// types that g++ stored.
+// A struct: with an alias of conditional types, each mask of MaskOfKind tripled the types that g++ stored.
 template <class Mask, bool Wanted, class Other>
 struct JoinIf {
   using Type = Mask;
@@ -117,8 +115,7 @@ struct NormOf {
   using FeedForward = Kind<M.feed_forward_norm_kind == NormKind::same ? M.norm_kind : M.feed_forward_norm_kind>;
 };
 
-// The types of weights that only some layers have. `Absent` is an empty type; each member has its own, so that empty
-// members share an address.
+// The weights that only some layers have. Each member has its own empty type, so that they share an address.
 template <Model M>
 struct OptionalParts {
   template <int>
@@ -136,8 +133,7 @@ struct OptionalParts {
   using AttentionBias = If<M.layer_bias, TensorView<const float, shape.heads, shape.queries, shape.keys>, 6>;
 };
 
-// The types of the linear maps of a feed-forward network: First of linear1, Second of linear2, Gate of the gate, if
-// any.
+// The linear maps of a feed-forward network: First of linear1, Second of linear2, Gate of the gate, if any.
 template <Model M, class Layout>
 struct FeedForwardLinears {
   using First = Linear<M.feed_forward, M.model, Layout::order, M.bias, typename Layout::Precision>;
@@ -218,8 +214,7 @@ struct OptionsOfKind : Options {
     if constexpr (std::is_same_v<typename Options::MaskType, mask::Unmasked>) {
       return in_window;
     } else {
-      const auto own = Options::bind_to(lengths, offset);
-      return mask::BoundBoth<BoundWindowOfKind, std::remove_const_t<decltype(own)>>{in_window, own};
+      return mask::BoundBoth{in_window, Options::bind_to(lengths, offset)};
     }
   }
 };
@@ -232,12 +227,11 @@ struct OptionsWithBias : Options {
   constexpr auto bind_to(Lengths lengths, std::ptrdiff_t offset = Options::bottom_right()) const noexcept {
     LADON_EXPECTS(attention_bias != nullptr, "ladon: a layer lacks its attention_bias", caller_of(*this));
     const auto own = Options::bind_to(lengths, offset);
-    using Own = std::remove_const_t<decltype(own)>;
     const mask::BoundAdditive<true> bias{attention_bias, S.queries, S.keys, lengths.keys};
-    if constexpr (std::is_same_v<Own, mask::BoundUnmasked>) {
+    if constexpr (std::is_same_v<decltype(own), const mask::BoundUnmasked>) {
       return bias;
     } else {
-      return mask::BoundBoth<Own, mask::BoundAdditive<true>>{own, bias};
+      return mask::BoundBoth{own, bias};
     }
   }
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNorm and RMSNorm (NormKind in weights.hpp) of one panel. `in` and `out` are [features][T.width()], and may be
-// the same array. With several tokens, each lane has a token, so no sum crosses lanes. With a single token, each lane
-// has a feature.
+// the same array. With several tokens, each lane has a token, with a single token a feature.
 //
 // The variance is computed in a second pass, from the deviations from the mean. The formula (mean of squares) - mean^2
 // cancels digits. If it is too large or too small for its sum of squares, the token is multiplied by a power of two,
@@ -33,7 +32,6 @@ LADON_COLD constexpr void rescale_tokens(const float* in, std::size_t features, 
   }
 }
 
-// Returns what multiplies the features of a norm.
 template <class AnyNorm, class Pack>
 LADON_INLINE constexpr Pack gain_of(const Pack& weight) noexcept {
   if constexpr (AnyNorm::gain == NormGain::one_plus_weight) return Pack::broadcast(1.0f) + weight;
@@ -163,7 +161,6 @@ constexpr void normalize_single_token(const float* in, const AnyNorm& norm, floa
   });
 }
 
-// Writes the norm of the first `Packs` packs of the panel `in` to `out`.
 template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
 LADON_INLINE constexpr void normalize(const float* in, const AnyNorm& norm, float* out) noexcept {
   LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight", norm.caller);

@@ -21,7 +21,6 @@ struct StackRows {
   const float* memory = nullptr;
 };
 
-// The captures (detail/attention/capture.hpp) of a decoder layer.
 template <class Self, class Memory>
 struct CapturesOfDecoder {
   Self self;
@@ -64,6 +63,16 @@ struct CachesByKind {
   }
 };
 
+// Returns caches_of of StackSteps::run.
+template <class Layer, class Caches, class Wrap>
+constexpr auto caches_of_layers(Caches& caches, Wrap wrap) noexcept {
+  if constexpr (requires { caches.rings; }) {
+    return CachesByKind<Layer, Caches, Wrap>{caches, wrap};
+  } else {
+    return [&caches, wrap](std::size_t i) { return wrap(caches[i], i); };
+  }
+}
+
 template <class Layer>
 constexpr void expect_room_of_kinds() noexcept {
   constexpr const Model& model = value_of<Layer::model>;
@@ -74,8 +83,7 @@ constexpr void expect_room_of_kinds() noexcept {
   static_assert(has_room, "ladon: Model::window_keys is too small: it must hold a window and the tokens of one call");
 }
 
-// `layers` points to the weights of all layers. `norm` is the norm after the last layer, or NoNorm. captures_of(i)
-// returns the captures of layer i.
+// `norm` is the norm after the last layer, or NoNorm. captures_of(i) returns the captures of layer i.
 template <class Layer, std::size_t Layers>
 struct StackSteps {
   static constexpr Shape shape = Layer::shape;
@@ -145,7 +153,10 @@ struct StackSteps {
       using Steps = typename Layer::template Steps<Simd>;
       if (share.has(0)) {
         Steps::SelfAttention::tokens_to_panels(rows.x, tokens.x, shared.x.data, share);
-        if constexpr (requires { shared.memory; }) Steps::enter_memory(rows.memory, tokens.memory, shared, share);
+        if constexpr (requires { shared.memory; }) {
+          Steps::CrossAttention::template context_to_panels<shape.model>(rows.memory, tokens.memory, shared.memory.data,
+                                                                         shared.memory_input, share);
+        }
         if constexpr (may_omit_norm) {
           input_of_kind<Steps>(layers, 0, tokens.x, shared, share);
         } else {

@@ -17,15 +17,13 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// int8 keys or values: a feature of token t is the integer times scale[t]. The scale is NaN if a feature is infinite or
-// NaN.
+// A feature of token t is the integer times scale[t], which is NaN if a feature is infinite or NaN.
 struct Int8Tokens {
   const std::int8_t* data;  // [panels][features][width]
   const float* scale;       // [tokens]
 };
 
-// Returns the largest magnitude, or NaN or infinity if a feature is. Floats are compared as integers, because compilers
-// do not vectorise a maximum of floats.
+// Returns the largest magnitude; NaN is larger than infinity. Compilers vectorise a maximum of integers, not of floats.
 template <std::size_t Features>
 constexpr float largest_feature(const float* features, std::size_t distance) noexcept {
   std::uint32_t largest = 0;
@@ -121,8 +119,7 @@ LADON_INLINE constexpr Pack times_scale(const Pack& x, const Int8Tokens& view, s
   return x * Pack::load(view.scale + token);
 }
 
-// Converts the tokens `range` to floats [panels][Features][Width]. `range` begins at a panel. The last panel is
-// converted as a whole.
+// Converts tokens to floats [panels][Features][Width]. `range` begins at a panel, and is filled up to whole panels.
 template <class Pack, std::size_t Width, std::size_t Features, class View>
 LADON_NOINLINE constexpr void widen(const View& view, Range range, float* to) noexcept {
   for (std::size_t base = range.begin; base < range.end; base += Width) {

@@ -17,7 +17,6 @@
 
 namespace LADON_NAMESPACE {
 
-// Storage for Tokens tokens in panels.
 template <std::size_t Tokens, std::size_t Features, detail::PanelLayout T>
 struct alignas(64) Panels {
   static constexpr std::size_t stride = Features * T.width();  // how many floats a panel has
@@ -46,8 +45,7 @@ template <Shape S, class Vectors>
 struct ShapeLayout {
   static constexpr PanelLayout queries = panel_layout<Vectors>(S.queries, S.model);
   static constexpr PanelLayout keys = panel_layout<Vectors>(S.keys, S.model);
-  // Keys and values are projected from tokens with the layout last_keys, but have the layout `keys` in the last panel,
-  // too.
+  // The tokens of keys have the layout last_keys in the last panel, but keys and values have the layout `keys`.
   static constexpr PanelLayout last_queries = last_panel_layout<Vectors>(S.queries, S.model);
   static constexpr PanelLayout last_keys = last_panel_layout<Vectors>(S.keys, S.model);
   // With a single query, a key block holds all keys, except in deterministic builds and with keys of one lane.

@@ -17,8 +17,7 @@
 
 namespace LADON_NAMESPACE::detail {
 
-// Quantised panels, the input of int8 products. Each token has a scale and a zero point, from the range of its
-// features:
+// Quantised panels. Each token has a scale and a zero point, from the range of its features:
 //     high   = max(0, features)
 //     low    = min(0, features)
 //     levels = 255                           127 if q + zero has 7 bits
@@ -69,8 +68,7 @@ inline constexpr bool is_quantised = false;
 template <class Element>
 inline constexpr bool is_quantised<Int8PanelsView<Element>> = true;
 
-// The lowest and the highest feature of each token: low <= 0 <= high. `not_finite` is NaN for a token with an infinite
-// or NaN feature, otherwise 0.
+// The lowest and highest feature of each token: low <= 0 <= high. `not_finite` is NaN if a feature is, or infinite.
 template <class Pack>
 struct FeatureRange {
   // With high = low, g++ 12 fails on arrays of this type in constant expressions.
@@ -156,8 +154,7 @@ LADON_INLINE constexpr void quantise_pack(From features, Element* to, float* par
   if constexpr (vec::holds_zero_point<Element>) zero.store(parameters + From::width);
 }
 
-// The same for targets that rotate a panel [features][width] as a whole. `quantise` takes a rotated panel, and writes
-// the scale of each token to `scale`.
+// For targets that rotate a panel [features][width] as a whole. `quantise` takes a rotated panel, and writes `scale`.
 template <std::size_t Features, std::size_t Width, std::size_t Tokens, class Quantise>
 constexpr void quantise_rotated(const float* panel, float* scale, Quantise quantise) noexcept {
   alignas(16) float rotated[Features * Width];
@@ -191,8 +188,7 @@ LADON_NOINLINE constexpr void quantise_single_token(const float* features, Eleme
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = vec::least_feature<Element>() - low;
   const auto added = vec::holds_zero_point<Element> ? static_cast<std::int32_t>(zero) : 0;
-  // The lower limit: without -ffp-contract=off, an fma may compute `low` without rounding the product, and `scaled`,
-  // which is rounded, may be less.
+  // The lower limit: without -ffp-contract=off, an fma may compute `low`, so that the rounded `scaled` may be less.
   for (std::size_t i = 0; i < Features; ++i) {
     const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
     const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;

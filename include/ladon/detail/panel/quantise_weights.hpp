@@ -60,7 +60,6 @@ constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   const std::int32_t q = nearest_integer(weight / scale), limited = q > 127 ? 127 : q < -127 ? -127 : q;
   return static_cast<std::int8_t>(Rotated ? -limited : limited);
 }
-// Returns the scale that is stored for a row.
 template <bool Rotated>
 constexpr float stored_scale(float scale) noexcept {
   return Rotated ? scale * (-1.0f / rotated_block) : scale;
@@ -75,7 +74,6 @@ constexpr float quantise_row(const float* weights, std::size_t size, std::size_t
   return stored_scale<Rotated>(scale);
 }
 
-// Quantises `linear` (quantise.hpp).
 template <bool Rotated, std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise_linear(const Linear<Out, In, O, B>& linear, std::int8_t* weight, float* scale) noexcept {
   constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;

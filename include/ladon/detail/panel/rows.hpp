@@ -72,15 +72,13 @@ struct WeightMatrix {
   constexpr WeightMatrix columns_from(std::size_t first) const noexcept { return {data + first * InnerStride}; }
 };
 
-// One bias for each row of the weights.
 struct BiasVector {
   const float* data;
 
   // `opaque`: if the compiler read the biases early, they would occupy registers that the tile needs.
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
-  // Returns the value at which the sums of a row start: of one panel and one pack, if they start at partial sums
-  // (PartialSums in detail/product/product.hpp).
+  // Returns the value at which the sums of a row start (see PartialSums in detail/product/product.hpp, too).
   template <class Pack>
   LADON_INLINE constexpr Pack start(std::size_t, std::size_t row, std::size_t) const noexcept {
     return Pack::broadcast(data[row]);
@@ -96,7 +94,6 @@ struct BiasVector {
   }
 };
 
-// Every bias is 0.
 struct NoBias {
   LADON_INLINE constexpr NoBias from(std::size_t) const noexcept { return {}; }
   constexpr float operator[](std::size_t) const noexcept { return 0.0f; }
@@ -128,8 +125,7 @@ WeightRows(Matrix, Biases) -> WeightRows<Matrix, Biases>;
 // With this many features, a sum still fits into 32 bits: 65,536 * 255 * 128 < 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
-// Each row has a scale, a bias and the sum of its weights, which is read only if features are q + zero
-// (detail/panel/product_input.hpp).
+// row_sum is read only if features are q + zero (detail/panel/product_input.hpp).
 template <std::size_t RowStride, class Biases>
 struct Int8Rows {
   WeightMatrix<std::int8_t, RowStride, 1> weight;
@@ -139,8 +135,7 @@ struct Int8Rows {
 };
 
 // Rotates blocks of eight numbers: x becomes H x, with the Hadamard matrix H8 (entries 1 and -1, Sylvester's order) in
-// each block. This spreads large numbers, which int8 represents better. W x = (W H) (H x) / 8. docs/tuning-log.md
-// compares sizes.
+// each block. This spreads large numbers (docs/tuning-log.md). W x = (W H) (H x) / 8.
 inline constexpr std::size_t rotated_block = 8;
 
 // In place. The order of the additions is fixed, so all targets compute the same bits.

@@ -29,8 +29,7 @@ struct ScratchOfHeads {
 template <Shape S, class Vectors>
 using HeadScratch = ScratchOfHeads<S, Vectors, detail::ShapeLayout<S, Vectors>::heads_together>;
 
-// For attention to a cache. Kernels for several queries convert one key block of a bfloat16 or int8 cache: first its
-// keys, and later its values, in `widened`.
+// For attention to a cache. `widened` holds the converted keys, later values, of a block of a bfloat16 or int8 cache.
 template <Shape S, class Vectors>
 struct CachedScratch {
   using L = detail::ShapeLayout<S, Vectors>;
@@ -67,7 +66,6 @@ struct AllHeads<S, Vectors, true> {
   Panels<S.queries, S.key_rows(), L::queries> all_keys;
 };
 
-// NormsAll: the norm of queries and keys is over all heads.
 template <Shape S, class Vectors, class Precision = precision::Float32, bool NormsAll = false>
 struct SelfShared : AllHeads<S, Vectors, NormsAll> {
   using L = detail::ShapeLayout<S, Vectors>;

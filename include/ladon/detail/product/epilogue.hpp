@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of a matrix product: out = combine(out, transform(sum)). A transform is, for example, an activation. A
-// combination is, for example, a residual connection.
+// The last step of a matrix product: out = combine(out, transform(sum)), for example an activation and a residual.
 #pragma once
 
 #include <cstddef>

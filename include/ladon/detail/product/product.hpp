@@ -3,8 +3,7 @@
 //     W         [rows][inner], read in place: WeightRows, or Int8Rows for int8 weights
 //     in        PanelsView [panels][inner][width], BFloat16PanelsView, or Int8PanelsView
 //
-// The outer loop runs over tiles of a few rows of W, and the inner loop over panels, so that the rows of a tile stay in
-// the L1 cache.
+// The outer loop runs over tiles of W, and the inner loop over panels, so that the rows of a tile stay in the L1 cache.
 //
 // If q[i] are the quantised features of a token (detail/panel/product_input.hpp), a result of int8 weights is
 //     integer = sum over i of q[i] * weight[row][i]    exact
@@ -57,8 +56,7 @@ inline constexpr std::size_t tile_rows = [] {
   }
 }();
 
-// How many panels are computed each time the weights are read: all panels if they fit into the L2 cache, or without
-// vectors.
+// Panels for each read of the weights: all panels if they fit into the L2 cache, or without vectors.
 template <class Simd, PanelLayout T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -88,14 +86,12 @@ struct PartialSums {
 };
 
 // A tile of one pack leaves half of the registers to the surrounding code, so a small product of such tiles is inlined.
-// In any other inlined product, g++ 12 would keep values of the surrounding code in vector registers and store a sum in
-// each step.
+// In other inlined products, g++ 12 would keep other values in vector registers and store a sum in each step.
 template <class P>
 inline constexpr bool inlines_product = P::packs == 1 && P::rows * P::inner <= target::Current::inlined_product_weights;
 
-// Returns start(row, pack), which returns the value at which a sum of a tile starts. Integer sums of q + zero start at
-// -zero * row_sum, which cancels the products zero * weight. Subtracted at the end, zero * row_sum would occupy
-// registers during the loop.
+// Returns start(row, pack), the value at which a sum starts. Integer sums of q + zero start at -zero * row_sum, which
+// cancels the products zero * weight. Subtracted at the end, zero * row_sum would occupy registers in the loop.
 template <class P, class Weights, class In>
 LADON_INLINE constexpr auto start_of_tile(const Weights& w, [[maybe_unused]] std::size_t first, [[maybe_unused]] In in,
                                           [[maybe_unused]] std::size_t panel) noexcept {
@@ -205,7 +201,6 @@ LADON_NOINLINE constexpr void product_small(Weights w, PanelsView in, std::size_
 }
 #endif
 
-// Computes the product of `panels` panels of Packs packs.
 template <class Simd, PanelLayout T, std::size_t Packs, std::size_t Rows, std::size_t Inner>
 LADON_INLINE constexpr void matmul(const auto& w, auto in, std::size_t panels, auto epilogue,
                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {

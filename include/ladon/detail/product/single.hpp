@@ -284,19 +284,20 @@ LADON_NOINLINE constexpr void matrix_vector_int8(auto w, auto in, auto epilogue)
     }
   }
   constexpr std::size_t begin = streams > 1 ? streams * run : 0, whole = Rows / lanes * lanes;
+  const auto store_to = [](std::int32_t* to) LADON_INLINE_LAMBDA {
+    return [to](std::size_t i, std::int32_t sum) LADON_INLINE_LAMBDA { to[i] = sum; };
+  };
   for (std::size_t row = begin; row < whole; row += lanes) {
     std::int32_t sums[lanes];
     for (std::size_t r = 0; r < lanes; r += together) {
       int8_dot_products<Dot, together, Inner>(w.weight.rows_from(row + r).data, row_stride, in.data,
-                                              [to = sums + r](std::size_t i, std::int32_t sum)
-                                                  LADON_INLINE_LAMBDA { to[i] = sum; });
+                                              store_to(sums + r));
     }
     finish.template operator()<Wide>(row, sums);
   }
   for (std::size_t row = whole; row < Rows; ++row) {
     std::int32_t sum[1];
-    int8_dot_products<Dot, 1, Inner>(w.weight.rows_from(row).data, 0, in.data,
-                                     [&](std::size_t, std::int32_t total) LADON_INLINE_LAMBDA { sum[0] = total; });
+    int8_dot_products<Dot, 1, Inner>(w.weight.rows_from(row).data, 0, in.data, store_to(sum));
     finish.template operator()<typename Simd::template Pack<1>>(row, sum);
   }
 }

@@ -18,8 +18,7 @@
 #include <ladon/detail/product/tile_dots.hpp>
 #include <ladon/detail/vec/choose.hpp>
 
-// On Helium, g++ 12 keeps an array of sums in memory, even if the loops over the sums are unrolled. One call for each
-// sum avoids that.
+// On Helium, g++ 12 keeps an array of sums in memory, even in unrolled loops. One call for each sum avoids that.
 #if defined(LADON_TILE_HELIUM) && !defined(LADON_SMALL)
 #define LADON_SUMS_WITHOUT_LOOPS 1
 #define LADON_SUM_LAMBDA LADON_INLINE_LAMBDA
@@ -109,7 +108,6 @@ struct PrefetchAhead {
   LADON_INLINE constexpr void before(std::size_t) const noexcept {}
 };
 
-// Calls f(row, pack) for each sum of a tile.
 template <std::size_t Rows, std::size_t Packs, class F>
 LADON_INLINE constexpr void for_each_sum(F f) noexcept {
 #if defined(LADON_SUMS_WITHOUT_LOOPS)
@@ -129,7 +127,6 @@ struct MicroKernel {
   static constexpr std::size_t rows = Rows;
   Sums sum[Rows][Packs];
 
-  // Sets each sum to start(row, pack).
   template <class Start>
   LADON_INLINE constexpr explicit MicroKernel(Start start) noexcept {
     for_each_sum<Rows, Packs>([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { sum[r][v] = start(r, v); });
@@ -191,8 +188,7 @@ struct MicroKernel {
   }
 
 #if defined(LADON_TILE_PANELS)
-  // Like `accumulate`, but reads the weights from panels of KeyWidth columns, PanelStride floats apart. Returns the
-  // number of computed steps, a multiple of KeyWidth.
+  // Like `accumulate`, for weights in panels of KeyWidth columns, PanelStride floats apart. Returns how many steps.
   template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
     requires(KeyWidth == 4 && assembly::has_loop<Sums, Rows, Packs, KeyWidth, 1, Width>)
   LADON_INLINE std::size_t accumulate_panels(std::size_t inner, const float* a, const float* panel) noexcept {
@@ -201,7 +197,6 @@ struct MicroKernel {
   }
 #endif
 
-  // Calls finish(row, pack, sum) for each sum.
   template <class Finish>
   LADON_INLINE constexpr void finish(Finish finish) const noexcept {
     for_each_sum<Rows, Packs>([&](std::size_t r, std::size_t v) LADON_INLINE_LAMBDA { finish(r, v, sum[r][v]); });
@@ -232,8 +227,7 @@ struct MicroKernel {
 #endif
   }
 
-  // Adds fewer features than a step has. Full loads would read beyond `w` and the panel, so the rest is copied and
-  // padded with zeros.
+  // Full loads would read beyond `w` and the panel, so fewer features than a step has are copied and padded with zeros.
   template <class D, std::size_t Width, class Matrix, class Element>
   LADON_INLINE constexpr void add_rest(std::size_t k, std::size_t inner, Matrix w, const Element* panel) noexcept {
     if constexpr (requires { typename D::Rest; }) {

@@ -39,7 +39,6 @@ struct EachPack : Dot {
   }
 };
 
-// The defaults of the other dots.
 struct OneRowDot {
   static constexpr std::size_t rows = 1;
   static constexpr bool hides_count = false;
@@ -52,8 +51,7 @@ inline constexpr std::size_t steps_together = [] {
   return std::size_t{1};
 }();
 
-// Several tuples at a time. One load reads the weights of a row, and each instruction multiplies by one lane of them
-// (SDOT, SMLAL, BFDOT).
+// One load reads several tuples of weights. Each instruction multiplies by one lane of them (SDOT, SMLAL, BFDOT).
 template <class Dot, std::size_t Lanes>
 struct ByLane : OneRowDot {
   using Rest = EachPack<Dot, Lanes>;

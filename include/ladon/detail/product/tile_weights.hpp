@@ -94,7 +94,6 @@ struct ConvertedRows {
   }
 };
 
-// Returns the weights of a tile of R rows.
 template <class P, std::size_t R, class In, class Matrix>
 LADON_INLINE constexpr auto weights_of_tile(Matrix rows) noexcept {
   using Simd = typename P::Simd;

@@ -28,8 +28,7 @@ namespace LADON_NAMESPACE::detail::target {
 struct CortexM : Defaults {
   static constexpr std::size_t widened_features = widened_features_on_small_stack;
   static constexpr std::size_t int8_tile_sums = 4;  // for cores without an engine, such as M3
-  // Each read converts the weights: 105.4 -> 93.4 million instructions of examples/keywords on M7, and 29.4 -> 27.2 on
-  // M55, which has room for three.
+  // Each read converts the weights: 105.4 -> 93.4 million instructions of examples/keywords on M7, 29.4 -> 27.2 on M55.
   static constexpr std::size_t int8_feed_forward_panels = LADON_DSP ? 4 : 1;
   static constexpr bool hidden_in_keys = true;
 #if LADON_HELIUM

@@ -16,8 +16,7 @@
 
 #include <ladon/detail/config/compiler.hpp>
 
-// The functions of packs are friends. Without these declarations, a global variable of the program, such as `maximum`,
-// would hide the functions.
+// Without these declarations, a global variable of the program, such as `maximum`, would hide the friends of packs.
 namespace LADON_NAMESPACE::detail {
 void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), in_order(), low_bits_to_exponent(),
     low_bits_to_power(), maximum(), minimum(), reduce_add(), reduce_max(), sqrt();
@@ -25,8 +24,7 @@ void blend(), copy_sign(), entry_at_low_bits(), fma(), fma_or_zero(), in_order()
 
 namespace LADON_NAMESPACE::detail::vec {
 
-// Hides a float, a double or a register from the optimiser, at no cost. Does nothing on RISC-V: 2.5% more instructions
-// at (16,32,4).
+// Hides a value from the optimiser, at no cost, except on RISC-V (2.5% more instructions at (16,32,4)).
 template <class T>
 LADON_INLINE constexpr T hidden(T x) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
@@ -105,13 +103,8 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// With relaxed SIMD, the engine chooses one or two roundings. fma_scalar calls the instruction of vectors.
-#if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
-inline constexpr bool fma_is_up_to_the_engine = true;
-#else
-inline constexpr bool fma_is_up_to_the_engine = false;
-#endif
 
+// With relaxed SIMD, the engine chooses one or two roundings. fma_scalar then calls the instruction of vectors.
 LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   LADON_AS_WRITTEN
   if constexpr (fma_is_fused) {

@@ -92,8 +92,7 @@ struct ConstantPacks {
 template <class Vectors, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
 #if LADON_CONSTANT_EVALUATION
-  // With std::is_constant_evaluated, g++ 12 would optimise all functions for ConstantPacks, too: a layer took 1.17
-  // times as long to compile.
+  // With std::is_constant_evaluated, g++ 12 also optimises the functions for ConstantPacks: 1.17 times as long.
   if (__builtin_is_constant_evaluated()) return f(ConstantPacks{});
 #endif
   f(Vectors{});

@@ -67,7 +67,6 @@ struct IntegerSums {
     for (std::size_t i = 0; i < Pack::lanes; ++i) total += a.lane[i];
     return total;
   }
-  // Rounds to nearest.
   LADON_INLINE constexpr Pack to_float() const noexcept {
     float values[Pack::lanes];
     for (std::size_t i = 0; i < Pack::lanes; ++i) values[i] = static_cast<float>(lane[i]);
@@ -159,8 +158,7 @@ struct TupleDot {
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLLED_FOR(i, tuple_size * Pack::lanes) sum.lane[i / tuple_size] += feature_value(x[i]) * weight[i];
   }
-  // Rounds the features to q, and writes q or q + zero to `panel` [lanes][tuple_size]. Precondition: q fits into 16
-  // bits, and q + zero into Element.
+  // Writes q, or q + zero, to `panel` [lanes][tuple_size]. Precondition: q fits into 16 bits, q + zero into Element.
   static LADON_INLINE constexpr void store_tuple(const Pack (&x)[tuple_size], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
     float rounded[tuple_size][Pack::lanes], zero_points[Pack::lanes];

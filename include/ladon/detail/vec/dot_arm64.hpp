@@ -116,8 +116,7 @@ struct TupleDot<std::int16_t, XsimdPack<4>> : Arm64Dot<2, IntegerSums<XsimdPack<
 };
 
 #if LADON_ARM_BFLOAT16_DOT
-// One load reads the weights of four steps. Tiles with an even number of rows use BFMMLA, which rounds like two BFDOT.
-// Tiles with an odd number of rows use BFDOT.
+// Tiles with an even number of rows use BFMMLA, which rounds like two BFDOT. The others use BFDOT.
 template <>
 struct TupleDot<BFloat16, XsimdPack<4>> : Arm64Dot<2, XsimdPack<4>, bfloat16x8_t> {
   using Row = bfloat16x8_t;

@@ -46,9 +46,8 @@ struct IntegerRegister {
 template <std::size_t Lanes>
 inline constexpr bool has_integers = Lanes == 4;
 
-// All engines compute the products of a pair exactly. With relaxed SIMD, engines differ: a feature above 127 may count
-// as negative, and the sum of two products may saturate. Zero points and levels therefore depend on the engine
-// (token_scale.hpp).
+// With relaxed SIMD, engines differ: a feature above 127 may count as negative, and the sum of two products may
+// saturate. Zero points and levels therefore depend on the engine (token_scale.hpp).
 #if defined(__wasm_relaxed_simd__)
 inline constexpr bool multiplies_bytes = true;
 template <class Weights>

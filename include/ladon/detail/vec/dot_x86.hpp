@@ -90,7 +90,6 @@ struct IntegerRegister {
   static LADON_INLINE Type upper_of_pairs(Type x) noexcept { LADON_X86(srli_epi64, x, 32); }
 };
 
-// Whether the target has integers of Lanes lanes.
 template <std::size_t Lanes>
 inline constexpr bool has_integers =
 #if defined(__AVX512BW__)
@@ -134,8 +133,7 @@ LADON_INLINE Register add_dot(Register sum, Register x, const Weights& w) noexce
 #endif
 
 #if LADON_BFLOAT16_DOT
-// The instructions for a register of 2 * N bfloat16 numbers. For g++, the product is assembly, for the reason of
-// add_dot.
+// The instructions for 2 * N bfloat16 numbers. For g++, the product is assembly, for the reason of add_dot.
 template <std::size_t N>
 struct BFloat16Register {
   using Type = typename IntegerRegister<N>::Type;
@@ -156,7 +154,6 @@ struct BFloat16Register {
     const auto halves = ladon::bit_cast<Type>(round_two(odd, even));
     LADON_X86(permutexvar_epi16, IntegerRegister<N>::load(order.data()), halves);
   }
-  // Rounds and stores all lanes.
   static LADON_INLINE void store_neighbours(Floats x, void* to) noexcept {
     const auto halves = to_bfloat16s(x);
     std::memcpy(to, &halves, N * sizeof(BFloat16));

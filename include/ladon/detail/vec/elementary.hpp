@@ -129,8 +129,7 @@ inline constexpr float log2_e = std::numbers::log2e_v<float>;
 inline constexpr float ln2_first = 0x1.62e4p-1f;
 inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
 
-// (e^f - 1 - f) / f^2 for |f| <= ln(2)/2. The relative error of e^f is 0.054 * 2^-24, and of e^f - 1 (tanh) 0.13 *
-// 2^-24.
+// (e^f - 1 - f) / f^2 for |f| <= ln(2)/2. The relative error of e^f is 0.054 * 2^-24, of e^f - 1 (tanh) 0.13 * 2^-24.
 inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f,
                                      1.383890165e-3f};
 

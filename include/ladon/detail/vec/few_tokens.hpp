@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of folded tiles (detail/product/tile_dots.hpp). Lane i * Steps + j of a folded pack holds step j of
-// token i, for lanes / Steps tokens. Fold needs registers of several widths (AVX), and shuffles that do not go through
-// memory.
+// Folded tiles (detail/product/tile_dots.hpp). Lane i * Steps + j of a folded pack holds step j of token i, for lanes /
+// Steps tokens. Fold needs registers of several widths (AVX), and shuffles that do not go through memory.
 #pragma once
 
 #include <cstddef>

@@ -87,8 +87,7 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Lane j of row i becomes lane i of row j. First, blocks of 4 x 4 lanes are transposed, and then exchanged across the
-// diagonal. xsimd takes twice as many instructions.
+// Blocks of 4 x 4 lanes are transposed, then exchanged across the diagonal. xsimd takes twice as many instructions.
 template <class Pack>
 LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -148,9 +147,8 @@ LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   if constexpr (N == 8) return _mm256_##operation(__VA_ARGS__); \
   if constexpr (N == 16) return _mm512_##operation(__VA_ARGS__)
 
-// Returns the maximum or minimum. The intrinsics keep the order of operands (array.hpp), which differs between versions
-// of xsimd. On WebAssembly, V8 compiles pmax and pmin with swapped operands to one instruction each, and _mm_max_ps to
-// four.
+// Returns the maximum or minimum, with the order of operands in array.hpp, which differs between versions of xsimd. V8
+// compiles pmax and pmin with swapped operands to one instruction each, and _mm_max_ps to four.
 #if defined(__wasm_simd128__)
 #define LADON_EXTREME(name) return Batch(wasm_f32x4_p##name(b.batch, a.batch))
 #elif LADON_SSE2
