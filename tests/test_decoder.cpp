@@ -75,6 +75,17 @@ TEST_CASE("decoder layers: a factor of sublayers, gains of 1 + weight, two kinds
               Unmasked>();
 }
 
+TEST_CASE("decoder layers: norms before and after each sublayer") {
+  constexpr Model both{.feed_forward = 8,
+                       .norm = NormOrder::both,
+                       .residual_scale = 0.5f,
+                       .norm_kind = NormKind::rms,
+                       .feed_forward_norm_kind = NormKind::layer};
+  check_layer<S{.queries = 18, .model = 48, .heads = 6, .kv_heads = 3}, 19, both, Causal, Unmasked>();
+  check_layer<S{.queries = 1, .model = 8, .heads = 2}, 9, Model{.feed_forward = 5, .norm = NormOrder::both}, Causal,
+              Padding>();
+}
+
 TEST_CASE("decoder stack: post-LN") {
   check_stack<2, S{.queries = 9, .model = 6, .heads = 2}, 17, Model{.feed_forward = 8}, Causal, Padding,
               FinalNorm::without>();

@@ -5,6 +5,8 @@
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
+// With NormOrder::both, output_norm1, output_norm2 and output_norm3 norm the output of each sublayer, too (T5Gemma).
+//
 // Implementation: detail/layer/decoder_steps.hpp and detail/layer/stack_steps.hpp.
 #pragma once
 
@@ -27,7 +29,7 @@
 namespace LADON_NAMESPACE {
 
 // The names are those of PyTorch's TransformerDecoderLayer, except self_attention (self_attn) and cross_attention
-// (multihead_attn). Without Model::gated, `gate` is empty. Without Activation::xielu, `activation` is empty.
+// (multihead_attn). Members that the model does not use are empty, as in EncoderLayerWeights.
 template <Model M, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<M, Layout>;
@@ -39,6 +41,9 @@ struct DecoderLayerWeights {
   typename NormOf<M>::Type norm1;
   typename NormOf<M>::Type norm2;
   typename NormOf<M>::FeedForward norm3;
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::OutputNorm1 output_norm1{};
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::OutputNormOfMemory output_norm2{};
+  LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::OutputNorm2 output_norm3{};
   LADON_NO_UNIQUE_ADDRESS typename OptionalParts<M>::Activation activation{};
 };
 
@@ -77,8 +82,7 @@ struct DecoderLayer {
                 "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
   static_assert(model.memory > 0, "ladon: a decoder needs a memory of at least one token");
   static_assert(model.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
-  static_assert(model.norm == NormOrder::post || model.norm == NormOrder::pre,
-                "ladon: a decoder layer has NormOrder::post or NormOrder::pre");
+  static_assert(model.norm != NormOrder::output, "ladon: a decoder layer has NormOrder::post, pre or both");
   static_assert(model.residual == Residual::sequential, "ladon: a decoder layer has Residual::sequential");
   static_assert(!model.layer_scale, "ladon: a decoder layer has no layer scale");
   static constexpr bool norms_each_head = Layout::Norms::kind.over != HeadNorm::all;

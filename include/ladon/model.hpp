@@ -136,7 +136,7 @@ struct Model {
   bool layer_scale = false;  // scale1 and scale2 multiply the features of each sublayer's output (arXiv 2103.17239)
   bool gated = false;        // true: hidden = f(gate(x)) * linear1(x) (arXiv 2002.05202); false: hidden = f(linear1(x))
   NormKind norm_kind = NormKind::layer;
-  NormKind feed_forward_norm_kind = NormKind::same;  // of norm2 (decoders: norm3) and output_norm2
+  NormKind feed_forward_norm_kind = NormKind::same;  // of norm2 and output_norm2; in decoders: 3
   NormGain norm_gain = NormGain::weight;
   Bias bias = Bias::with;       // biases of the feed-forward network
   Bias norm_bias = Bias::with;  // biases of LayerNorms; RMSNorm never has a bias

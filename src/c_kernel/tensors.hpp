@@ -24,7 +24,7 @@
 #define LADON_ATTENTIONS(ATTENTION) ATTENTION(attention) ATTENTION(self_attention) ATTENTION(cross_attention)
 #define LADON_ATTENTION_PARTS(PART) \
   PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj) PART(query_norm) PART(key_norm)
-#define LADON_NORMS(PART) PART(norm1) PART(norm2) PART(norm3) PART(output_norm1) PART(output_norm2)
+#define LADON_NORMS(PART) PART(norm1) PART(norm2) PART(norm3) PART(output_norm1) PART(output_norm2) PART(output_norm3)
 #define LADON_LAYER_VECTORS(PART) LADON_NORMS(PART) PART(scale1) PART(scale2) PART(activation) PART(attention_bias)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) LADON_LAYER_VECTORS(PART)
 #define LADON_STACK_PARTS(PART) PART(norm)

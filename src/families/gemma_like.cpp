@@ -90,24 +90,30 @@ void gemma3_of_images(Config& config, Description& description) {
   description.outside.insert(description.outside.begin(), "the encoder of images (vision_config)");
 }
 
-void read_t5gemma_encoder(Config& config, Description& description, const std::string& prefix) {
-  Stack stack = read_gemma(config, description, {"encoder", prefix + "layers", prefix + "norm"},
-                           {2304, 26, 8, 9216, 4, 256, 8192});
+// Returns the encoder or the decoder. Both ends belong to a two-sided window.
+Stack read_t5gemma(Config& config, Description& description, const std::string& name, const std::string& prefix) {
+  Stack stack =
+      read_gemma(config, description, {name, prefix + "layers", prefix + "norm"}, {2304, 26, 8, 9216, 4, 256, 8192});
   read_gemma2(config, stack, 50);
   auto window = read_window(config, 4096);
-  if (window) ++*window;  // both ends belong to a two-sided window
+  if (window && name == "encoder") ++*window;
   set_windows(config, stack, 2, window);
-  add_stack(description, std::move(stack), config);
+  return stack;
 }
 void t5gemma_module(Config& config, Description& description) {
   if (config.flag("", {"is_decoder"}, false))
-    config.refuse("is_decoder", "Ladon lacks decoders with a memory and norms on both sides of a sublayer");
-  read_t5gemma_encoder(config, description, "");
+    config.refuse("is_decoder", "Ladon reads a decoder from the config.json of the whole model");
+  add_stack(description, read_t5gemma(config, description, "encoder", ""), config);
 }
 void t5gemma(Config& config, Description& description) {
   Config encoder = config.inner("encoder");
-  read_t5gemma_encoder(encoder, description, "encoder.");
-  description.outside.push_back("the decoder: Ladon lacks decoders with norms on both sides of a sublayer");
+  add_stack(description, read_t5gemma(encoder, description, "encoder", "encoder."), encoder);
+  if (!config.flag("", {"is_encoder_decoder"}, true)) return;
+  Config decoder = config.inner("decoder");
+  Stack stack = read_t5gemma(decoder, description, "decoder", "decoder.");
+  if (stack.model.model != description.stacks[0].model.model)
+    decoder.refuse("hidden_size", "Ladon's decoders are as wide as their encoders");
+  add_decoder(decoder, description, std::move(stack));
 }
 
 constexpr Family gemma_like_families[] = {

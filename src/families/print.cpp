@@ -132,10 +132,11 @@ std::string relative_text(const Stack& stack) {
 }
 
 // Returns a function for a text that grows, if the caches of layers with a window need only the latest tokens.
-std::string growing_text(const Model& model) {
+std::string growing_text(const Stack& stack) {
+  const Model& model = stack.model;
   const bool has_kinds = model.window_of_kinds() != 0;
   const std::size_t window = has_kinds ? model.window_of_kinds() : model.mask.left;
-  if (!model.mask.causal || window == all || (has_kinds && window >= model.tokens)) return "";
+  if (!(model.mask.causal || stack.attends_memory) || window == all || (has_kinds && window >= model.tokens)) return "";
   const std::string ring = std::to_string(window) + " + most;\n";
   return "\n// The model of a text that grows by up to `tokens` tokens a call. Caches fit calls of up to `most` "
          "tokens. The\n"
@@ -155,8 +156,8 @@ std::string stack_text(const Stack& stack) {
   text += "// The epsilon of the norms is " + text_of(stack.epsilon) + ".\n";
   text += "inline Stack::Weights load(const ladon::safetensors::Folder& folder) {\n" +
           std::string("  return ladon::safetensors::load<Stack>(folder, ") + files::in_quotes(stack.prefix) + ");\n}\n";
-  return text + rotary_text(stack) + relative_text(stack) + growing_text(stack.model) + "\n}  // namespace " +
-         stack.name + "\n";
+  return text + rotary_text(stack) + relative_text(stack) + growing_text(stack) + "\n}  // namespace " + stack.name +
+         "\n";
 }
 
 nlohmann::json json_of(const Rotary& rotary) {

@@ -74,6 +74,13 @@ void add_stack(Description& description, Stack stack, const Config& config) {
   description.stacks.push_back(std::move(stack));
 }
 
+void add_decoder(Config& config, Description& description, Stack stack) {
+  stack.attends_memory = true;
+  stack.model.mask.causal = false;  // a Decoder is causal without this member
+  stack.model.memory = description.stacks[0].model.tokens;
+  add_stack(description, std::move(stack), config);
+}
+
 void set_activation(const Config& config, Stack& stack, const std::string& name) {
   constexpr std::pair<std::string_view, Activation> names[] = {
       {"relu", Activation::relu},

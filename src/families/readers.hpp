@@ -37,6 +37,9 @@ Stack read_stack(Config& config, const Names& names, const Sizes& otherwise);
 // Checks the sizes, fills the tokens, and adds the stack to `description`. Every family ends with this function.
 void add_stack(Description& description, Stack stack, const Config& config);
 
+// Like add_stack, for layers that attend to a memory: the output of the first stack.
+void add_decoder(Config& config, Description& description, Stack stack);
+
 // Sets the activation by the name that transformers gives to it.
 void set_activation(const Config& config, Stack& stack, const std::string& name);
 void read_activation(Config& config, Stack& stack, const char* otherwise, Config::Keys keys = {"hidden_act"});

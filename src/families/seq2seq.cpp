@@ -8,14 +8,6 @@
 namespace ladon::families {
 namespace {
 
-// Makes a decoder of a stack: its layers attend to as many tokens as the encoder has.
-void add_decoder(Config& config, Description& description, Stack stack) {
-  stack.attends_memory = true;
-  stack.model.mask.causal = false;  // a Decoder is causal without this member
-  stack.model.memory = description.stacks[0].model.tokens;
-  add_stack(description, std::move(stack), config);
-}
-
 // BART's names of sizes differ between its two stacks.
 struct Bart {
   std::size_t model, layers, heads, feed_forward, encoder_positions, decoder_positions;

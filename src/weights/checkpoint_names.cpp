@@ -217,6 +217,10 @@ constexpr Row t5gemma_norms[] = {{"norm1", "pre_self_attn_layernorm"},
                                  {"output_norm1", "post_self_attn_layernorm"},
                                  {"norm2", "pre_feedforward_layernorm"},
                                  {"output_norm2", "post_feedforward_layernorm"}};
+constexpr Row t5gemma_decoder_norms[] = {
+    {"norm1", "pre_self_attn_layernorm"},   {"output_norm1", "post_self_attn_layernorm"},
+    {"norm2", "pre_cross_attn_layernorm"},  {"output_norm2", "post_cross_attn_layernorm"},
+    {"norm3", "pre_feedforward_layernorm"}, {"output_norm3", "post_feedforward_layernorm"}};
 constexpr Row glm4_norms[] = {{"norm1", "input_layernorm"},
                               {"output_norm1", "post_self_attn_layernorm"},
                               {"norm2", "post_attention_layernorm"},
@@ -286,6 +290,12 @@ constexpr Convention all[] = {
     {"Hugging Face Llama", "self_attn", "", llama_attention, {llama_feed_forward, llama_norms}, norm},
     {"Hugging Face Gemma 2", "self_attn", "", llama_attention, {llama_feed_forward, gemma2_norms}, norm},
     {"Hugging Face T5Gemma", "self_attn", "", llama_attention, {llama_feed_forward, t5gemma_norms}, norm},
+    {"Hugging Face T5Gemma",
+     "self_attn",
+     "cross_attn",
+     llama_attention,
+     {llama_feed_forward, t5gemma_decoder_norms},
+     norm},
     {"Hugging Face GLM-4", "self_attn", "", llama_attention, {llama_feed_forward, glm4_norms}, norm},
     {"Hugging Face OLMo 2", "self_attn", "", llama_attention, {llama_feed_forward, olmo2_norms}, norm},
     {"Hugging Face OLMo", "self_attn", "", llama_attention, {llama_feed_forward, absent_norms}, absent_norm},

@@ -45,6 +45,8 @@ constexpr Role roles[] = {
     {"output_norm1_bias", Place::layer, 1},
     {"output_norm2_weight", Place::layer, 1},
     {"output_norm2_bias", Place::layer, 1},
+    {"output_norm3_weight", Place::layer, 1},
+    {"output_norm3_bias", Place::layer, 1},
     {"scale1", Place::layer, 1},
     {"scale2", Place::layer, 1},
     {"activation", Place::layer, 1},

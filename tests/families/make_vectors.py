@@ -172,6 +172,8 @@ FAMILIES |= {
                        decoder_num_attention_heads=4, partial_rotary_factor=0.5)),
     "t5gemma_encoder": ("T5GemmaEncoder", "wide", "layers", "text",
                         dict(sliding_window="window", query_pre_attn_scalar=24)),
+    "t5gemma": ("T5Gemma", "wide", BOTH, "texts",
+                dict(sliding_window="window", query_pre_attn_scalar=24)),
     "vit": ("ViT", "vit", "layers", "image", {}),
     "deit": ("DeiT", "vit", "layers", "image", {}),
     "beit": ("Beit", "vit", "layers", "image",
@@ -255,6 +257,9 @@ def build(name, sizes, head=False):
         part = transformers.T5GemmaModuleConfig(**members)
         model = transformers.T5GemmaEncoderModel(transformers.T5GemmaConfig(encoder=part, is_encoder_decoder=False))
         model = model.encoder
+    elif kind == "T5Gemma":
+        encoder, decoder = (transformers.T5GemmaModuleConfig(**members) for _ in range(2))
+        model = transformers.T5GemmaModel(transformers.T5GemmaConfig(encoder=encoder, decoder=decoder))
     else:
         config = getattr(transformers, kind + "Config")(**members)
         with_head = {"GPT2": "GPT2LMHeadModel", "Gemma3Text": "Gemma3ForCausalLM"}.get(kind, kind + "ForCausalLM")
@@ -353,6 +358,7 @@ def record(model, paths, inputs):
     found["last"] = rows(first_of(output))
     if getattr(output, "encoder_last_hidden_state", None) is not None:
         found["encoder_last"] = rows(output.encoder_last_hidden_state)
+        found.setdefault("memory", found["encoder_last"].clone())
     return found
 
 

@@ -95,6 +95,7 @@ void reduce(const From& from, To& to, Arena& arena) {
     LADON_REDUCE(norm3);
     LADON_REDUCE(output_norm1);
     LADON_REDUCE(output_norm2);
+    LADON_REDUCE(output_norm3);
     LADON_REDUCE(scale1);
     LADON_REDUCE(scale2);
 #undef LADON_REDUCE

@@ -599,22 +599,27 @@ Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads
 Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
                       const Model& config, std::size_t queries, std::size_t keys, const MaySee& may_see,
                       const MaySee& memory_seen) {
-  const bool pre = config.norm == NormOrder::pre;
+  const bool pre = config.norm != NormOrder::post, both = config.norm == NormOrder::both;
   const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(config.norm_kind, norm, y); };
+  const auto output = [&](const Norm& norm, const Matrix& y) { return scaled(config, {}, both ? normed(norm, y) : y); };
   const Matrix input = pre ? normed(weights.own.norm1, x) : x;
   Attended self =
       multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.own.attention, heads, may_see);
-  Matrix y = sum(first_rows(x, queries), scaled(config, {}, self.out));
+  Matrix y = sum(first_rows(x, queries), output(weights.own.output_norm1, self.out));
   if (!pre) y = normed(weights.own.norm1, y);
   Heads without_positions = heads;
   without_positions.score.rotary = {};
   Attended cross = multi_head_attention(pre ? normed(weights.own.norm2, y) : y, memory, weights.cross,
                                         without_positions, memory_seen);
-  y = sum(y, scaled(config, {}, cross.out));
+  y = sum(y, output(weights.own.output_norm2, cross.out));
   if (!pre) y = normed(weights.own.norm2, y);
-  const auto norm3 = [&](const Matrix& of) { return normalized(feed_forward_norm_kind(config), weights.norm3, of); };
-  y = sum(y, scaled(config, {}, feed_forward(weights.own, config, pre ? norm3(y) : y)));
-  if (!pre) y = norm3(y);
+  const auto last = [&](const Norm& norm, const Matrix& of) {
+    return normalized(feed_forward_norm_kind(config), norm, of);
+  };
+  Matrix of_network = feed_forward(weights.own, config, pre ? last(weights.norm3, y) : y);
+  if (both) of_network = last(weights.output_norm3, of_network);
+  y = sum(y, scaled(config, {}, of_network));
+  if (!pre) y = last(weights.norm3, y);
   return {std::move(y), std::move(self.weights), std::move(cross.weights)};
 }
 

@@ -89,6 +89,7 @@ struct DecoderLayerWeights {
   LayerWeights own;  // the member `attention` is the self-attention
   AttentionWeights cross;
   Norm norm3;
+  Norm output_norm3{};  // empty unless NormOrder::both
 };
 
 using MaySee = std::function<bool(std::size_t query, std::size_t key)>;

@@ -136,6 +136,7 @@ void set_epsilon(Layer& layer, float epsilon) {
   if constexpr (requires { layer.output_norm1.weight; }) {
     layer.output_norm1.epsilon = layer.output_norm2.epsilon = epsilon;
   }
+  if constexpr (requires { layer.output_norm3.weight; }) layer.output_norm3.epsilon = epsilon;
 }
 template <class Layer>
   requires requires(Layer layer) { layer.attention; }
@@ -150,6 +151,7 @@ void point(Layer& layer, const float* const*& next) {
   point(layer.cross_attention, next);
   point_feed_forward(layer, next);
   point(layer.norm3, next);
+  if constexpr (requires { layer.output_norm3.weight; }) point(layer.output_norm3, next);
 }
 
 }  // namespace ladon_test

@@ -71,6 +71,8 @@ oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Sh
   attentions.feed_forward_norm_kind = ladon::NormKind::same;
   oracle::DecoderLayerWeights layer{random_layer(random, shape, attentions, epsilon), random_attention(random, shape),
                                     random_norm(random, shape.model, config, epsilon, true)};
+  if (config.norm == ladon::NormOrder::both)
+    layer.output_norm3 = random_norm(random, shape.model, config, epsilon, true);
   add_norms(random, layer.cross, shape, config.query_key_norm, epsilon, config.norm_gain);
   return layer;
 }
@@ -286,6 +288,7 @@ void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const lad
   append_tensors(tensors, layout, shape, w.cross);
   append_feed_forward(tensors, layout, w.own);
   append_tensors(tensors, w.norm3);
+  append_tensors(tensors, w.output_norm3);
 }
 
 void append_tensors(std::vector<Floats>& tensors, const Norm& norm) {

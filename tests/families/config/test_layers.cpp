@@ -118,6 +118,9 @@ TEST_CASE("residuals, norms and their gains") {
   CHECK(model(small("nemotron")).norm_gain == NormGain::one_plus_weight);
   CHECK(model(small("glm4")).norm == NormOrder::both);
   CHECK(model(small("olmo2")).norm == NormOrder::output);
+  const Stack decoder = stack(R"("model_type": "t5gemma", "encoder": {"sliding_window": 9}, "decoder": {})", 1);
+  CHECK((decoder.attends_memory && decoder.model.norm == NormOrder::both));
+  CHECK(decoder.model.window_of_kinds() == 4095);
   CHECK(model(small("olmo")).norm_bias == Bias::without);
   CHECK(model(small("opt", R"("do_layer_norm_before": false)")).norm == NormOrder::post);
   CHECK(model(small("opt", R"("do_layer_norm_before": false)")).final_norm == FinalNorm::without);

@@ -48,7 +48,11 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     }
     if (call.share.has(call.first + 1)) {
       Base::count_tokens(call);
-      after_self(w, tokens, shared, call.share);
+      if constexpr (changes_output<Layer>) {
+        after_self(w, tokens, shared, call.share, scratch.tokens);
+      } else {
+        after_self(w, tokens, shared, call.share);
+      }
     }
     if (call.share.has(call.first + 2)) attend_memory(w.cross_attention, call, shared, scratch.memory);
     if (call.share.has(call.first + 3)) after_memory(w, tokens, shared, scratch.tokens, call.share);
@@ -77,23 +81,40 @@ struct DecoderSteps : EncoderSteps<Layer, Simd> {
     return static_cast<std::ptrdiff_t>(token + cross.keys) - static_cast<std::ptrdiff_t>(Layer::shape.keys);
   }
 
-  template <class CallShare>
-  static constexpr void after_self(const Weights& w, std::size_t active, Shared& shared, CallShare share) noexcept {
+  // Like Sublayers::end_of, without a layer scale. Only layers that change the output of a sublayer give `scratch`.
+  struct NoScale {};
+  static constexpr NoScale no_scale{};
+  static constexpr decltype(auto) end_of(const auto& norm, const auto& next, const auto& output_norm,
+                                         auto&... scratch) noexcept {
+    if constexpr (sizeof...(scratch) == 0) {
+      return Sublayers::norm_between(norm, next);
+    } else {
+      return Sublayers::end_of(norm, next, output_norm, no_scale, scratch...);
+    }
+  }
+
+  template <class CallShare, class... Scratch>
+  static constexpr void after_self(const Weights& w, std::size_t active, Shared& shared, CallShare share,
+                                   Scratch&... scratch) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<P, Packs>(w.self_attention.output(), Sublayers::norm_between(w.norm1, w.norm2),
-                                                  shared, first, count);
+      Sublayers::template add_attention<P, Packs>(
+          w.self_attention.output(), end_of(w.norm1, w.norm2, w.output_norm1, scratch...), shared, first, count);
       Sublayers::template input_of<P, Packs>(shared, first, count);
     };
-    Sublayers::template for_all<feed_forward_plan<Layer>.panels>(active, share, run);
+    constexpr std::size_t panels =
+        sizeof...(scratch) == 0 ? feed_forward_plan<Layer>.panels : (Scratch::panels + ... + 0);
+    Sublayers::template for_all<panels>(active, share, run);
   }
 
   template <class Scratch, class CallShare>
   static constexpr void after_memory(const Weights& w, std::size_t active, Shared& shared, Scratch& scratch,
                                      CallShare share) noexcept {
     const auto run = [&]<PanelLayout P, std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<P, Packs>(w.cross_attention.output(), Sublayers::norm_between(w.norm2, w.norm3),
-                                                  shared, first, count);
-      Sublayers::template add_feed_forward<P, Packs>(w, w.norm3, shared, scratch, first, count);
+      Sublayers::template add_attention<P, Packs>(
+          w.cross_attention.output(), Sublayers::end_of(w.norm2, w.norm3, w.output_norm2, no_scale, scratch), shared,
+          first, count);
+      Sublayers::template add_feed_forward<P, Packs>(
+          w, Sublayers::end_of(w.norm3, w.norm3, w.output_norm3, no_scale, scratch), shared, scratch, first, count);
     };
     Sublayers::template for_all<Scratch::panels>(active, share, run);
   }

@@ -126,6 +126,7 @@ struct OptionalParts {
   using Norm2 = If<M.residual != Residual::parallel_one_norm, typename NormOf<M>::FeedForward, 0>;
   using OutputNorm1 = If<both, typename NormOf<M>::Type, 1>;
   using OutputNorm2 = If<both, typename NormOf<M>::FeedForward, 2>;
+  using OutputNormOfMemory = If<both, typename NormOf<M>::Type, 7>;
   using Scale1 = If<M.layer_scale, VectorView<const float, M.model>, 3>;
   using Scale2 = If<M.layer_scale, VectorView<const float, M.model>, 4>;
   using Activation = If<M.activation == ladon::Activation::xielu, VectorView<const float, 2>, 5>;

@@ -150,6 +150,7 @@ void for_each_tensor_of_layer(const std::string& beginning, Weights& weights, co
   LADON_PART(norm3)
   LADON_PART(output_norm1)
   LADON_PART(output_norm2)
+  LADON_PART(output_norm3)
   LADON_PART(scale1)
   LADON_PART(scale2)
   LADON_PART(attention_bias)
@@ -188,6 +189,7 @@ void set_epsilon(Weights& weights, float epsilon) {
   LADON_NORM(norm3)
   LADON_NORM(output_norm1)
   LADON_NORM(output_norm2)
+  LADON_NORM(output_norm3)
   LADON_NORM(query_norm)
   LADON_NORM(key_norm)
 #undef LADON_NORM
