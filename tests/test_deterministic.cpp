@@ -66,13 +66,13 @@ using Rotated = RotaryOf<ladon::Pairing::neighbours, 6, 400>;
 }  // namespace
 
 TEST_CASE("the same bits: attention of awkward sizes") {
-  CHECK(self<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding>() == "4a72ffdd2df98482");
+  CHECK(self<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding>() == "5ee4059766f09eb6");
   CHECK(cross<S{.queries = 13, .keys = 45, .model = 20, .heads = 4, .kv_heads = 2}, Window<9, 2>>() ==
-        "f8f52b645d7a3925");
+        "6a3aee242a942122");
 }
 
 TEST_CASE("the same bits: one query") {
-  CHECK(cross<S{.queries = 1, .keys = 43, .model = 21, .heads = 3}, Padding>() == "0c8a0f298fece7c3");
+  CHECK(cross<S{.queries = 1, .keys = 43, .model = 21, .heads = 3}, Padding>() == "b6f220491f581d55");
 }
 
 TEST_CASE("the same bits: an encoder layer of one token") {
@@ -151,7 +151,7 @@ std::string bits_of(const CachedSubject& subject) {
 TEST_CASE("the same bits: int8 weights") {
   using Int8 = ladon::layout::Int8<ladon::layout::InProj>;
   CHECK(bits_of(self_subject<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding, Int8>(), false) ==
-        "73ee61f01f5c2aca");
+        "3df71d284f8f8fbe");
   CHECK(layer<S{.queries = 13, .model = 15, .heads = 3},
               ladon::Model{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
               Unmasked, Int8>() == "4cb37784565ba5d2");

@@ -162,9 +162,9 @@ struct QueryKeyNorms {
                 "ladon: a norm over all heads comes before the rotary embedding");
   static constexpr QueryKeyNormKind kind = K;
   template <std::size_t>
-  struct None {};
+  struct NoNorm {};
   template <std::size_t HeadWidth, std::size_t Rows, std::size_t Number>
-  using Over = std::conditional_t<K.over == HeadNorm::none, None<Number>,
+  using Over = std::conditional_t<K.over == HeadNorm::none, NoNorm<Number>,
                                   Norm<K.over == HeadNorm::head ? HeadWidth : Rows, K.kind, K.bias, G>>;
   template <Shape S>
   using Query = Over<S.head_width, S.query_rows(), 0>;

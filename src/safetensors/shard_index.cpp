@@ -19,7 +19,9 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-[[noreturn]] void fail(const fs::path& file, const std::string& what) { throw Error(file.string() + ": " + what); }
+[[noreturn]] void refuse_index(const fs::path& file, const std::string& what) {
+  throw Error(file.string() + ": " + what);
+}
 
 // Rejects names of other folders, because an index may come from an untrusted source.
 bool is_plain_name(std::string_view name) {
@@ -32,20 +34,20 @@ nlohmann::json weight_map(const fs::path& index) {
     const MappedFile file(index, Load::copy);
     return member(parse_strictly(file.bytes()), "weight_map");
   } catch (const nlohmann::json::exception& error) {
-    fail(index, "expected an index in JSON, found: " + in_quotes(error.what()));
+    refuse_index(index, "expected an index in JSON, found: " + in_quotes(error.what()));
   }
 }
 
 Shards shards_of_index(const fs::path& index) {
   const nlohmann::json map = weight_map(index);
   if (!map.is_object() || map.empty())
-    fail(index, "expected a \"weight_map\" with the shard of each tensor, found " + shown_json(map));
+    refuse_index(index, "expected a \"weight_map\" with the shard of each tensor, found " + shown_json(map));
   Shards shards;
   std::map<std::string, std::size_t> numbers, tensors;  // number and number of tensors of each shard
   for (const auto& [tensor, shard] : map.items()) {
     if (!shard.is_string() || !is_plain_name(shard.get_ref<const std::string&>()))
-      fail(index, "tensor " + in_quotes(tensor) + ": expected the name of a file in the same folder, found " +
-                      shown_json(shard));
+      refuse_index(index, "tensor " + in_quotes(tensor) + ": expected the name of a file in the same folder, found " +
+                              shown_json(shard));
     const auto& name = shard.get_ref<const std::string&>();
     const auto [found, is_new] = numbers.emplace(name, shards.files.size());
     if (is_new) shards.files.push_back(index.parent_path() / name);
@@ -57,7 +59,7 @@ Shards shards_of_index(const fs::path& index) {
     if (!is_there(index.parent_path() / name))
       missing += "\n  " + in_quotes(name) + ", which has " + std::to_string(count) + " of the " +
                  std::to_string(map.size()) + " tensors";
-  if (!missing.empty()) fail(index, "these shards are missing in the folder of the index:" + missing);
+  if (!missing.empty()) refuse_index(index, "these shards are missing in the folder of the index:" + missing);
   return shards;
 }
 
@@ -69,10 +71,10 @@ fs::path checkpoint_of_folder(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".safetensors") found.push_back(entry.path());
   if (found.size() != 1)
-    fail(folder,
-         "expected model.safetensors, model.safetensors.index.json or one other safetensors file in this "
-         "folder, found " +
-             (found.empty() ? "none" : std::to_string(found.size()) + " safetensors files"));
+    refuse_index(folder,
+                 "expected model.safetensors, model.safetensors.index.json or one other safetensors file in this "
+                 "folder, found " +
+                     (found.empty() ? "none" : std::to_string(found.size()) + " safetensors files"));
   return found.front();
 }
 

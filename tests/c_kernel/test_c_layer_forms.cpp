@@ -47,8 +47,10 @@ constexpr ladon::Model parallel_int8 = [] {
 template <class To, class From>
 To common_members(const From& from) {
   To to{};
-  const auto& [in_proj, out_proj] = from.attention;
-  to.attention = {in_proj.weight.data, in_proj.bias.data, out_proj.weight.data, out_proj.bias.data};
+  to.attention.in_proj_weight = from.attention.in_proj.weight.data;
+  to.attention.in_proj_bias = from.attention.in_proj.bias.data;
+  to.attention.out_proj_weight = from.attention.out_proj.weight.data;
+  to.attention.out_proj_bias = from.attention.out_proj.bias.data;
   to.linear1_weight = from.linear1.weight.data;
   to.linear1_bias = from.linear1.bias.data;
   to.linear2_weight = from.linear2.weight.data;

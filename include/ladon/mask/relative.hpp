@@ -54,12 +54,12 @@ constexpr std::size_t relative_bucket(std::ptrdiff_t distance, RelativeBuckets b
   const std::size_t count = buckets.causal ? buckets.count : buckets.count / 2, exact = count / 2;
   const std::size_t first = distance > 0 && !buckets.causal ? count : 0;
   if (distance > 0) distance = buckets.causal ? 0 : -distance;
-  const auto far = static_cast<std::size_t>(-distance);
-  if (far < exact) return first + far;
+  const auto back = static_cast<std::size_t>(-distance);
+  if (back < exact) return first + back;
   const auto log_ratio = [&](std::size_t to) {
     return static_cast<float>(detail::vec::log_double(static_cast<double>(to) / static_cast<double>(exact)));
   };
-  const float share = log_ratio(far) / log_ratio(buckets.max_distance);
+  const float share = log_ratio(back) / log_ratio(buckets.max_distance);
   const std::size_t bucket = exact + static_cast<std::size_t>(share * static_cast<float>(count - exact));
   return first + (bucket < count ? bucket : count - 1);
 }

@@ -16,9 +16,10 @@ const description = descriptionOf(found);
 
 // Checks that the module imports nothing and exports the functions of the header. NAME_run_with is exported as `run`.
 assert.equal(found.imports, 0);
+const libraryOnly = ['run', 'run_phase', 'extend_phase', 'quantise', 'rotary_scale', 'relative_fill'];
 const functionNames = [...header.matchAll(new RegExp(`^(?:ladon_status|size_t) ${name}_(\\w+)\\(`, 'gm'))]
   .map(([, each]) => each);
-const functions = functionNames.filter((each) => !['run', 'run_phase', 'extend_phase', 'quantise'].includes(each))
+const functions = functionNames.filter((each) => !libraryOnly.includes(each))
   .map((each) => `function ${each === 'run_with' ? 'run' : each}`);
 assert.ok(functions.length > 0);
 const isInt8 = description.precision === 'int8';
