@@ -84,7 +84,7 @@ TEST_CASE("the same bits: an encoder layer of one token") {
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("the same bits: numbers and slopes") {
   CHECK(cross<S{.queries = 7, .keys = 18, .model = 6, .heads = 3}, decltype(Additive{} & Alibi{})>() ==
-        "5f5144bca9f7046c");
+        "509cb9a9854c0e7f");
 }
 
 namespace {
@@ -102,8 +102,8 @@ TEST_CASE("the same bits: softcap, sinks, rotary embedding") {
 }
 
 TEST_CASE("the same bits: more keys than a block has") {
-  CHECK(cross<S{.queries = 5, .keys = 600, .model = 6, .heads = 2}, Padding>() == "46d540dffb08f089");
-  CHECK(cross<S{.queries = 1, .keys = 600, .model = 6, .heads = 2}, Causal>() == "d5fe17753f68634b");
+  CHECK(cross<S{.queries = 5, .keys = 600, .model = 6, .heads = 2}, Padding>() == "4e121ae55fee850b");
+  CHECK(cross<S{.queries = 1, .keys = 600, .model = 6, .heads = 2}, Causal>() == "e3677a2329440d3a");
 }
 
 TEST_CASE("the same bits: queries, keys and values as given") {
@@ -114,7 +114,7 @@ TEST_CASE("the same bits: queries, keys and values as given") {
   for (const Variation& variation : variations(subject)) {
     all.add(run_guarded(subject, task_of(subject, random_given(subject.shape, 1), variation)));
   }
-  CHECK(all.text() == "0cf172fd01b8f90a");
+  CHECK(all.text() == "efe3402a3c7400d2");
 }
 
 TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {
@@ -174,8 +174,8 @@ TEST_CASE("the same bits: a text that grows, in pieces or token by token") {
 
 #if defined(LADON_TEST_WIDE)
 TEST_CASE("the same bits: bits, a window over several blocks") {
-  CHECK(cross<S{.queries = 5, .keys = 37, .model = 6, .heads = 2}, Bits>() == "280fa333a93050f3");
-  CHECK(cross<S{.queries = 40, .keys = 530, .model = 5}, Window<90, 3>>() == "076dc1c1ddb1a018");
+  CHECK(cross<S{.queries = 5, .keys = 37, .model = 6, .heads = 2}, Bits>() == "56c79a49df42de43");
+  CHECK(cross<S{.queries = 40, .keys = 530, .model = 5}, Window<90, 3>>() == "11dc48cdb678a5f9");
 }
 
 TEST_CASE("the same bits: a bfloat16 cache, a ring") {
