@@ -228,7 +228,7 @@ struct Model {
   }
   constexpr std::size_t rings_of(std::size_t count) const noexcept {
     std::size_t rings = 0;
-    for (std::size_t i = 0; i < count; ++i) rings += has_ring(i) ? 1 : 0;
+    for (std::size_t i = 0; i < count; ++i) rings += std::size_t{has_ring(i)};
     return rings;
   }
   // What determines the type of the weights. Without layer_bias, models with other lengths share their weights.

@@ -48,28 +48,19 @@ struct RotaryScaling {
   constexpr double frequency(std::size_t pair, std::size_t width, std::size_t positions) const noexcept {
     const double w = static_cast<double>(width), exponent = -2 * static_cast<double>(pair) / w;
     const double f = detail::vec::power_double(base, exponent);
-    switch (kind) {
-      case RotaryKind::none:
-        return f;
-      case RotaryKind::linear:
-        return f / factor;
-      case RotaryKind::dynamic: {
-        const double length = static_cast<double>(positions);
-        if (width == 2 || length <= original_positions) return f;
-        const double growth = factor * length / original_positions - (factor - 1);
-        return f * detail::vec::power_double(growth, w / (w - 2) * exponent);
-      }
-      case RotaryKind::longrope:
-        return f / factors[pair];
-      case RotaryKind::proportional:
-        return static_cast<double>(pair) < detail::vec::floor_double(proportion * w / 2) ? f / factor : 0;
-      case RotaryKind::llama3:
-      case RotaryKind::yarn:
-      default: {
-        const double share = kind == RotaryKind::yarn ? yarn_share(static_cast<double>(pair), w) : llama3_share(f);
-        return share * f / factor + detail::vec::unfused((1 - share) * f);
-      }
+    if (kind == RotaryKind::none) return f;
+    if (kind == RotaryKind::linear) return f / factor;
+    if (kind == RotaryKind::longrope) return f / factors[pair];
+    if (kind == RotaryKind::proportional)
+      return static_cast<double>(pair) < detail::vec::floor_double(proportion * w / 2) ? f / factor : 0;
+    if (kind == RotaryKind::dynamic) {
+      const double length = static_cast<double>(positions);
+      if (width == 2 || length <= original_positions) return f;
+      const double growth = factor * length / original_positions - (factor - 1);
+      return f * detail::vec::power_double(growth, w / (w - 2) * exponent);
     }
+    const double share = kind == RotaryKind::yarn ? yarn_share(static_cast<double>(pair), w) : llama3_share(f);
+    return share * f / factor + detail::vec::unfused((1 - share) * f);
   }
   // Returns the factor of all cosines and sines.
   constexpr double magnitude() const noexcept {
