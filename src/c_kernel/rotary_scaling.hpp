@@ -13,10 +13,11 @@ namespace c_kernel {
 // 64-bit integer can hold the number of quarter turns of every angle.
 constexpr bool is_base(double number) { return number >= 2 && number < 1e300; }
 constexpr bool is_scale(double number) { return number >= 1e-6 && number < 1e30; }
+constexpr bool is_zero(double number) { return number >= 0 && number <= 0; }
 
 // Replaces the zeros of `from` by the defaults.
 inline ladon::RotaryScaling with_defaults(const ladon_rotary_scaling& from) {
-  const auto either = [](double given, double usual) { return given != 0 ? given : usual; };
+  const auto either = [](double given, double usual) { return is_zero(given) ? usual : given; };
   return {.kind = static_cast<ladon::RotaryKind>(from.kind),
           .base = either(from.base, 10000),
           .factor = either(from.factor, 1),
@@ -34,30 +35,22 @@ inline ladon::RotaryScaling with_defaults(const ladon_rotary_scaling& from) {
 
 // Returns whether a table of `pairs` pairs can be computed from the numbers that the kind reads.
 inline bool is_sound(const ladon::RotaryScaling& s, std::size_t pairs) {
-  using Kind = ladon::RotaryKind;
+  using Rotary = ladon::RotaryKind;
   if (!is_base(s.base) || !is_scale(s.factor)) return false;
-  if (s.attention_factor != 0 && !is_scale(s.attention_factor)) return false;
-  switch (s.kind) {
-    case Kind::none:
-    case Kind::linear:
-      return true;
-    case Kind::proportional:
-      return is_scale(s.proportion) && s.proportion <= 1;
-    case Kind::dynamic:
-      return is_scale(s.original_positions) && s.factor >= 1;
-    case Kind::llama3:
-      return is_scale(s.original_positions) && is_scale(s.low_frequency_factor) && is_scale(s.high_frequency_factor) &&
-             s.high_frequency_factor > s.low_frequency_factor;
-    case Kind::yarn:
-      return is_scale(s.original_positions) && is_scale(s.beta_fast) && is_scale(s.beta_slow);
-    case Kind::longrope:
-      if (!is_scale(s.original_positions) || s.original_positions < 2 || s.factors == nullptr) return false;
-      for (const double factor : std::span(s.factors, pairs)) {
-        if (!is_scale(factor)) return false;
-      }
-      return true;
+  if (!is_zero(s.attention_factor) && !is_scale(s.attention_factor)) return false;
+  if (s.kind == Rotary::none || s.kind == Rotary::linear) return true;
+  if (s.kind == Rotary::proportional) return is_scale(s.proportion) && s.proportion <= 1;
+  if (!is_scale(s.original_positions)) return false;
+  if (s.kind == Rotary::dynamic) return s.factor >= 1;
+  if (s.kind == Rotary::llama3)
+    return is_scale(s.low_frequency_factor) && is_scale(s.high_frequency_factor) &&
+           s.high_frequency_factor > s.low_frequency_factor;
+  if (s.kind == Rotary::yarn) return is_scale(s.beta_fast) && is_scale(s.beta_slow);
+  if (s.kind != Rotary::longrope || s.original_positions < 2 || s.factors == nullptr) return false;
+  for (const double factor : std::span(s.factors, pairs)) {
+    if (!is_scale(factor)) return false;
   }
-  return false;
+  return true;
 }
 
 }  // namespace c_kernel
