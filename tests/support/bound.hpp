@@ -36,6 +36,7 @@
 // have equal errors, which are not independent. Tests with equal tokens therefore define separate bounds.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -107,8 +108,11 @@ inline Real sqrt(Real a) {
   return rounded(root, a.deviation == 0 ? 0 : a.deviation / (root + std::sqrt(std::fdim(a.value, a.deviation))));
 }
 inline Real exp(Real a) {
-  const double power = std::exp(a.value);
-  return rounded(power, power * a.deviation, 0, 4);
+  const double power = std::exp(a.value), error = a.bound();
+  // Where `a` may be wrong by more than 1, the derivative is a bad estimate, as above. The limit of 60 keeps the bounds
+  // of later operations finite.
+  const double growth = error > 1 ? std::expm1(std::min(error, 60.0)) / deviations_allowed : a.deviation;
+  return rounded(power, power * growth, 0, 4);
 }
 inline Real erf(Real a) {
   constexpr double two_over_root_pi = 1.1283791670955126;
