@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <type_traits>
 
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/panel/rows.hpp>
