@@ -58,7 +58,10 @@ double root_mean_square(const Expected& expected, F f) {
 // maps round their inputs to integers or to bfloat16. In this case, a float32 error may change an input to the
 // neighbouring rounded number, and the oracle's bound includes this difference.
 void check_bounds(const Expected& expected, const EncoderForm& form) {
-  const double widest = rounds_inputs(form.activation_bits) ? 0.5 : form.layers == 1 ? 1e-4 : 1e-2;
+  // Scales of outputs and the steep slopes of xIELU enlarge it.
+  const bool enlarges = form.layer.layer_scale || form.layer.activation == ladon::Activation::xielu;
+  const double of_rounded = enlarges ? 0.5 : 0.4;
+  const double widest = rounds_inputs(form.activation_bits) ? of_rounded : form.layers == 1 ? 1e-4 : 1e-2;
   CHECK_MESSAGE(widest_bound(expected) < widest, "the bound is too wide");
 }
 
