@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "steps.hpp"
+
 namespace ladon::families {
 
 using Tensors = std::map<std::string, safetensors::Tensor, std::less<>>;  // the tensors of a checkpoint
@@ -42,7 +44,12 @@ struct Stack {
   float epsilon = 1e-5f;         // of all norms
   std::vector<Rotary> rotary{};  // one for each kind of layers, or one for all layers, or none without rotation
   std::optional<RelativeBias> relative_bias{};
-  float input_scale = 1;            // the model multiplies its embeddings by this number before the first layer
+  float input_scale = 1;  // the model multiplies its embeddings by this number before the first layer
+  // What the model computes outside the layers (steps.hpp).
+  Input input{};
+  std::vector<Step> behind{};       // from the stack's output to the last hidden state (OPT's project_out)
+  std::vector<Step> pooler{};       // from the last hidden state to a pooled one, inside the base model
+  std::vector<Step> head{};         // from there to the answer; the names of its tensors stand outside the wrapper
   std::string prefix;               // the text before the number of a layer, without the last dot: "encoder.layer"
   std::string inside{};             // what the text before `prefix` contains: "language_model." in Gemma 3 of images
   std::string final_norm{};         // the full name of the last norm, without ".weight"; empty without such a norm

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model computes outside its layers: lists of steps before and after a stack. Each step changes the rows
+// [tokens][features] that the step before it left. The first step of an input makes the rows.
+#pragma once
+
+#include <cstddef>
+#include <ladon/model.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ladon::families {
+
+// The names of tensors are the full names in the checkpoint. For a part with a weight and a bias, the name ends before
+// ".weight".
+
+// token ids -> rows: row `id` of the table [rows][features], times `scale`.
+struct Lookup {
+  std::string table;  // with ".weight"
+  std::size_t rows = 0;
+  std::size_t features = 0;
+  float scale = 1;
+};
+
+// Adds row `first + t` of a table [rows][features] to token t. Without a table (an empty name), the rows are sinusoids
+// (arXiv 1706.03762): first all sines, then all cosines.
+struct AddPositions {
+  std::string table;  // with ".weight", if the name has it
+  std::size_t rows = 0;
+  std::size_t first = 0;
+};
+
+// Adds the row `row` of a table [rows][features] to each token: the type of the tokens of a single text.
+struct AddRow {
+  std::string table;
+  std::size_t rows = 1;
+  std::size_t row = 0;
+};
+
+// Normalises each row.
+struct NormRows {
+  std::string name;  // without a name: no gain
+  NormKind kind = NormKind::layer;
+  Bias bias = Bias::with;
+  NormGain gain = NormGain::weight;
+  float epsilon = 1e-5f;
+};
+
+// The function behind a linear map or a convolution.
+enum class After { nothing, relu, gelu, gelu_tanh, silu, tanh };
+
+// Applies a linear map to each row, and then a function.
+struct LinearRows {
+  std::string name;
+  std::size_t outputs = 0;
+  Bias bias = Bias::with;
+  After after = After::nothing;
+};
+
+// image [frames][channels][rows][columns] -> a row for each patch: a convolution whose windows are the patches. With
+// one frame, its weight is [outputs][channels][patch_rows][patch_columns]. With several frames, its weight is
+// [outputs][channels][patch_frames][patch_rows][patch_columns].
+struct Patches {
+  std::string name;
+  std::size_t frames = 1, channels = 3, rows = 0, columns = 0;
+  std::size_t patch_frames = 1, patch_rows = 0, patch_columns = 0;
+  std::size_t stride_rows = 0, stride_columns = 0;  // between patches; frames have the stride patch_frames
+  std::size_t outputs = 0;
+  Bias bias = Bias::with;
+  bool transposed = false;  // the caller gives the image as [columns][rows] (Audio Spectrogram Transformer)
+};
+
+// Puts the rows of tensors before all tokens: a class token, register tokens.
+struct Prepend {
+  struct Rows {
+    std::string tensor;
+    std::size_t rows = 1;
+  };
+  std::vector<Rows> tensors;
+};
+
+// audio [frames][channels], or [channels][frames] if `transposed` -> rows. Only the first step of an input.
+struct Audio {
+  std::size_t frames = 0;  // the largest number of frames
+  std::size_t channels = 1;
+  bool transposed = false;
+  bool exact = false;  // the model takes only `frames` frames (Whisper)
+};
+
+// A convolution over the rows, and then a function. The weight is [outputs][inputs / groups][width].
+struct ConvolveRows {
+  std::string name;
+  std::size_t outputs = 0;
+  std::size_t width = 1, stride = 1;
+  std::size_t before = 0, behind = 0;  // rows of zeros before and behind all rows
+  std::size_t groups = 1;
+  Bias bias = Bias::with;
+  After after = After::nothing;
+  bool residual = false;  // the result is added to the rows (wav2vec 2.0's positions)
+  bool weight_norm =
+      false;  // the weight is a direction and a length for each tap (parametrizations.weight.original0/1)
+};
+
+// Normalises the features of each of `groups` groups over all rows (arXiv 1803.08494), and then applies a function.
+struct GroupNormRows {
+  std::string name;
+  std::size_t groups = 1;
+  float epsilon = 1e-5f;
+  After after = After::nothing;
+};
+
+// Applies a function to all numbers.
+struct Apply {
+  After function = After::nothing;
+};
+
+// series [length] -> a row [patch] for each patch. With `scaled`, subtracts the mean and divides by the root of the
+// variance plus `minimum` before (PatchTST).
+struct SeriesPatches {
+  std::size_t length = 0;
+  std::size_t patch = 1, stride = 1;
+  bool scaled = false;
+  float minimum = 1e-5f;
+};
+
+// Rows -> one row.
+enum class Pooling { mean, first, last, maximum };
+struct Pool {
+  Pooling pooling = Pooling::mean;
+};
+
+// Divides each row by its length (the root of its sum of squares).
+struct UnitLength {};
+
+// Multiplies each row by the table of the first Lookup, transposed: a tied head of a language model.
+struct TiedHead {
+  float scale = 1;
+};
+
+using Step = std::variant<Lookup, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Audio, ConvolveRows,
+                          GroupNormRows, Apply, SeriesPatches, Pool, UnitLength, TiedHead>;
+
+// The steps before the layers of a stack. Without steps, `missing` says what Ladon lacks.
+struct Input {
+  std::string name;  // of the model's argument in transformers: "input_ids", "pixel_values", "input_features"
+  std::vector<Step> steps{};
+  std::string missing{};
+};
+
+}  // namespace ladon::families
