@@ -11,6 +11,10 @@
 #include <ladon/linear.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/model.hpp>
+#include <ladon/model/activation.hpp>
+#include <ladon/model/embedding.hpp>
+#include <ladon/model/norm.hpp>
+#include <ladon/model/pooling.hpp>
 #include <ladon/multi_head_attention.hpp>
 #include <ladon/position.hpp>
 #include <ladon/quantise.hpp>

@@ -17,7 +17,7 @@ detail/product/epilogue.hpp"
   "detail/product/ detail/layer/norm.hpp"
   "detail/attention/"
   "detail/layer/"
-  "linear.hpp quantise.hpp"
+  "linear.hpp quantise.hpp model/"
   "attention.hpp multi_head_attention.hpp stack.hpp encoder.hpp decoder.hpp ladon.hpp")
 
 # Normally, a folder in `layers` without headers is an error. may_be_empty lists the exceptions.

@@ -236,6 +236,10 @@ Linear packed(const AttentionWeights& w, WeightLayout layout, const ladon::Shape
 
 }  // namespace
 
+void append_tensors(std::vector<Floats>& tensors, const Linear& linear, ladon::Order order) {
+  append(tensors, linear, order == ladon::Order::in_out ? WeightLayout::in_out : WeightLayout::separate);
+}
+
 void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const AttentionWeights& w) {
   switch (layout) {

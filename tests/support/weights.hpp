@@ -45,6 +45,7 @@ void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const lad
 void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const oracle::DecoderLayerWeights& weights);
 void append_tensors(std::vector<Floats>& tensors, const oracle::Norm& norm);
+void append_tensors(std::vector<Floats>& tensors, const oracle::Linear& linear, ladon::Order order);
 
 oracle::Heads heads_of(const ladon::Shape& shape);
 

@@ -154,4 +154,13 @@ struct Activate<Activation::xielu, Rounded> {
   }
 };
 
+// Replaces each of `count` numbers outside a layer by f(number). `f` maps a pack to a pack.
+template <class Simd, class F>
+constexpr void transform_floats(float* x, std::size_t count, F f) noexcept {
+  using Pack = typename Simd::template Pack<Simd::lanes>;
+  const std::size_t rest = count % Pack::lanes, whole = count - rest;
+  for (std::size_t i = 0; i < whole; i += Pack::lanes) f(Pack::load(x + i)).store(x + i);
+  if (rest > 0) f(Pack::load_partial(x + whole, rest)).store_partial(x + whole, rest);
+}
+
 }  // namespace LADON_NAMESPACE::detail

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/vec/choose.hpp>
@@ -126,6 +127,25 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
   }
 }
 
+// For rows outside a layer: a norm whose gain is the same factor for all features.
+template <std::size_t Size, NormKind K>
+struct NormWithFactor {
+  static constexpr std::size_t size = Size;
+  static constexpr NormKind kind = K;
+  static constexpr bool biased = false;
+  float factor, epsilon;
+};
+
+// Returns the gains of a pack of features. load(w) as for for_features.
+template <class Pack, class AnyNorm>
+LADON_INLINE constexpr Pack load_gain(const AnyNorm& norm, auto load) noexcept {
+  if constexpr (requires { norm.factor; }) {
+    return Pack::broadcast(norm.factor);
+  } else {
+    return gain_of<AnyNorm>(load(norm.weight.data));
+  }
+}
+
 template <class Simd, class AnyNorm>
 constexpr void normalize_single_token(const float* in, const AnyNorm& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
@@ -154,19 +174,35 @@ constexpr void normalize_single_token(const float* in, const AnyNorm& norm, floa
     if constexpr (centred) {
       Pack bias = Pack::broadcast(0.0f);
       if constexpr (AnyNorm::biased) bias = load(norm.bias.data);
-      return fma((x - mean) * scale, gain_of<AnyNorm>(load(norm.weight.data)), bias);
+      return fma((x - mean) * scale, load_gain<Pack>(norm, load), bias);
     } else {
-      return x * scale * gain_of<AnyNorm>(load(norm.weight.data));
+      return x * scale * load_gain<Pack>(norm, load);
     }
   });
 }
 
-template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
-LADON_INLINE constexpr void normalize(const float* in, const AnyNorm& norm, float* out) noexcept {
+// Normalises rows [rows][features] outside a layer. Deterministic builds add the squares of a row one after another,
+// because other orders depend on the number of lanes.
+template <class Vectors, class AnyNorm>
+constexpr void normalize_rows(const float* in, const AnyNorm& norm, std::size_t rows, float* out) noexcept {
+  vec::with_packs<std::conditional_t<LADON_DETERMINISTIC, vec::ConstantPacks, Vectors>>([&]<class Simd>(Simd) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      normalize_single_token<Simd>(in + r * AnyNorm::size, norm, out + r * AnyNorm::size);
+    }
+  });
+}
+
+template <class AnyNorm>
+LADON_INLINE constexpr void expect_tensors([[maybe_unused]] const AnyNorm& norm) noexcept {
   LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight", norm.caller);
   if constexpr (AnyNorm::biased) {
     LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias", norm.caller);
   }
+}
+
+template <class Simd, PanelLayout T, std::size_t Packs, class AnyNorm>
+LADON_INLINE constexpr void normalize(const float* in, const AnyNorm& norm, float* out) noexcept {
+  expect_tensors(norm);
   if constexpr (is_single_token<Simd, T>) {
     normalize_single_token<Simd>(in, norm, out);
   } else {

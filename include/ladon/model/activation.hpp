@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations of an array, in place: behind a pooler, a convolution, or a linear map of a head.
+#pragma once
+
+#include <ladon/detail/config/quiet_begin.hpp>
+
+#include <cstddef>
+
+#include <ladon/detail/layer/activation.hpp>
+#include <ladon/detail/vec/choose.hpp>
+#include <ladon/detail/vec/elementary.hpp>
+#include <ladon/model.hpp>
+
+namespace LADON_NAMESPACE {
+
+// Replaces each of the `count` numbers by F of the number.
+template <Activation F, class Vectors = detail::vec::NativeVectors>
+constexpr void activate(float* x, std::size_t count) noexcept {
+  static_assert(F != Activation::xielu, "ladon: Activation::xielu has learned numbers, which only a layer has");
+  detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::transform_floats<Simd>(x, count, [](const auto& pack) { return detail::activate<F>(pack); });
+  });
+}
+
+// Replaces each of the `count` numbers by its hyperbolic tangent.
+template <class Vectors = detail::vec::NativeVectors>
+constexpr void tanh(float* x, std::size_t count) noexcept {
+  detail::vec::with_packs<Vectors>([&]<class Simd>(Simd) {
+    detail::transform_floats<Simd>(x, count, [](const auto& pack) { return detail::vec::tanh(pack); });
+  });
+}
+
+}  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

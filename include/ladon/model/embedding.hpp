@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Token ids to rows [tokens][width], and what models add to these rows before the first layer: positions, and a row for
+// all tokens, such as the row of a token type. A table is a linear map without a bias, so that the head of a language
+// model may read the same weights:
+//     ladon::embed(table, ids, tokens, x);                 x [tokens][width]
+//     ladon::LinearRows<1, rows, width, ladon::Order::out_in, ladon::Bias::without>::run(x, table, logits, workspace);
+#pragma once
+
+#include <ladon/detail/config/quiet_begin.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/bfloat16.hpp>
+#include <ladon/checks.hpp>
+#include <ladon/detail/panel/rows.hpp>
+#include <ladon/detail/vec/elementary.hpp>
+#include <ladon/views.hpp>
+#include <ladon/weights.hpp>
+
+namespace LADON_NAMESPACE {
+
+// [Rows][Width], in any precision.
+template <std::size_t Rows, std::size_t Width, class Precision = precision::Float32>
+using EmbeddingTable = Linear<Rows, Width, Order::out_in, Bias::without, Precision>;
+
+// Returns whether all ids are rows of the table.
+template <std::size_t Rows, std::size_t Width, class Precision>
+constexpr bool has_ids(const Linear<Rows, Width, Order::out_in, Bias::without, Precision>&, const std::int32_t* ids,
+                       std::size_t tokens) noexcept {
+  for (std::size_t t = 0; t < tokens; ++t) {
+    if (ids[t] < 0 || static_cast<std::size_t>(ids[t]) >= Rows) return false;
+  }
+  return true;
+}
+
+// Writes scale * table[ids[t]] to row t of `y` [tokens][Width]. Rows of int8 tables become floats with one rounding,
+// and rotated rows are rotated back. Precondition: has_ids. `y` must not overlap the other arrays.
+template <std::size_t Rows, std::size_t Width, class Precision>
+constexpr void embed(const Linear<Rows, Width, Order::out_in, Bias::without, Precision>& table, const std::int32_t* ids,
+                     std::size_t tokens, float* y, float scale = 1) noexcept {
+  LADON_EXPECTS(has_ids(table, ids, tokens), "ladon: a token id is not a row of the embedding table",
+                detail::caller_of(table), {{"rows", Rows}});
+  for (std::size_t t = 0; t < tokens; ++t, y += Width) {
+    const auto row = table.rows_from(static_cast<std::size_t>(ids[t]));
+    const auto* const weight = row.weight.data;
+    if constexpr (precision::is_int8<Precision>) {
+      for (std::size_t i = 0; i < Width; ++i) y[i] = static_cast<float>(weight[i]);
+      // The matrix H is its own inverse, times 8. The scale of a rotated row contains this factor, so this is exact.
+      if constexpr (Linear<Rows, Width, Order::out_in, Bias::without, Precision>::rotated)
+        detail::rotate_blocks(y, Width, 1, y);
+      for (std::size_t i = 0; i < Width; ++i) y[i] = y[i] * row.scale[0] * scale;
+    } else {
+      for (std::size_t i = 0; i < Width; ++i) y[i] = to_float(weight[i]) * scale;
+    }
+  }
+}
+
+// Adds one row to each row of `x` [tokens][Width].
+template <std::size_t Width>
+constexpr void add_row(VectorView<const float, Width> row, std::size_t tokens, float* x) noexcept {
+  for (std::size_t t = 0; t < tokens; ++t, x += Width) {
+    for (std::size_t i = 0; i < Width; ++i) x[i] += row.data[i];
+  }
+}
+
+// Adds row first + t of the table to row t of `x` [tokens][Width]. Precondition: first + tokens <= Rows.
+template <std::size_t Rows, std::size_t Width>
+constexpr void add_positions(MatrixView<const float, Rows, Width> table, std::size_t first, std::size_t tokens,
+                             float* x) noexcept {
+  LADON_EXPECTS(tokens <= Rows && first <= Rows - tokens, "ladon: the table has fewer positions", {},
+                {{"first", first}, {"tokens", tokens}, {"rows", Rows}});
+  for (std::size_t t = 0; t < tokens; ++t, x += Width) {
+    add_row(VectorView<const float, Width>(table.data + (first + t) * Width), 1, x);
+  }
+}
+
+// A table that a program computes.
+template <std::size_t Rows, std::size_t Width>
+struct PositionTable {
+  float rows[Rows][Width];
+};
+
+template <std::size_t Rows, std::size_t Width>
+constexpr void add_positions(const PositionTable<Rows, Width>& table, std::size_t first, std::size_t tokens,
+                             float* x) noexcept {
+  LADON_EXPECTS(tokens <= Rows && first <= Rows - tokens, "ladon: the table has fewer positions", {},
+                {{"first", first}, {"tokens", tokens}, {"rows", Rows}});
+  for (std::size_t t = 0; t < tokens; ++t, x += Width) {
+    add_row(VectorView<const float, Width>(table.rows[first + t]), 1, x);
+  }
+}
+
+// Fills the table with sinusoids (arXiv 1706.03762, section 3.5), in the order of BART and Marian: first all sines,
+// then all cosines.
+//     angle(p, i) = p / 10000^(2 i / Width)    row p = sin(angle(p, 0)), .., cos(angle(p, 0)), ..
+//
+// With an odd width, there is one sine more.
+template <std::size_t Rows, std::size_t Width>
+constexpr void fill_sinusoids(PositionTable<Rows, Width>& table) noexcept {
+  constexpr std::size_t sines = (Width + 1) / 2;
+  for (std::size_t i = 0; i < sines; ++i) {
+    const double frequency = detail::vec::power_double(10000, -2 * static_cast<double>(i) / static_cast<double>(Width));
+    for (std::size_t p = 0; p < Rows; ++p) {
+      const auto angle = detail::vec::cosine_and_sine(detail::vec::unfused(static_cast<double>(p) * frequency));
+      table.rows[p][i] = static_cast<float>(angle.sine);
+      if (sines + i < Width) table.rows[p][sines + i] = static_cast<float>(angle.cosine);
+    }
+  }
+}
+
+}  // namespace LADON_NAMESPACE
+#include <ladon/detail/config/quiet_end.hpp>

@@ -1,0 +1,102 @@
+// Tests the parts of models outside the layers (ladon/model) in constant evaluation, with numbers that are easy to
+// verify by hand.
+#include <array>
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+#include <ladon/ladon.hpp>
+
+namespace {
+
+template <std::size_t N>
+constexpr bool is_near(const std::array<float, N>& actual, const std::array<float, N>& expected) {
+  for (std::size_t i = 0; i < N; ++i) {
+    const float off = actual[i] - expected[i];
+    if (!(off <= 1e-5f && -off <= 1e-5f)) return false;
+  }
+  return true;
+}
+
+constexpr std::int32_t ids[] = {2, 0};
+
+template <class Table>
+constexpr std::array<float, 16> embedded(const Table& table) {
+  std::array<float, 16> y{};
+  ladon::embed(table, ids, 2, y.data(), 2);
+  return y;
+}
+
+constexpr float rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0, 0};
+constexpr std::int8_t integers[] = {1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0};
+constexpr float scales[] = {1, 1, -0.25f};
+constexpr std::int32_t row_sums[] = {36, 0, 8};
+
+constexpr ladon::EmbeddingTable<3, 8> floats{.weight = rows};
+static_assert(embedded(floats) == std::array<float, 16>{-2, 0, 2, 0, 0, 0, 0, 0, 2, 4, 6, 8, 10, 12, 14, 16});
+static_assert(ladon::has_ids(floats, ids, 2));
+
+constexpr ladon::EmbeddingTable<3, 8, ladon::precision::Int8<8>> int8{
+    .weight = integers, .scale = scales, .row_sum = row_sums};
+static_assert(embedded(int8) == std::array<float, 16>{-4, 0, 0, 0, 0, 0, 0, 0, 2, 4, 6, 8, 10, 12, 14, 16});
+
+// The first column of the matrix H is 1 1 1 .., so a rotated row (8, 0, 0, ..) has eight equal numbers.
+constexpr ladon::EmbeddingTable<3, 8, ladon::precision::Int8<8, true>> rotated{
+    .weight = integers, .scale = scales, .row_sum = row_sums};
+static_assert(embedded(rotated)[0] == -4 && embedded(rotated)[7] == -4);
+
+constexpr std::array<float, 6> positions() {
+  ladon::PositionTable<2, 3> table{};
+  ladon::fill_sinusoids(table);
+  std::array<float, 6> x{1, 1, 1, 1, 1, 1};
+  ladon::add_positions(table, 0, 2, x.data());
+  ladon::add_row(ladon::VectorView<const float, 3>(&rows[0]), 1, x.data());
+  return x;
+}
+// sin 1 = 0.841471, sin(10000^(-2/3)) = 0.00215443, cos 1 = 0.540302
+static_assert(is_near(positions(), {2, 3, 5, 1.841471f, 1.00215443f, 1.540302f}));
+
+constexpr std::array<float, 4> norms() {
+  constexpr float weight[] = {2, 2};
+  const ladon::Norm<2, ladon::NormKind::rms> rms{.weight = weight, .epsilon = 0};
+  std::array<float, 4> x{3, 3, 3, 4};
+  ladon::normalise(rms, 1, x.data(), x.data());
+  ladon::unit_length<2>(1, x.data() + 2);
+  return x;
+}
+static_assert(is_near(norms(), {2, 2, 0.6f, 0.8f}));
+
+constexpr std::array<float, 2> normalised_without_gain() {
+  std::array<float, 2> x{1, 5};
+  ladon::normalise_without_gain<2, ladon::NormKind::layer>(0, 1, x.data(), x.data());
+  return x;
+}
+static_assert(is_near(normalised_without_gain(), {-1, 1}));
+
+constexpr std::array<float, 3> activated() {
+  std::array<float, 3> x{-1, 2, 0.5f};
+  ladon::activate<ladon::Activation::relu>(x.data(), 2);
+  ladon::tanh(x.data() + 2, 1);
+  return x;
+}
+static_assert(is_near(activated(), {0, 2, 0.462117f}));
+
+constexpr std::array<float, 8> pooled() {
+  constexpr float x[] = {1, 6, 5, 2};
+  std::array<float, 8> y{};
+  ladon::mean_pool<2>(x, 2, y.data());
+  ladon::max_pool<2>(x, 2, y.data() + 2);
+  ladon::first_row<2>(x, 2, y.data() + 4);
+  ladon::last_row<2>(x, 2, y.data() + 6);
+  return y;
+}
+static_assert(pooled() == std::array<float, 8>{3, 4, 5, 6, 1, 6, 5, 2});
+
+}  // namespace
+
+TEST_CASE("embeddings: the compiler and the program compute the same numbers") {
+  constexpr auto expected = embedded(rotated);
+  CHECK(embedded(rotated) == expected);
+  CHECK(is_near(positions(), {2, 3, 5, 1.841471f, 1.00215443f, 1.540302f}));
+  CHECK(is_near(norms(), {2, 2, 0.6f, 0.8f}));
+}
