@@ -53,9 +53,7 @@ void refuse_quantisation(Config& config) {
 // Returns whether the first of `architectures` is a class with a head, such as BertForMaskedLM or GPT2LMHeadModel. Such
 // a class has the base model as a member.
 bool has_head(const Config& config) {
-  const nlohmann::json* classes = config.find("architectures");
-  if (classes == nullptr || !classes->is_array() || classes->empty() || !(*classes)[0].is_string()) return false;
-  const auto& name = (*classes)[0].get_ref<const std::string&>();
+  const std::string name = class_of(config);
   return name.find("For") != name.npos || name.find("Head") != name.npos || name.ends_with("MTModel");
 }
 

@@ -112,6 +112,40 @@ void read_epsilon(Config& config, Stack& stack, double otherwise) {
   if (stack.epsilon < 0) config.fail(config.noted().at("epsilon"), "at least 0");
 }
 
+std::string class_of(const Config& config) {
+  const nlohmann::json* classes = config.find("architectures");
+  if (classes == nullptr || !classes->is_array() || classes->empty() || !(*classes)[0].is_string()) return "";
+  return (*classes)[0].get<std::string>();
+}
+
+std::size_t labels(Config& config) {
+  const nlohmann::json* names = config.find("id2label");
+  if (names != nullptr && names->is_object() && !names->empty()) return names->size();
+  return config.size("", {"num_labels"}, 2);
+}
+
+After after_of(Config& config, const char* key, const char* otherwise) {
+  const std::string name = config.text("", {key}, otherwise);
+  constexpr std::pair<std::string_view, After> names[] = {
+      {"linear", After::nothing},     {"relu", After::relu},           {"gelu", After::gelu},
+      {"gelu_new", After::gelu_tanh}, {"gelu_fast", After::gelu_tanh}, {"gelu_pytorch_tanh", After::gelu_tanh},
+      {"silu", After::silu},          {"swish", After::silu},          {"tanh", After::tanh},
+  };
+  for (const auto& [known, after] : names)
+    if (known == name) return after;
+  config.refuse(key, "Ladon lacks this activation");
+}
+
+void set_frames(const Config& config, Stack& stack) {
+  constexpr std::size_t most = std::size_t{1} << 40;
+  std::size_t rows = stack.model.tokens;
+  for (auto step = stack.input.steps.rbegin(); step != stack.input.steps.rend() && rows <= most; ++step)
+    if (const auto* layer = std::get_if<ConvolveRows>(&*step))
+      rows = rows * layer->stride + layer->width - 1 - layer->before - layer->behind;
+  if (rows > most) config.fail("conv_stride", "strides with which an input has at most 2^40 frames");
+  if (!stack.input.steps.empty()) std::get<Audio>(stack.input.steps.front()).frames = rows;
+}
+
 void read_attention_bias(Config& config, Stack& stack, const char* key, bool otherwise) {
   stack.model.projection_bias = bias_if(config.flag("projection_bias", {key}, otherwise));
   stack.model.output_bias = bias_if(config.flag("output_bias", {key}, otherwise));

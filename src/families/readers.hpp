@@ -45,6 +45,15 @@ void set_activation(const Config& config, Stack& stack, const std::string& name)
 void read_activation(Config& config, Stack& stack, const char* otherwise, Config::Keys keys = {"hidden_act"});
 void read_epsilon(Config& config, Stack& stack, double otherwise);
 
+// Returns the first of `architectures`, or an empty text.
+std::string class_of(const Config& config);
+// Returns the number of outputs of a classifier.
+std::size_t labels(Config& config);
+// Returns the function whose name is the value of `key`.
+After after_of(Config& config, const char* key, const char* otherwise);
+// Sets the largest number of frames of the stack's Audio, of which its convolutions make at most model.tokens rows.
+void set_frames(const Config& config, Stack& stack);
+
 constexpr Bias bias_if(bool biased) { return biased ? Bias::with : Bias::without; }
 // Sets the biases of query, key, value and output projections from one key.
 void read_attention_bias(Config& config, Stack& stack, const char* key, bool otherwise);

@@ -10,8 +10,12 @@ namespace {
 
 // BART's names of sizes differ between its two stacks.
 struct Bart {
-  std::size_t model, layers, heads, feed_forward, encoder_positions, decoder_positions;
-  NormOrder norm;
+  std::size_t model = 1024, layers = 12, heads = 16, feed_forward = 4096;
+  std::size_t encoder_positions = 1024, decoder_positions = 1024;
+  NormOrder norm = NormOrder::pre;
+  std::size_t vocabulary = 50265;
+  std::size_t first = 0;      // the row of the table of positions for the first token
+  bool normed_input = false;  // by layernorm_embedding
   const char* activation = "gelu";
 };
 
@@ -34,20 +38,89 @@ Stack read_bart_stack(Config& config, const Bart& bart, const std::string& name)
   return stack;
 }
 
-void read_bart(Config& config, Description& description, const Bart& bart) {
-  add_stack(description, read_bart_stack(config, bart, "encoder"), config);
-  add_decoder(config, description, read_bart_stack(config, bart, "decoder"));
+// Sets the input of a stack with token ids.
+void set_tokens(Stack& stack, const std::string& table, std::size_t vocabulary) {
+  stack.input = {stack.name == "encoder" ? "input_ids" : "decoder_input_ids",
+                 {Lookup{table, vocabulary, stack.model.model, stack.input_scale}}};
+}
+
+// Sets the steps from token ids to the first layer.
+void set_bart_tokens(Config& config, const Bart& bart, const std::string& table, Stack& stack) {
+  const std::size_t vocabulary = config.size("", {"vocab_size"}, bart.vocabulary);
+  set_tokens(stack, table, vocabulary);
+  if (table == "decoder.embed_tokens.weight")
+    std::get<Lookup>(stack.input.steps[0]).rows = config.size("", {"decoder_vocab_size"}, vocabulary);
+  stack.input.steps.emplace_back(AddPositions{
+      .table = stack.name + ".embed_positions.weight", .rows = stack.positions + bart.first, .first = bart.first});
+  if (bart.normed_input) stack.input.steps.emplace_back(NormRows{.name = stack.name + ".layernorm_embedding"});
+}
+
+// Adds the head of a language model, whose weight is the table of the stack's embeddings or has the name `head`.
+void set_head(Config& config, Description& description, Stack& stack, const char* head) {
+  description.tied_embeddings = config.flag("", {"tie_word_embeddings"}, true);
+  const std::string name = class_of(config);
+  if (!name.ends_with("ForConditionalGeneration") && !name.ends_with("MTModel")) return;
+  const std::size_t vocabulary = std::get<Lookup>(stack.input.steps[0]).rows;
+  if (description.tied_embeddings)
+    stack.head = {TiedHead{}};
+  else
+    stack.head = {LinearRows{head, vocabulary, Bias::without}};
+}
+
+void read_bart(Config& config, Description& description, const Bart& bart, bool shared = true) {
+  Stack encoder = read_bart_stack(config, bart, "encoder"), decoder = read_bart_stack(config, bart, "decoder");
+  set_bart_tokens(config, bart, shared ? "shared.weight" : "encoder.embed_tokens.weight", encoder);
+  set_bart_tokens(config, bart, shared ? "shared.weight" : "decoder.embed_tokens.weight", decoder);
+  set_head(config, description, decoder, "lm_head");
+  if (!decoder.head.empty()) decoder.head.emplace_back(AddRow{"final_logits_bias"});
+  add_stack(description, std::move(encoder), config);
+  add_decoder(config, description, std::move(decoder));
   description.outside = {"embeddings, and layernorm_embedding of BART and mBART", "head"};
 }
 
 void bart(Config& config, Description& description) {
-  read_bart(config, description, {1024, 12, 16, 4096, 1024, 1024, NormOrder::post});
+  read_bart(config, description, {.norm = NormOrder::post, .first = 2, .normed_input = true});
 }
-void pegasus(Config& config, Description& description) {
-  read_bart(config, description, {1024, 12, 16, 4096, 1024, 1024, NormOrder::pre});
+void mbart(Config& config, Description& description) {
+  read_bart(config, description, {.first = 2, .normed_input = true});
 }
+void marian(Config& config, Description& description) {
+  read_bart(config, description, {.norm = NormOrder::post, .vocabulary = 58101},
+            config.flag("", {"share_encoder_decoder_embeddings"}, true));
+}
+void pegasus(Config& config, Description& description) { read_bart(config, description, {}); }
+
+// Sets the steps from the spectrogram of 30 seconds to the first layer.
+void set_spectrogram(Config& config, Stack& stack) {
+  const std::size_t width = stack.model.model;
+  ConvolveRows convolution{
+      .name = "encoder.conv1", .outputs = width, .width = 3, .before = 1, .behind = 1, .after = After::gelu};
+  stack.input = {"input_features",
+                 {Audio{.frames = 2 * stack.positions,
+                        .channels = config.size("", {"num_mel_bins"}, 80),
+                        .transposed = true,
+                        .exact = true},
+                  convolution}};
+  convolution.name = "encoder.conv2";
+  convolution.stride = 2;
+  stack.input.steps.emplace_back(convolution);
+  stack.input.steps.emplace_back(AddPositions{"encoder.embed_positions.weight", stack.positions});
+}
+
 void whisper(Config& config, Description& description) {
-  read_bart(config, description, {384, 4, 6, 1536, 1500, 448, NormOrder::pre});
+  const Bart bart{.model = 384,
+                  .layers = 4,
+                  .heads = 6,
+                  .feed_forward = 1536,
+                  .encoder_positions = 1500,
+                  .decoder_positions = 448,
+                  .vocabulary = 51865};
+  Stack encoder = read_bart_stack(config, bart, "encoder"), decoder = read_bart_stack(config, bart, "decoder");
+  set_spectrogram(config, encoder);
+  set_bart_tokens(config, bart, "decoder.embed_tokens.weight", decoder);
+  set_head(config, description, decoder, "proj_out");
+  add_stack(description, std::move(encoder), config);
+  add_decoder(config, description, std::move(decoder));
   description.outside = {"convolutions and positions of the encoder, embeddings of the decoder", "head"};
 }
 
@@ -73,8 +146,17 @@ Stack read_t5_stack(Config& config, const std::string& name) {
 }
 
 void t5(Config& config, Description& description) {
-  add_stack(description, read_t5_stack(config, "encoder"), config);
-  add_decoder(config, description, read_t5_stack(config, "decoder"));
+  Stack encoder = read_t5_stack(config, "encoder");
+  set_tokens(encoder, "shared.weight", config.size("", {"vocab_size"}, 32128));
+  add_stack(description, std::move(encoder), config);
+  Stack decoder = read_t5_stack(config, "decoder");
+  set_tokens(decoder, "shared.weight", config.size("", {"vocab_size"}, 32128));
+  set_head(config, description, decoder, "lm_head");
+  // T5 1.1 has a table of its own for the head. Versions of transformers differ in how config.json says so.
+  if (config.flag("", {"scale_decoder_outputs"}, description.tied_embeddings) && !decoder.head.empty() &&
+      description.tied_embeddings)
+    std::get<TiedHead>(decoder.head[0]).scale = 1 / std::sqrt(static_cast<float>(decoder.model.model));
+  add_decoder(config, description, std::move(decoder));
   description.outside = {"embeddings", "head, after a scale if tie_word_embeddings is true"};
 }
 
@@ -97,15 +179,38 @@ Stack read_moonshine_stack(Config& config, const std::string& name) {
   return stack;
 }
 
+// Sets the steps from sound to the first layer. Their sizes are in no config.json.
+void set_sound(Stack& stack) {
+  const std::size_t width = stack.model.model;
+  stack.input = {
+      "input_values",
+      {Audio{},
+       ConvolveRows{.name = "encoder.conv1",
+                    .outputs = width,
+                    .width = 127,
+                    .stride = 64,
+                    .bias = Bias::without,
+                    .after = After::tanh},
+       GroupNormRows{.name = "encoder.groupnorm"},
+       ConvolveRows{.name = "encoder.conv2", .outputs = 2 * width, .width = 7, .stride = 3, .after = After::gelu},
+       ConvolveRows{.name = "encoder.conv3", .outputs = width, .width = 3, .stride = 2, .after = After::gelu}}};
+}
+
 void moonshine(Config& config, Description& description) {
-  add_stack(description, read_moonshine_stack(config, "encoder"), config);
-  add_decoder(config, description, read_moonshine_stack(config, "decoder"));
+  Stack encoder = read_moonshine_stack(config, "encoder");
+  set_sound(encoder);
+  add_stack(description, std::move(encoder), config);
+  set_frames(config, description.stacks[0]);
+  Stack decoder = read_moonshine_stack(config, "decoder");
+  set_tokens(decoder, "decoder.embed_tokens.weight", config.size("", {"vocab_size"}, 32768));
+  set_head(config, description, decoder, "proj_out");
+  add_decoder(config, description, std::move(decoder));
   description.outside = {"convolutions before the encoder, embeddings of the decoder", "head"};
 }
 
 constexpr Family seq2seq_families[] = {
-    {"bart", bart},       {"marian", bart}, {"mbart", pegasus},   {"moonshine", moonshine},
-    {"pegasus", pegasus}, {"t5", t5, ""},   {"whisper", whisper},
+    {"bart", bart},       {"marian", marian}, {"mbart", mbart},     {"moonshine", moonshine},
+    {"pegasus", pegasus}, {"t5", t5, ""},     {"whisper", whisper},
 };
 
 }  // namespace

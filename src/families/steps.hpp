@@ -23,11 +23,13 @@ struct Lookup {
 };
 
 // Adds row `first + t` of a table [rows][features] to token t. Without a table (an empty name), the rows are sinusoids
-// (arXiv 1706.03762): first all sines, then all cosines.
+// (arXiv 1706.03762): first all sines, then all cosines. Marian and Pegasus have a table that files may lack: then,
+// too.
 struct AddPositions {
-  std::string table;  // with ".weight", if the name has it
+  std::string table{};  // with ".weight", if the name has it
   std::size_t rows = 0;
   std::size_t first = 0;
+  bool interleaved = false;  // sines and cosines alternate
 };
 
 // Adds the row `row` of a table [rows][features] to each token: the type of the tokens of a single text.
@@ -61,7 +63,7 @@ struct LinearRows {
 // one frame, its weight is [outputs][channels][patch_rows][patch_columns]. With several frames, its weight is
 // [outputs][channels][patch_frames][patch_rows][patch_columns].
 struct Patches {
-  std::string name;
+  std::string name{};
   std::size_t frames = 1, channels = 3, rows = 0, columns = 0;
   std::size_t patch_frames = 1, patch_rows = 0, patch_columns = 0;
   std::size_t stride_rows = 0, stride_columns = 0;  // between patches; frames have the stride patch_frames
@@ -70,13 +72,14 @@ struct Patches {
   bool transposed = false;  // the caller gives the image as [columns][rows] (Audio Spectrogram Transformer)
 };
 
-// Puts the rows of tensors before all tokens: a class token, register tokens.
+// Puts the rows of tensors before all tokens but the first `behind`: a class token, register tokens.
 struct Prepend {
   struct Rows {
     std::string tensor;
     std::size_t rows = 1;
   };
   std::vector<Rows> tensors;
+  std::size_t behind = 0;
 };
 
 // audio [frames][channels], or [channels][frames] if `transposed` -> rows. Only the first step of an input.
@@ -97,8 +100,9 @@ struct ConvolveRows {
   Bias bias = Bias::with;
   After after = After::nothing;
   bool residual = false;  // the result is added to the rows (wav2vec 2.0's positions)
-  bool weight_norm =
-      false;  // the weight is a direction and a length for each tap (parametrizations.weight.original0/1)
+  // The weight is a length and a direction for each tap: name + ".parametrizations.weight.original0" and "original1",
+  // or in older files name + ".weight_g" and ".weight_v".
+  bool weight_norm = false;
 };
 
 // Normalises the features of each of `groups` groups over all rows (arXiv 1803.08494), and then applies a function.
@@ -114,8 +118,9 @@ struct Apply {
   After function = After::nothing;
 };
 
-// series [length] -> a row [patch] for each patch. With `scaled`, subtracts the mean and divides by the root of the
-// variance plus `minimum` before (PatchTST).
+// series [length] -> a row [patch] for each patch. The last patch ends with the series. With `scaled`, subtracts the
+// mean of the series and divides by the root of its variance plus `minimum` before (PatchTST). A model of several
+// channels computes each channel alone.
 struct SeriesPatches {
   std::size_t length = 0;
   std::size_t patch = 1, stride = 1;
@@ -123,10 +128,12 @@ struct SeriesPatches {
   float minimum = 1e-5f;
 };
 
-// Rows -> one row.
+// `tokens` rows from the row `from` -> one row. If `tokens` is 0, all rows from there.
 enum class Pooling { mean, first, last, maximum };
 struct Pool {
   Pooling pooling = Pooling::mean;
+  std::size_t from = 0;
+  std::size_t tokens = 0;
 };
 
 // Divides each row by its length (the root of its sum of squares).
