@@ -12,9 +12,13 @@
 #include <ladon/mask.hpp>
 #include <ladon/model.hpp>
 #include <ladon/model/activation.hpp>
+#include <ladon/model/convolution.hpp>
 #include <ladon/model/embedding.hpp>
+#include <ladon/model/group_norm.hpp>
 #include <ladon/model/norm.hpp>
+#include <ladon/model/patches.hpp>
 #include <ladon/model/pooling.hpp>
+#include <ladon/model/series.hpp>
 #include <ladon/multi_head_attention.hpp>
 #include <ladon/position.hpp>
 #include <ladon/quantise.hpp>

@@ -83,6 +83,12 @@ struct PositionOf {
   using Rotary = position::Rotary<kind.pairing, kind.width, kind.positions>;
   using Type = std::conditional_t<kind.positions == 0, position::Unrotated, Rotary>;
 };
+template <PrecisionKind K, int ActivationBits>
+struct PrecisionOf {
+  using Int8 = precision::Int8<ActivationBits, K == PrecisionKind::rotated_int8>;
+  using Rounded = std::conditional_t<K == PrecisionKind::bfloat16, precision::BFloat16, Int8>;
+  using Type = std::conditional_t<K == PrecisionKind::float32, precision::Float32, Rounded>;
+};
 template <Model M>
 struct LayoutOf {
   static constexpr bool packed = M.layout == LayoutKind::in_proj || M.layout == LayoutKind::in_proj_in_out;
@@ -94,9 +100,7 @@ struct LayoutOf {
       std::conditional_t<M.layout == LayoutKind::per_head, layout::MatrixPerHead, layout::PerProjection<order>>;
   using Packed = layout::PackedProjections<order, M.projection_blocks, M.values_before_keys>;
   using Tensors = std::conditional_t<packed, Packed, Separate>;
-  using Int8 = precision::Int8<M.activation_bits, M.precision == PrecisionKind::rotated_int8>;
-  using Rounded = std::conditional_t<M.precision == PrecisionKind::bfloat16, precision::BFloat16, Int8>;
-  using Precision = std::conditional_t<M.precision == PrecisionKind::float32, precision::Float32, Rounded>;
+  using Precision = typename PrecisionOf<M.precision, M.activation_bits>::Type;
   using Type = layout::Layout<Tensors, M.projection_bias, M.output_bias, Precision,
                               layout::QueryKeyNorms<M.query_key_norm, M.norm_gain>>;
 };

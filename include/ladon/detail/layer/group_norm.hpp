@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Means over the rows [rows][Channels] and over the channels of a group, for GroupNorm.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/layer/norm.hpp>
+
+namespace LADON_NAMESPACE::detail {
+
+// Writes the mean of f(x, load) over all rows and all channels of its group to each element of `means` [Channels]
+// (for_features in norm.hpp explains `load`). Each sum of up to 256 rows starts at 0, so that long sums round less.
+template <class Pack, std::size_t Groups, std::size_t Channels, class F>
+constexpr void means_of_groups(const float* x, std::size_t rows, float* means, F f) noexcept {
+  constexpr std::size_t together = 256, size = Channels / Groups;
+  for (std::size_t c = 0; c < Channels; ++c) means[c] = 0;
+  for (std::size_t first = 0; first < rows; first += together) {
+    float part[Channels]{};
+    for (std::size_t r = first; r < rows && r < first + together; ++r) {
+      for_features<Pack, Channels>(x + r * Channels, part,
+                                   [&](const Pack& row, auto load) { return load(part) + f(row, load); });
+    }
+    for (std::size_t c = 0; c < Channels; ++c) means[c] += part[c];
+  }
+  for (std::size_t first = 0; first < Channels; first += size) {
+    float sum = 0;
+    for (std::size_t c = first; c < first + size; ++c) sum += means[c];
+    for (std::size_t c = first; c < first + size; ++c) means[c] = sum / static_cast<float>(rows * size);
+  }
+}
+
+}  // namespace LADON_NAMESPACE::detail
