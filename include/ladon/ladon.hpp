@@ -18,6 +18,7 @@
 #include <ladon/model/norm.hpp>
 #include <ladon/model/patches.hpp>
 #include <ladon/model/pooling.hpp>
+#include <ladon/model/sampling.hpp>
 #include <ladon/model/series.hpp>
 #include <ladon/multi_head_attention.hpp>
 #include <ladon/position.hpp>
