@@ -12,7 +12,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // `entries` are the files of the package that a user imports. `onDemand` are files that the package imports only when
 // they are needed.
 const entries = ["index", "date-reader", "keywords", "minilm"];
-const onDemand = ["files", "relaxed-dot", "safetensors", "warm-up"];
+const onDemand = ["files", "position-tables", "relaxed-dot", "safetensors", "warm-up"];
 // A page loads the microphone worklet into its audio thread, so the worklet is a file of its own.
 const worklets = ["microphone-worklet"];
 

@@ -118,6 +118,13 @@ constexpr void write_json(Writer& out) {
          ",\"valueModel\":@value_model@";
   if (Settings::feed_forward > 0) out << ",\"feedForward\":" << Settings::feed_forward;
   if (Parts::layers > 0) out << ",\"layers\":" << Parts::layers;
+  if (Settings::model.has_unnormed_kind()) {
+    out << ",\"unnormed\":[";
+    Commas layers(out);
+    for (std::size_t i = 0; i < Parts::layers; ++i)
+      if (Settings::model.unnormed(i)) layers.next() << i;
+    out << "]";
+  }
   out << ",\"context\":" << (Settings::context ? "true" : "false") << ",\"mask\":[";
   Commas commas(out);
   Settings::Masks::each([&]<class Entry>(Entry) { commas.next() << "\"" << Entry::name << "\""; });

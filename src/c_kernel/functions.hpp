@@ -218,7 +218,7 @@ inline constexpr void add_rotary_fill(Functions& functions) {
   functions.add(fill << table << base << scaling);
   Function scale{
       .name = "rotary_scale",
-      .exported = "",
+      .exported = "rotary_scale",
       .result = "ladon_status",
       .comment = "Like @name@_rotary_fill, with frequencies that are scaled as a model's config.json states."};
   functions.add(scale << table << rotary_scaling);
@@ -227,7 +227,7 @@ inline constexpr void add_rotary_fill(Functions& functions) {
 inline constexpr void add_relative_fill(Functions& functions) {
   using namespace parameter;
   Function fill{.name = "relative_fill",
-                .exported = "",
+                .exported = "relative_fill",
                 .result = "ladon_status",
                 .comment =
                     "Fills the table of the option `relative` from bias [buckets][@heads@], the embedding of relative "

@@ -9,6 +9,12 @@
 
 namespace c_kernel {
 
+#ifdef __wasm32__
+static_assert(offsetof(ladon_rotary_scaling, base) == 8 && offsetof(ladon_rotary_scaling, factors) == 80 &&
+                  sizeof(ladon_rotary_scaling) == 96,
+              "ladon: wasm/src/position-tables.ts writes this struct with other offsets");
+#endif
+
 // The bounds of the base and of the other numbers. With these bounds, no step of the computation overflows, and a
 // 64-bit integer can hold the number of quarter turns of every angle.
 constexpr bool is_base(double number) { return number >= 2 && number < 1e300; }

@@ -9,7 +9,7 @@ import type { Variant } from "./variants.js";
  * The version of the interface between modules and this package. Any change of the format of descriptions, or of a
  * function that modules export, needs a new version.
  */
-export const abi = 4;
+export const abi = 5;
 
 export type Precision = "float32" | "int8";
 export type CachePrecision = "float32" | "bfloat16" | "int8";
@@ -88,6 +88,8 @@ export interface Description {
   readonly feedForward?: number;
   /** The number of layers of a stack. */
   readonly layers?: number;
+  /** The numbers of the layers whose attention has no norm. The tensors of norm1 may be missing in these layers. */
+  readonly unnormed?: readonly number[];
   /** True for cross-attention: keys and values are projected from a context. */
   readonly context: boolean;
   readonly mask: readonly string[];
@@ -173,6 +175,7 @@ const checkDescription = (given: any): void => {
     rotated: given?.rotated === undefined || given.rotated === true,
     weights: isListOf(isTensor, given?.weights),
     layers: isCount(given?.layers),
+    unnormed: isShape(given?.unnormed ?? []),
     layer: given?.layer === undefined || isListOf(isTensor, given?.layer, given?.layers),
     layout: typeof given?.layout === "string",
     options: isListOf(isOption, given?.options),
@@ -213,10 +216,12 @@ export interface Slot {
    * size.
    */
   readonly pointers: number;
+  /** True if the tensor may be missing. Its pointers are then null. */
+  readonly optional?: boolean;
 }
 
 /** Returns all tensors of a kernel, in the order of the pointers in the C struct of the weights. */
-export const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] => {
+export const slotsOf = ({ layers, layer = [], weights, unnormed = [] }: Description): Slot[] => {
   const slotOf = (prefix: string, { name, type, shape, count }: Tensor): Slot => ({
     name: prefix + name,
     type,
@@ -225,7 +230,12 @@ export const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] =>
   });
   const prefixes = layers === undefined ? [""] : Array.from({ length: layers }, (_, i) => `layers.${i}.`);
   return [
-    ...prefixes.flatMap((prefix) => layer.map((tensor) => slotOf(prefix, tensor))),
+    ...prefixes.flatMap((prefix, i) =>
+      layer.map((tensor) => ({
+        ...slotOf(prefix, tensor),
+        optional: unnormed.includes(i) && tensor.name.startsWith("norm1_"),
+      })),
+    ),
     ...weights.map((tensor) => slotOf("", tensor)),
   ];
 };

@@ -89,7 +89,7 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
 export interface Found {
   /**
    * One entry for each pointer in the C struct of weights: the offset of the pointer's data in bytes, counted from the
-   * first tensor.
+   * first tensor. NaN stands for a null pointer.
    */
   readonly offsets: number[];
   /**
@@ -113,6 +113,7 @@ export const findTensors = (slots: readonly Slot[], packed: readonly Packed[], m
     const [name, tensor] = members.get(slot.name) ?? [];
     members.delete(slot.name);
     if (tensor) offsets.push(...offsetsIn(slot, name!, tensor));
+    else if (slot.optional) offsets.push(NaN);
     else if (!missing.includes(slot.name.replace(/_(scale|row_sum)$/, ""))) missing.push(slot.name);
   }
   return { offsets, missing, others: [...members.values()].map(([name]) => name) };

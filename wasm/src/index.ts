@@ -11,6 +11,8 @@ export type {
   LoadOptions,
   LoadWeightsOptions,
   Mask,
+  RelativeOptions,
+  RotaryOptions,
   RunOptions,
   SetOptions,
   WarmedUp,

@@ -6,6 +6,7 @@ import type { WeightType } from "./element-types.js";
 import { fail, failFor } from "./fail.js";
 import { chooseMask } from "./mask-choice.js";
 import { ModuleMemory } from "./memory.js";
+import type * as PositionTables from "./position-tables.js";
 import { Runner } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
 import { WeightStore } from "./weight-store.js";
@@ -20,12 +21,13 @@ export const createInstance = (
   module: WebAssembly.Module,
   description: Description,
   activations: Activations | undefined,
+  tables: typeof PositionTables | undefined,
   options: CreateOptions = {},
 ): Instance => {
   checkOptions(options, ["mask"]);
   const mask = chooseMask(description, options.mask);
   const memory = new ModuleMemory(module, activations);
-  const runner = new Runner(memory, description, mask);
+  const runner = new Runner(memory, description, mask, tables);
   // The cache holds keys and values that the old weights computed, so new weights clear the cache.
   const store = new WeightStore(memory, description, () => runner.clear());
   return instanceOf(description, { runner, store });
@@ -63,6 +65,7 @@ const instanceOf = (description: Description, created: Parts): Instance => {
       const { runner, store } = idle();
       return runner.run(store.at, x, options);
     },
+    relativeTable: (bias, options) => idle().runner.relativeTable(bias, options),
     attention: (layer) => alive().runner.attention(layer),
     clear: () => idle().runner.clear(),
     get cached() {

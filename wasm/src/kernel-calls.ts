@@ -6,7 +6,7 @@ import { checkStatus } from "./status.js";
 
 /**
  * The values of the members in the C struct of options, by name. Each value is a 32-bit word. A member that is an array
- * of pointers (`count` in description.ts) has a word for each of them.
+ * of pointers (`count` in description.ts) has a word for each of them, or one word that all of them get.
  */
 export type Words = Record<string, number | readonly number[]>;
 
@@ -57,9 +57,10 @@ export class KernelCalls {
    * Members that are missing in `words` become 0.
    */
   setOptions(words: Words): void {
-    const members = this.#description.options.flatMap(
-      ({ name, count = 1 }) => words[name] ?? Array.from({ length: count }, () => 0),
-    );
+    const members = this.#description.options.flatMap(({ name, count = 1 }) => {
+      const word = words[name] ?? 0;
+      return typeof word === "number" ? Array<number>(count).fill(word) : word;
+    });
     this.#memory.write(this.#options, members, Int32Array);
   }
 

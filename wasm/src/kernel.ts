@@ -20,11 +20,15 @@ export const kernelOf = async (module: WebAssembly.Module, wanted: LoadOptions):
   // `activations` is the argument of the exported function set_activations: the format of quantised inputs. A module
   // exports this function only if its description has activationBits 8. For other modules, `activations` is undefined.
   const activations = inModule.activationBits === 8 ? chosen : undefined;
+  const needsTables = inModule.rotary || inModule.mask.includes("relative");
+  const tables = needsTables
+    ? await import("./position-tables.js").catch((cause) => failFor("network", cause))
+    : undefined;
   return {
     description,
     variant,
     module,
-    create: (options) => createInstance(module, description, activations, options),
+    create: (options) => createInstance(module, description, activations, tables, options),
     async warmUp(options) {
       const { warmUp } = await import("./warm-up.js").catch((cause) => failFor("network", cause));
       return warmUp(module, description, activations, options);

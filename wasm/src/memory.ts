@@ -18,6 +18,8 @@ export interface Exports {
   readonly cache_clear?: (cache: number) => number;
   readonly cache_length?: (cache: number) => number;
   readonly rotary_fill?: (table: number, base: number, scaling: number) => number;
+  readonly rotary_scale?: (table: number, scaling: number) => number;
+  readonly relative_fill?: (table: number, bias: number, buckets: number, causal: number, maxDistance: number) => number;
   readonly set_activations?: (bits: number, isSigned: number) => number;
   readonly quantise_rows?: (...numbers: number[]) => number;
   readonly sum_rows?: (...numbers: number[]) => void;
@@ -47,6 +49,7 @@ export interface Block {
 
 export type NumberArray =
   | Float32ArrayConstructor
+  | Float64ArrayConstructor
   | Int8ArrayConstructor
   | Int32ArrayConstructor
   | Uint32ArrayConstructor

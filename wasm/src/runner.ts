@@ -7,7 +7,8 @@ import { KernelCalls, type Words } from "./kernel-calls.js";
 import type { MaskChoice } from "./mask-choice.js";
 import type { ModuleMemory } from "./memory.js";
 import { numberTypes } from "./option-types.js";
-import { RotaryTable } from "./rotary.js";
+import type * as PositionTables from "./position-tables.js";
+import type { RelativeOptions } from "./types.js";
 
 /**
  * The value of LADON_NONE in the C header: all bits set. In the C options, LADON_NONE stands for the length 0, because
@@ -39,13 +40,15 @@ export class Runner {
   readonly #known: readonly string[];
   readonly #calls: KernelCalls;
   readonly #inputs: readonly ArrayInput[];
-  readonly #rotary: RotaryTable | undefined;
+  readonly #tables: typeof PositionTables | undefined;
+  readonly #rotary: PositionTables.RotaryTables | undefined;
   readonly #xAt: number;
   readonly #yAt: number;
   #mapsAt = 0;
   #hasMaps = false;
 
-  constructor(memory: ModuleMemory, description: Description, mask: MaskChoice) {
+  /** `tables` is necessary for kernels with a rotary embedding or relative positions. */
+  constructor(memory: ModuleMemory, description: Description, mask: MaskChoice, tables?: typeof PositionTables) {
     const { queries, model, rotary, context } = description;
     this.#memory = memory;
     this.#description = description;
@@ -55,7 +58,8 @@ export class Runner {
     this.#xAt = memory.allocate(4 * queries * model).at;
     this.#yAt = memory.allocate(4 * queries * model).at;
     this.#inputs = allocateInputs(memory, description);
-    this.#rotary = rotary && new RotaryTable(memory, rotary);
+    this.#tables = tables;
+    this.#rotary = rotary && new tables!.RotaryTables(memory, description);
     this.clear();
   }
 
@@ -95,6 +99,12 @@ export class Runner {
     if (!this.#hasMaps) fail("attention", "attention of the last run", true, false);
     const floats = this.#mapFloats();
     return this.#memory.floats(this.#mapsAt + 4 * checkCount("layer", layer, layers - 1) * floats, floats);
+  }
+
+  relativeTable(bias: ArrayLike<number>, options?: RelativeOptions): Float32Array {
+    const { mask } = this.#description;
+    if (!mask.includes("relative")) fail("mask", "mask of relativeTable", "relative", mask);
+    return this.#tables!.relativeTable(this.#memory, this.#description, bias, options);
   }
 
   #lengths(given: Given): Lengths {

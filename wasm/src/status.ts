@@ -8,7 +8,7 @@ import { fail } from "./fail.js";
 const messages: Record<number, string> = {
   7: "a length or a position is larger than the kernel has room for",
   11: "the cache has no room for these tokens",
-  13: "rotary.base is below 1 or not a number, or rotary.scaling is not above 0 or not a number",
+  13: "rotary.base or another number of rotary is out of range",
 };
 
 /** Throws "status" if a C function returned another status than LADON_OK. */

@@ -34,6 +34,60 @@ export interface CreateOptions {
   readonly mask?: Mask;
 }
 
+/**
+ * The numbers of a rotary embedding. With a `kind`, the frequencies are scaled as a model's config.json states. A kind
+ * needs the members that its comment lists, and takes no others but `offset`, `base` and `negated`.
+ */
+export interface RotaryOptions {
+  /** The position of the first token. */
+  readonly offset?: number;
+  /** rope_theta; the default is 10000. */
+  readonly base?: number;
+  /** Without a kind: divides positions. The default is 1. */
+  readonly scaling?: number;
+  /**
+   * The value of rope_type:
+   *
+   * - `"none"`: no scaling ("default" in config.json)
+   * - `"linear"`: `factor`
+   * - `"dynamic"`: `factor`, `originalPositions`
+   * - `"llama3"`: `factor`, `originalPositions`; optional: `lowFrequencyFactor`, `highFrequencyFactor`
+   * - `"yarn"`: `factor`, `originalPositions`; optional: `attentionFactor`, `betaFast`, `betaSlow`, `truncate`
+   * - `"longrope"`: `factor`, `originalPositions`, `factors`; optional: `attentionFactor`
+   * - `"proportional"`: `proportion`; optional: `factor`
+   */
+  readonly kind?: "none" | "linear" | "dynamic" | "llama3" | "yarn" | "longrope" | "proportional";
+  readonly factor?: number;
+  /** original_max_position_embeddings; for dynamic, max_position_embeddings. */
+  readonly originalPositions?: number;
+  /** The default is computed from `factor`. */
+  readonly attentionFactor?: number;
+  /** The default is 1. */
+  readonly lowFrequencyFactor?: number;
+  /** The default is 4. */
+  readonly highFrequencyFactor?: number;
+  /** The default is 32. */
+  readonly betaFast?: number;
+  /** The default is 1. */
+  readonly betaSlow?: number;
+  /** The default is true. */
+  readonly truncate?: boolean;
+  /** partial_rotary_factor. */
+  readonly proportion?: number;
+  /** [width / 2], short_factor or long_factor. */
+  readonly factors?: ArrayLike<number>;
+  /** With a kind: true to rotate by negative angles (NanoChat). */
+  readonly negated?: boolean;
+}
+
+/** How distances become buckets. */
+export interface RelativeOptions {
+  /** True for T5's decoders: all buckets belong to earlier keys. */
+  readonly causal?: boolean;
+  /** relative_attention_max_distance; the default is 128. */
+  readonly maxDistance?: number;
+}
+
 export interface RunOptions extends MaskOptions {
   /**
    * The number of tokens of x that the run reads, which may be 0. The default is the number that the kernel has room
@@ -61,9 +115,10 @@ export interface RunOptions extends MaskOptions {
   readonly sinks?: ArrayLike<number>;
   /**
    * For kernels with ROTARY: the numbers of each head of a query or key are rotated in pairs. For the token at
-   * `position`, the angle of pair p is (position + offset) / scaling * base^(-2 p / width).
+   * `position`, the angle of pair p is (position + offset) / scaling * base^(-2 p / width). A kernel with LAYER_KINDS
+   * takes a list with an entry for each kind of layers, or one object for all kinds. The entries have equal offsets.
    */
-  readonly rotary?: { readonly base?: number; readonly scaling?: number; readonly offset?: number };
+  readonly rotary?: RotaryOptions | readonly RotaryOptions[];
   /** True to keep the attention weights of this run for `attention()`. */
   readonly attention?: boolean;
 }
@@ -118,8 +173,8 @@ export interface Weights {
 
 /**
  * A kernel with its own memory, workspace and weights. Views are valid until the next call on their instance.
- * `weights.set`, `weights.load` and the first `run` with `attention` can make the memory grow. After a growth, older
- * views have length 0.
+ * `weights.set`, `weights.load`, `relativeTable` and the first `run` with `attention` can make the memory grow. After a
+ * growth, older views have length 0.
  */
 export interface Instance {
   readonly description: Description;
@@ -131,6 +186,12 @@ export interface Instance {
    * @returns a view of y, [queries][model]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
+  /**
+   * Returns a new array for the option `relative` of a kernel with MASK relative. Throws a LadonError "mask" if the
+   * kernel has another mask.
+   * @param bias [buckets][heads], the embedding of relative positions of T5 or MPNet
+   */
+  relativeTable(bias: ArrayLike<number>, options?: RelativeOptions): Float32Array;
   /**
    * Returns a view of the attention weights of the last run, if the run had `attention: true`. The shape is always
    * [heads][description.queries][description.keys], also after a run with fewer queries or keys. So the row of query i

@@ -77,6 +77,7 @@ export class WeightBlock {
     for (const { rows, columns, weight, scale, sums } of this.#plan.matrices.values()) {
       if (scale === undefined) this.#memory.call("sum_rows", first + weight, rows, columns, first + sums);
     }
+    // An offset of NaN becomes the pointer 0.
     const pointers = this.#plan.offsets.map((offset) => first + offset);
     this.#memory.write(this.#block.at, pointers, Uint32Array);
     this.#releaseRow();

@@ -32,7 +32,7 @@ export interface WeightPlan {
   readonly matrices: ReadonlyMap<string, Int8Matrix>;
   /**
    * One entry for each pointer in the C struct of weights: the offset of the pointer's data in bytes, counted from the
-   * first tensor.
+   * first tensor. NaN stands for a null pointer.
    */
   readonly offsets: readonly number[];
   /** The names of the stored tensors that are the scales of int8 matrices. */
@@ -148,7 +148,7 @@ export const weightPlanner = (description: Description): PlanWeights => {
     const { offsets, missing, others } = findTensors(slots, packed, members);
     const isOurs = (name: string): boolean => !isFile || memberOfName(name) !== undefined;
     const superfluous = others.filter((name) => missing.length || isOurs(name));
-    const cause = !offsets.length && causeOf?.(given.keys(), memberOf);
+    const cause = offsets.every(Number.isNaN) && causeOf?.(given.keys(), memberOf);
     if (cause) fail("weights", `no tensor below the prefix "${prefix}" is one of this kernel; ${cause}`);
     if (missing.length || superfluous.length) {
       const expected = missing.length ? missing.map((name) => prefix + name) : "no others";

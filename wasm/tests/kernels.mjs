@@ -99,9 +99,9 @@ export const parts = (weights, at, model, bits) => {
 
 /**
  * Returns what the kernel must compute, according to oracle.mjs: the rows of y, and the attention weights of every
- * layer and head. maySee(query, key) is the mask.
+ * layer and head. maySee(query, key) is the mask. turns[layer] is the rotary embedding of a layer of a stack.
  */
-export const expected = (description, weights, x, queries, keys, maySee) => {
+export const expected = (description, weights, x, queries, keys, maySee, turns = []) => {
   const { model, heads, kind, layers, activationBits, arguments: given } = description;
   let rows = rowsOf(x, model);
   if (kind === "attention") {
@@ -123,7 +123,8 @@ export const expected = (description, weights, x, queries, keys, maySee) => {
     // only the queries.
     const asking = i + 1 < (layers ?? 1) ? rows.length : queries;
     const at = layers ? `layers.${i}.` : "";
-    const { y, maps } = encoderLayer(rows, parts(weights, at, model, activationBits), form, asking, keys, maySee);
+    const ofLayer = parts(weights, at, model, activationBits);
+    const { y, maps } = encoderLayer(rows, ofLayer, { ...form, turn: turns[i] }, asking, keys, maySee);
     rows = y;
     all.push(maps);
   }

@@ -85,15 +85,16 @@ const columns = (x, first, count) => x.map((row) => row.slice(first, first + cou
 
 /**
  * Computes attention with queries from x, and keys and values from `context`. `weights` is {q, k, v, out}, each
- * [weight, bias]. Returns y and the attention weights of every head.
+ * [weight, bias]. turn(row, position) returns the query or key of a head with a rotary embedding. Returns y and the
+ * attention weights of every head.
  */
-export const attention = (x, context, weights, heads, maySee) => {
+export const attention = (x, context, weights, heads, maySee, turn = (row) => row) => {
   const [q, k, v] = [linear(...weights.q, x), linear(...weights.k, context), linear(...weights.v, context)];
   const width = q.length ? q[0].length / heads : 0;
   const maps = [];
   const concat = x.map(() => []);
   for (let h = 0; h < heads; ++h) {
-    const map = look(columns(q, h * width, width), columns(k, h * width, width), h, maySee);
+    const map = look(columns(q, h * width, width).map(turn), columns(k, h * width, width).map(turn), h, maySee);
     maps.push(map);
     map.forEach((row, i) => {
       for (let c = h * width; c < (h + 1) * width; ++c) concat[i].push(row.reduce((sum, w, j) => sum + w * v[j][c], 0));
@@ -108,6 +109,80 @@ export const layerNorm = ([weight, bias], epsilon, x) =>
     const variance = row.reduce((sum, a) => sum + (a - mean) ** 2, 0) / row.length;
     return row.map((a, i) => ((a - mean) / Math.sqrt(variance + epsilon)) * weight[i] + bias[i]);
   });
+
+/** Returns the share of the frequency f that `factor` divides, for a pair of YaRN. */
+const yarnShare = (pair, width, { base, originalPositions, betaFast = 32, betaSlow = 1, truncate = true }) => {
+  const pairThatTurns = (turns) =>
+    (width * Math.log(originalPositions / (turns * 2 * Math.PI))) / (2 * Math.log(base));
+  const [low, high] = [pairThatTurns(betaFast), pairThatTurns(betaSlow)];
+  const first = Math.max(truncate ? Math.floor(low) : low, 0);
+  const last = Math.min(truncate ? Math.ceil(high) : high, width - 1);
+  return Math.min(Math.max((pair - first) / (last - first || 0.001), 0), 1);
+};
+
+/** Returns the same share of Llama 3. */
+const llama3Share = (f, { originalPositions, lowFrequencyFactor = 1, highFrequencyFactor = 4 }) => {
+  const waves = (originalPositions * f) / (2 * Math.PI);
+  if (waves < lowFrequencyFactor) return 1;
+  if (waves > highFrequencyFactor) return 0;
+  return 1 - (waves - lowFrequencyFactor) / (highFrequencyFactor - lowFrequencyFactor);
+};
+
+/** Returns the angle between neighbouring positions, as transformers computes it. `positions` is the table's length. */
+const rotaryFrequency = (pair, width, positions, given) => {
+  const { kind, base, factor = 1, scaling = 1, originalPositions, proportion, factors } = given;
+  const f = base ** ((-2 * pair) / width);
+  const mixed = (share) => (share * f) / factor + (1 - share) * f;
+  const grownBase = () =>
+    base * ((factor * positions) / originalPositions - (factor - 1)) ** (width / (width - 2));
+  const byKind = {
+    none: () => f,
+    linear: () => f / factor,
+    dynamic: () => (positions > originalPositions ? grownBase() ** ((-2 * pair) / width) : f),
+    llama3: () => mixed(llama3Share(f, given)),
+    yarn: () => mixed(yarnShare(pair, width, given)),
+    longrope: () => f / factors[pair],
+    proportional: () => (pair < Math.floor((proportion * width) / 2) ? f / factor : 0),
+  };
+  return kind === undefined ? f / scaling : byKind[kind]();
+};
+
+/** Returns the factor of cosines and sines. */
+const rotaryMagnitude = ({ kind, factor, originalPositions, attentionFactor }) => {
+  if (kind !== "yarn" && kind !== "longrope") return 1;
+  if (attentionFactor !== undefined) return attentionFactor;
+  if (factor <= 1) return 1;
+  return kind === "yarn" ? 0.1 * Math.log(factor) + 1 : Math.sqrt(1 + Math.log(factor) / Math.log(originalPositions));
+};
+
+/**
+ * Returns the function `turn` of `attention` for the option `rotary` of a run. The pairs are (c, c + width / 2), and
+ * the whole head is rotated.
+ */
+export const rotation = (options, positions) => {
+  const given = { base: 1e4, ...options };
+  const magnitude = rotaryMagnitude(given);
+  return (row, position) => {
+    const half = row.length / 2;
+    return row.map((value, c) => {
+      const frequency = rotaryFrequency(c % half, row.length, positions, given);
+      const angle = (given.negated ? -1 : 1) * (position + (given.offset ?? 0)) * frequency;
+      const other = c < half ? -row[c + half] : row[c - half];
+      return magnitude * (value * Math.cos(angle) + other * Math.sin(angle));
+    });
+  };
+};
+
+/** Returns the bucket of the distance from a query to a key, as transformers computes it for T5. */
+export const relativeBucket = (distance, buckets, { causal = false, maxDistance = 128 } = {}) => {
+  const count = causal ? buckets : buckets / 2;
+  const exact = Math.floor(count / 2);
+  const first = !causal && distance > 0 ? count : 0;
+  const far = causal ? Math.max(-distance, 0) : Math.abs(distance);
+  if (far < exact) return first + far;
+  const share = Math.log(far / exact) / Math.log(maxDistance / exact);
+  return first + Math.min(exact + Math.floor(share * (count - exact)), count - 1);
+};
 
 /** Computes the error function, by its series or by a continued fraction (Abramowitz and Stegun 7.1.6 and 7.1.14). */
 export const erf = (x) => {
@@ -133,11 +208,14 @@ const activations = {
 
 const sum = (a, b) => a.map((row, i) => row.map((value, j) => value + b[i][j]));
 
-/** Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys. */
-export const encoderLayer = (x, weights, { heads, norm, activation, epsilon }, queries, keys, maySee) => {
+/**
+ * Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys. With
+ * norm "pre", norm1 may be without a weight: then the attention has no norm.
+ */
+export const encoderLayer = (x, weights, { heads, norm, activation, epsilon, turn }, queries, keys, maySee) => {
   const pre = norm === "pre";
-  const input = pre ? layerNorm(weights.norm1, epsilon, x) : x;
-  const { y: attended, maps } = attention(input.slice(0, queries), input.slice(0, keys), weights, heads, maySee);
+  const input = pre && weights.norm1[0] ? layerNorm(weights.norm1, epsilon, x) : x;
+  const { y: attended, maps } = attention(input.slice(0, queries), input.slice(0, keys), weights, heads, maySee, turn);
   let y = sum(x.slice(0, queries), attended);
   if (!pre) y = layerNorm(weights.norm1, epsilon, y);
   const hidden = linear(...weights.linear1, pre ? layerNorm(weights.norm2, epsilon, y) : y);

@@ -393,7 +393,7 @@ test("bytes that are no module of Ladon", async () => {
   await refuses(() => load(new WebAssembly.Module(empty)), "not-a-module", "ladon_add_kernel");
   await refuses(() => load(withSection("{]")), "not-a-module");
   await refuses(() => load(withSection("null")), "not-a-module");
-  await refuses(() => load(withSection('{"ladon": 4}')), "not-a-module", "queries", "mask", "precision");
+  await refuses(() => load(withSection('{"ladon": 5}')), "not-a-module", "queries", "mask", "precision");
   const section = new TextDecoder().decode(
     WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon")[0],
   );
@@ -407,19 +407,19 @@ test("bytes that are no module of Ladon", async () => {
 test("modules of other versions", async () => {
   const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon");
   const description = JSON.parse(new TextDecoder().decode(section));
-  assert.equal(description.ladon, 4);
-  for (const ladon of [0, 1, 2, 3, 5, 3.5, "4", null]) {
+  assert.equal(description.ladon, 5);
+  for (const ladon of [0, 1, 2, 3, 4, 6, 4.5, "5", null]) {
     const bytes = withSection(JSON.stringify({ ...description, ladon }));
     for (const source of [bytes, new WebAssembly.Module(bytes)]) {
-      await refuses(() => load(source), "version", `expected 4, got ${ladon}`);
+      await refuses(() => load(source), "version", `expected 5, got ${ladon}`);
     }
     await refuses(() => load(bytes, { variant: "scalar" }), "version", `got ${ladon}`);
   }
   // A description of version 1 has arrays where later versions have objects. Nevertheless, the error must be about the
   // version.
   const first = { ladon: 1, name: "old", weights: [["in_proj_weight", 192, 64]], options: ["tokens", "attention"] };
-  await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 4, got 1");
-  await refuses(() => load(withSection('{"ladon": 5, "name": "later"}')), "version", "expected 4, got 5");
+  await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 5, got 1");
+  await refuses(() => load(withSection('{"ladon": 6, "name": "later"}')), "version", "expected 5, got 6");
   assert.equal((await load(withSection(JSON.stringify(description)))).description.name, "attention_64_4");
   const { ladon, ...none } = description;
   await refuses(() => load(withSection(JSON.stringify(none))), "not-a-module", "ladon");
@@ -444,6 +444,8 @@ test("descriptions with damaged fields", async () => {
     ["options", [{ ...option, type: "sizes" }]],
     ["options", [{ ...option, shape: ["64"] }]],
     ["rotary", { positions: 5 }],
+    ["unnormed", 0],
+    ["unnormed", [-1]],
   ]) {
     const bytes = withSection(JSON.stringify({ ...description, [name]: value }));
     await refuses(() => load(bytes), "not-a-module", `fields ${name},`);

@@ -221,6 +221,15 @@ const count = fc.oneof(
   anything,
 );
 
+/** Generates the option `rotary` with a kind. */
+const scaled = fc.record(
+  {
+    kind: fc.oneof(fc.constantFrom("none", "linear", "dynamic", "llama3", "yarn", "longrope", "proportional"), text),
+    ...Object.fromEntries(["base", "factor", "originalPositions", "offset", "betaFast", "proportion"].map((one) => [one, count])),
+    factors: arrayOf(4),
+  },
+  { requiredKeys: ["kind"] },
+);
 /** Generates options of a run: known options with any values, and unknown options. */
 const optionsOf = ({ queries, keys, keyModel = 1, heads }) =>
   fc.oneof(
@@ -239,7 +248,7 @@ const optionsOf = ({ queries, keys, keyModel = 1, heads }) =>
           additive: arrayOf(queries * keys, 25),
           slopes: arrayOf(heads),
           sinks: arrayOf(heads),
-          rotary: fc.oneof(fc.record({ base: count, scaling: count, offset: count }, { requiredKeys: [] }), anything),
+          rotary: fc.oneof(fc.record({ base: count, scaling: count, offset: count }, { requiredKeys: [] }), scaled, anything),
           attention: anything,
           [fc.sample(fc.string(), { seed, numRuns: 1 })[0]]: anything,
         },
@@ -299,6 +308,17 @@ for (const name of oddNames) {
     });
   });
 }
+
+test("relativeTable: arbitrary arguments", { skip: skipOdd }, async () => {
+  const { create, description: odd } = await load(new URL("odd_relative", folder), { variant: "scalar" });
+  const instance = create();
+  const [heads, distances] = odd.options.find(({ name }) => name === "relative").shape;
+  const options = fc.record({ causal: anything, maxDistance: count }, { requiredKeys: [] });
+  await holds(fc.tuple(arrayOf(4 * heads, 32 * heads), fc.oneof(options, anything)), async ([bias, given]) => {
+    const table = await settled(() => instance.relativeTable(bias, given));
+    if (table !== undefined) assert.equal(table.length, heads * distances);
+  });
+});
 
 test("weights.set: arbitrary tensors", async () => {
   const { instance, check } = made();

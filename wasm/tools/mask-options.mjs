@@ -14,6 +14,10 @@ function axesText(name, axes) {
   return perHead ? `${text}, or with ${name}_per_head [heads]${text}` : text;
 }
 
+/** Returns a comment of the C header with the names of JavaScript. */
+const inJavaScript = (text) =>
+  text.replace("NULL", "undefined").replace("INFINITY", "Infinity").replace("NAME_relative_fill", "relativeTable");
+
 /**
  * Returns those mask options of masks.hpp that are arrays. Omits the options with a member `of`, such as boolean_keys.
  * These options are numbers of columns, which the package sets and the caller does not.
@@ -27,7 +31,7 @@ export function readMaskOptions(code) {
     .map(([, name, type, rest]) => ({
       name,
       type,
-      text: axesText(name, memberOf(rest, "axes") ?? "") + JSON.parse(memberOf(rest, "after")).replace("NULL", "undefined").replace("INFINITY", "Infinity"),
+      text: axesText(name, memberOf(rest, "axes") ?? "") + inJavaScript(JSON.parse(memberOf(rest, "after"))),
     }));
 }
 

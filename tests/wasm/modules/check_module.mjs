@@ -16,7 +16,7 @@ const description = descriptionOf(found);
 
 // Checks that the module imports nothing and exports the functions of the header. NAME_run_with is exported as `run`.
 assert.equal(found.imports, 0);
-const libraryOnly = ['run', 'run_phase', 'extend_phase', 'quantise', 'rotary_scale', 'relative_fill'];
+const libraryOnly = ['run', 'run_phase', 'extend_phase', 'quantise'];
 const functionNames = [...header.matchAll(new RegExp(`^(?:ladon_status|size_t) ${name}_(\\w+)\\(`, 'gm'))]
   .map(([, each]) => each);
 const functions = functionNames.filter((each) => !libraryOnly.includes(each))
@@ -49,7 +49,7 @@ if (variant === 'scalar') {
 
 // Checks the description of the module against the constants of the header.
 const constant = (each) => Number(header.match(new RegExp(`^#define ${name.toUpperCase()}_${each} (\\d+)$`, 'm'))?.[1]);
-assert.equal(description.ladon, 4);
+assert.equal(description.ladon, 5);
 assert.equal(isInt8, header.includes(`${name}_quantise(`));
 assert.equal(description.activationBits !== undefined, isInt8);
 assert.equal(description.version, header.match(/_LADON_VERSION "(.*)"/)[1]);
@@ -105,7 +105,8 @@ const optionNames = description.options.map((each) => each.name);
 
 // Checks the members `axes`, `masks`, `of` and `output` of each option in the description.
 const {heads, queries, keys} = description;
-const sizes = {heads, queries, keys, 'ceil(keys / 32)': Math.ceil(keys / 32)};
+const sizes = {heads, queries, keys, 'ceil(keys / 32)': Math.ceil(keys / 32),
+               distances: 2 * Math.max(queries, keys) + 62};
 for (const [i, option] of description.options.entries()) {
   const {shape = [], axes = [], masks, of, output} = option;
   assert.deepEqual(axes.map((axis) => sizes[axis]), shape, `axes of ${option.name}`);
@@ -118,6 +119,7 @@ for (const [i, option] of description.options.entries()) {
 }
 assert.equal(description.capture !== 'none', optionNames.includes('attention'));
 assert.deepEqual(description.functions, functionNames);
+assert.equal(description.unnormed !== undefined, /unnormed_attention/.test(description.arguments));
 const table = header.match(new RegExp(`typedef struct ${name}_rotary_table \\{\\n  float cosine\\[(\\d+)\\]\\[(\\d+)\\]`));
 assert.deepEqual(description.rotary, table ? {positions: Number(table[2]), width: 2 * Number(table[1])} : undefined);
 

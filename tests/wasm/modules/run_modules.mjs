@@ -75,11 +75,17 @@ function prepare(file) {
       assert.equal(loaded.exports.rotary_fill(table, 10000, 1), status.ok);
       return table;
     },
+    relative: ({shape}) => {
+      const table = loaded.take(4 * size(shape));
+      assert.equal(loaded.exports.relative_fill(table, loaded.floats(random(32 * d.heads)), 32, 0, 128), status.ok);
+      return table;
+    },
   };
-  const options = loaded.words(d.options.flatMap(({name}) => {
+  const options = loaded.words(d.options.flatMap((option) => {
+    const {name, count = 1} = option;
     if (name === 'attention') return maps;
     const value = values[name] ?? 0;
-    return [typeof value === 'function' ? value() : value];
+    return Array.from({length: count}, () => (typeof value === 'function' ? value(option) : value));
   }));
   return Object.assign(loaded, {
     tensors, numbers: x, options, maps,

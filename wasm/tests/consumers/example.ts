@@ -1,5 +1,14 @@
 // Compiled with `tsc --strict`: correct calls, and calls that must not compile.
-import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Precision, type Variant } from "ladon";
+import {
+  type ErrorCode,
+  type Instance,
+  type Kernel,
+  LadonError,
+  load,
+  type Precision,
+  type RotaryOptions,
+  type Variant,
+} from "ladon";
 import { DateReader, loadKernel as loadDateKernel } from "ladon/date-reader";
 import { type Hearing, KeywordSpotter, Microphone } from "ladon/keywords";
 import { loadKernel, SentenceEncoder } from "ladon/minilm";
@@ -36,6 +45,15 @@ export const int8 = async (weight: Int8Array, scale: Float32Array): Promise<7 | 
   if (any instanceof Int8Array) console.log(any.length, integers, sums, kernel.description.precision);
   const encoder = await SentenceEncoder.load({ weights: "int8.safetensors", vocabulary: "vocab.txt", precision });
   return encoder.kernel.description.activationBits;
+};
+
+export const positions = (instance: Instance, x: Float32Array, bias: Float32Array): void => {
+  const linear: RotaryOptions = { kind: "linear", factor: 4, offset: 1 };
+  const relative: Float32Array = instance.relativeTable(bias, { causal: true, maxDistance: 128 });
+  instance.run(x, { relative, rotary: linear });
+  instance.run(x, { rotary: [linear, { kind: "longrope", factor: 4, originalPositions: 64, factors: [1, 2] }] });
+  // @ts-expect-error: no such kind
+  instance.run(x, { rotary: { kind: "default" } });
 };
 
 export const texts = async (weights: Uint8Array): Promise<void> => {
