@@ -4,6 +4,7 @@
 import { ByteStream } from "./byte-stream.js";
 import { checkOptions, checkSignal } from "./check.js";
 import { fail } from "./fail.js";
+import { fusedNames } from "./generated/checkpoint-names.js";
 import { textIn } from "./read.js";
 import { parseHeader } from "./safetensors-header.js";
 import type { MemberOf } from "./tensor-names.js";
@@ -77,14 +78,28 @@ const causeOf = (names: Iterable<string>, memberOf: MemberOf): string => {
   return best === undefined ? "" : `such tensors are below the prefix ${best}`;
 };
 
-/** Returns the result of `plan`. If `plan` throws, and the file is a shard by its name, the error says so. */
-const planOf = (name: string, plan: () => WeightPlan): WeightPlan => {
+/** Returns the cause of missing tensors if the file is a shard by its name. */
+const causeOfShard = (file: string): string | undefined =>
+  /-\d{5}-of-\d{5}\.safetensors([?#]|$)/.test(file)
+    ? "the file is a shard (to write one file: save_pretrained with max_shard_size)"
+    : undefined;
+
+/** Returns the cause of missing tensors if the file has fused tensors. */
+const causeOfFused = (names: Iterable<string>): string | undefined => {
+  const fused = [...names].find((name) => fusedNames.some((one) => `.${name}`.includes(`.${one}.`)));
+  return fused && `fused tensors need ladon-weights pack, such as ${fused}`;
+};
+
+/** Returns the result of `plan`. If `plan` throws because tensors are missing, the error names the cause. */
+const planOf = (file: string, names: Iterable<string>, plan: () => WeightPlan): WeightPlan => {
   try {
     return plan();
   } catch (error: any) {
-    if (error.code !== "weights" || !/-\d{5}-of-\d{5}\.safetensors([?#]|$)/.test(name)) throw error;
-    const shard = "the file is a shard (to write one file: save_pretrained with max_shard_size)";
-    return fail("weights", `${shard}; ${error.message}`, undefined, undefined, error);
+    if (error.code !== "weights") throw error;
+    const isMissing = Array.isArray(error.expected);
+    const cause = causeOfShard(file) ?? (isMissing ? causeOfFused(names) : undefined);
+    if (!cause) throw error;
+    return fail("weights", `${cause}; ${error.message}`, undefined, undefined, error);
   }
 };
 
@@ -98,7 +113,7 @@ const readFile = async (file: ByteStream, { store }: Destination, options: LoadW
   file.expect(length);
   const { tensors, bytes } = parseHeader(await file.collect(length));
   file.expect(bytes);
-  const plan = planOf(file.name, () => store().plan(tensors, prefix, causeOf));
+  const plan = planOf(file.name, tensors.keys(), () => store().plan(tensors, prefix, causeOf));
   const block = store().reserve(plan);
   try {
     for (const [name, tensor] of tensors) {

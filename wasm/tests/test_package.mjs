@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { readCheckpointNames } from "../tools/checkpoint-names.mjs";
+import { readCheckpointNames, readFusedNames } from "../tools/checkpoint-names.mjs";
 import { findCycle, importsOfSource, reachedFrom } from "./imports.mjs";
 import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
@@ -127,6 +127,11 @@ test("the table of checkpoint names is read completely, or not at all", () => {
   assert.deepEqual(llama.besideLayers[0], ["norm_weight", "norm.weight"]);
   assert.deepEqual(bart.besideLayers[0], ["norm_weight", "encoder.layer_norm.weight"]);
   assert.deepEqual(clip.besideLayers[0], ["norm_weight", "final_layer_norm.weight"]);
+  const fused = readFusedNames(table);
+  for (const name of ["qkv_proj", "query_key_value", "c_attn", "mlp.gate_up_proj"]) assert.ok(fused.includes(name), name);
+  assert.ok(!fused.includes("mlp.fc1"), "only Moonshine's is fused");
+  const names = conventions.flatMap(({ ofAttention }) => ofAttention).map(([, name]) => name);
+  assert.ok(!names.includes("qkv_proj.weight"), "CodeGen orders the rows of its qkv_proj otherwise");
   const changes = [
     ['{"norm", "norm"}', 'Row("norm", "norm")'],
     ["bert_attention[] =", "bert_attention[8] ="],

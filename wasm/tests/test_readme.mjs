@@ -80,3 +80,17 @@ const samples = Float32Array.from(${JSON.stringify(Array.from(samplesOf("yes")))
 });
 
 test("an int8 kernel", async (t) => assert.equal(await runCode(t, ["int8.mjs"], ""), 2));
+
+// The data are laid out as ladon-weights lays them out for the kernel date_reader. Number i of the data is i.
+test("tensors that ladon-weights packs", async (t) => {
+  const before = `import { loadKernel } from ${JSON.stringify(new URL("../dist/date-reader.js", import.meta.url))};
+const kernel = await loadKernel({ variant: "scalar" });
+const instance = kernel.create();
+const data = Float32Array.from({ length: 65536 }, (_, i) => i).buffer;`;
+  const after = `const [heads_, first, second] = spec.split("\\n");
+assert.deepEqual([heads_, first], ["kv_heads 4", "layers.0.attention.in_proj_weight 48+48+48 48"]);
+assert.equal(second, "layers.0.attention.in_proj_bias 48+48+48");
+assert.equal(instance.weights.tensor("layers.0.attention.in_proj_bias")[0], 48 * 144);
+assert.equal(tensors.length, 26);`;
+  await runCode(t, ["packed.mjs"], before, after);
+});

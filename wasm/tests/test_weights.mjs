@@ -320,6 +320,17 @@ test("a LoRA adapter, a shard, an index, a pointer of Git LFS and a zip archive 
   }
 });
 
+test("fused tensors are named", async () => {
+  const fused = tensorsOf(fresh, (name) => `self_attn.${pytorch(name).replace("in_proj_", "qkv_proj.")}`);
+  const missing = ["ladon-weights pack", "self_attn.qkv_proj.weight", "expected self_attn.in_proj_weight"];
+  await refuses(() => made(old).weights.load(safetensors(fused), { prefix: "self_attn" }), "weights", ...missing);
+  // With all tensors of the kernel, a fused tensor elsewhere in the file is no error.
+  const others = [...tensorsOf(fresh), ["decoder.self_attn.qkv_proj.weight", [5], x.slice(0, 5)]];
+  const instance = made(old);
+  await instance.weights.load(safetensors(others));
+  assert.deepEqual(runOf(instance), freshY);
+});
+
 test("a header and a search for tensors take work in proportion to the names", async (context) => {
   let work = 0;
   const count = (type, method, size) => {

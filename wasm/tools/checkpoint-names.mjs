@@ -45,10 +45,13 @@ function checkComplete(code, tables, conventions) {
   }
 }
 
+/** Returns whether a tensor has several matrices, as GPT-NeoX's query_key_value and Phi-3's gate_up_proj have. */
+const isFused = ([role]) => role === "in_proj" || role.includes("+");
+
 /** Returns the rows [role, name] of single tensors. A row such as linear1 stands for a weight and a bias. */
 const singleTensors = (rows) =>
   rows
-    .filter(([role, , cut]) => cut === "whole" && role !== "" && !role.includes("+"))
+    .filter((row) => row[2] === "whole" && row[0] !== "" && !isFused(row))
     .flatMap(([role, name]) => {
       if (/_(weight|bias)$/.test(role)) return [[role, name]];
       return ["weight", "bias"].map((tensor) => [`${role}_${tensor}`, `${name}.${tensor}`]);
@@ -99,6 +102,13 @@ export function readCheckpointNames(text) {
   return readable;
 }
 
+/** Returns the names of fused tensors that are no name of a single tensor. */
+export function readFusedNames(text) {
+  const rows = Object.values(rowTables(text.replace(/\/\/.*/g, ""))).flat();
+  const others = rows.filter((row) => !isFused(row)).map(([, name]) => name);
+  return [...new Set(rows.filter(isFused).map(([, name]) => name))].filter((name) => !others.includes(name));
+}
+
 /**
  * Returns the table as TypeScript. Omits the titles of the conventions, because only error messages of the C++ code
  * contain the titles. Omits the names of cross-attention, because no module computes a decoder.
@@ -116,6 +126,9 @@ export interface Convention {
   readonly ofLayer: readonly Row[];
   readonly besideLayers: readonly Row[];
 }
+
+/** The names of tensors that have several matrices. The binding does not cut them. */
+export const fusedNames: readonly string[] = ${JSON.stringify(readFusedNames(text))};
 
 export const conventions: readonly Convention[] = ${JSON.stringify(readCheckpointNames(text), (key, value) => (["title", "cross", "set"].includes(key) ? undefined : value), 2)};
 `;
