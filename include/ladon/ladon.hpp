@@ -15,6 +15,7 @@
 #include <ladon/model/convolution.hpp>
 #include <ladon/model/embedding.hpp>
 #include <ladon/model/group_norm.hpp>
+#include <ladon/model/image.hpp>
 #include <ladon/model/norm.hpp>
 #include <ladon/model/patches.hpp>
 #include <ladon/model/pooling.hpp>
