@@ -86,7 +86,7 @@ const causeOfShard = (file: string): string | undefined =>
 
 /** Returns the cause of missing tensors if the file has fused tensors. */
 const causeOfFused = (names: Iterable<string>): string | undefined => {
-  const fused = [...names].find((name) => fusedNames.some((one) => `.${name}`.includes(`.${one}.`)));
+  const fused = [...names].find((name) => fusedNames.some((one) => `.${name}`.endsWith(`.${one}.weight`)));
   return fused && `fused tensors need ladon-weights pack, such as ${fused}`;
 };
 
@@ -96,8 +96,8 @@ const planOf = (file: string, names: Iterable<string>, plan: () => WeightPlan): 
     return plan();
   } catch (error: any) {
     if (error.code !== "weights") throw error;
-    const isMissing = Array.isArray(error.expected);
-    const cause = causeOfShard(file) ?? (isMissing ? causeOfFused(names) : undefined);
+    const isWrongType = typeof error.expected === "string";
+    const cause = causeOfShard(file) ?? (isWrongType ? undefined : causeOfFused(names));
     if (!cause) throw error;
     return fail("weights", `${cause}; ${error.message}`, undefined, undefined, error);
   }

@@ -324,6 +324,8 @@ test("fused tensors are named", async () => {
   const fused = tensorsOf(fresh, (name) => `self_attn.${pytorch(name).replace("in_proj_", "qkv_proj.")}`);
   const missing = ["ladon-weights pack", "self_attn.qkv_proj.weight", "expected self_attn.in_proj_weight"];
   await refuses(() => made(old).weights.load(safetensors(fused), { prefix: "self_attn" }), "weights", ...missing);
+  const elsewhere = ["ladon-weights pack", 'no tensor below the prefix "layers."'];
+  await refuses(() => made(old).weights.load(safetensors(fused), { prefix: "layers" }), "weights", ...elsewhere);
   // With all tensors of the kernel, a fused tensor elsewhere in the file is no error.
   const others = [...tensorsOf(fresh), ["decoder.self_attn.qkv_proj.weight", [5], x.slice(0, 5)]];
   const instance = made(old);
