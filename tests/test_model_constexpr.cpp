@@ -92,7 +92,29 @@ constexpr std::array<float, 8> pooled() {
 }
 static_assert(pooled() == std::array<float, 8>{3, 4, 5, 6, 1, 6, 5, 2});
 
+template <std::size_t Rows, class Precision>
+constexpr std::array<float, 9> multiplied(
+    const ladon::Linear<3, 8, ladon::Order::out_in, ladon::Bias::with, Precision>& w) {
+  using Map = ladon::LinearRows<Rows, 3, 8, ladon::Order::out_in, ladon::Bias::with, Precision>;
+  constexpr float x[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0};
+  typename Map::Workspace workspace{};
+  std::array<float, 9> y{};
+  Map::run(x, w, y.data(), workspace, Rows);
+  return y;
+}
+constexpr float bias[] = {0, 1, 0};
+constexpr ladon::Linear<3, 8> linear{.weight = rows, .bias = bias};
+constexpr ladon::Linear<3, 8, ladon::Order::out_in, ladon::Bias::with, ladon::precision::Int8<8>> int8_linear{
+    .weight = integers, .scale = scales, .row_sum = row_sums, .bias = bias};
+static_assert(multiplied<3>(linear) == std::array<float, 9>{36, 1, 0, 1, 1, -1, 6, 1, 2});
+static_assert(multiplied<1>(linear) == std::array<float, 9>{36, 1, 0});
+static_assert(is_near(multiplied<3>(int8_linear), {36, 1, -2, 1, 1, -2, 6, 1, 0}));
+
 }  // namespace
+
+TEST_CASE("linear maps of rows: the compiler and the program compute the same numbers") {
+  CHECK(multiplied<3>(linear) == std::array<float, 9>{36, 1, 0, 1, 1, -1, 6, 1, 2});
+}
 
 TEST_CASE("embeddings: the compiler and the program compute the same numbers") {
   constexpr auto expected = embedded(rotated);

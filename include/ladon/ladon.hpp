@@ -16,6 +16,7 @@
 #include <ladon/model/embedding.hpp>
 #include <ladon/model/group_norm.hpp>
 #include <ladon/model/image.hpp>
+#include <ladon/model/linear_rows.hpp>
 #include <ladon/model/norm.hpp>
 #include <ladon/model/patches.hpp>
 #include <ladon/model/pooling.hpp>

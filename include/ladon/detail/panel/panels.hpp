@@ -131,7 +131,8 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
   }
 }
 
-template <class Pack, detail::PanelLayout T, std::size_t Features>
+// The rows are Stride floats apart.
+template <class Pack, detail::PanelLayout T, std::size_t Features, std::size_t Stride = Features>
 constexpr void from_panels(const float* panels, std::size_t tokens, float* rows) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
   for (std::size_t t = 0; t < tokens; t += lanes) {
@@ -145,7 +146,7 @@ constexpr void from_panels(const float* panels, std::size_t tokens, float* rows)
       Pack::transpose(square);
       LADON_UNROLLED_FOR(r, lanes) {
         if (t + r >= tokens) continue;
-        float* const to = rows + (t + r) * Features + i;
+        float* const to = rows + (t + r) * Stride + i;
         if (count == lanes) {
           square[r].store(to);
         } else {

@@ -67,6 +67,13 @@ inline constexpr std::size_t panels_at_a_time = [] {
   return panels < Current::fewest_panels_at_a_time ? Current::fewest_panels_at_a_time : panels;
 }();
 
+// The outputs of `tokens` tokens that are computed before they become rows (ladon/model/linear_rows.hpp).
+constexpr std::size_t outputs_at_a_time(std::size_t tokens) noexcept {
+  constexpr std::size_t tiles = 24;  // whole tiles of most layouts
+  const std::size_t outputs = target::Current::result_bytes_at_a_time / sizeof(float) / tokens / tiles * tiles;
+  return outputs < tiles ? tiles : outputs;
+}
+
 // Weights are prefetched when a product reads them for the first time. Later, they are in a cache.
 enum class Reading { first, again };
 
