@@ -39,6 +39,14 @@ void run_with_output_in(std::string_view where) {
   Attention<ladon::mask::Unmasked>::run(q.data(), k.data(), v.data(), out, memory.workspace);
 }
 
+void convolve(const float* x, std::size_t rows, float* y) {
+  using Part = ladon::Convolution<ladon::ConvolutionModel{.length = 6, .inputs = 1, .outputs = 1, .width = 2}>;
+  static Part::Workspace workspace;
+  const std::array<float, 2> weight{};
+  const std::array<float, 1> bias{};
+  Part::run(x, rows, {weight, bias}, y, workspace);
+}
+
 template <class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::Unrotated>
 struct Projected {
   using Attention = ladon::MultiHeadAttention<shape, Mask, ladon::layout::InProj, Score, Position>;
@@ -224,6 +232,9 @@ int main(int, char** arguments) {
     memory.y_given = memory.cache.keys[0].data;
     memory.attend({});
   }
+  if (broken == "convolution_rows") convolve(x.data(), 7, y.data());
+  if (broken == "convolution_in_place") convolve(x.data(), 6, x.data());
+  if (broken == "convolution") convolve(x.data(), 6, y.data());  // allowed
   if (broken == "first_position") run_before_the_first_position();
   ladon_test::break_in_a_stack(broken);
   std::puts("no check failed");

@@ -37,11 +37,13 @@ struct ConvolutionModel {
 
 template <ConvolutionModel C>
 struct Convolution {
-  static_assert(C.inputs > 0 && C.outputs > 0, "ladon: a convolution needs inputs and outputs");
-  static_assert(C.groups > 0 && C.inputs % C.groups == 0 && C.outputs % C.groups == 0,
-                "ladon: groups must divide the inputs and the outputs of a convolution");
-  static_assert(C.width > 0 && C.stride > 0, "ladon: a convolution needs a width and a stride");
-  static_assert(C.length_of(C.length) > 0, "ladon: the width of a convolution exceeds its longest padded input");
+  // Bound to names, because clang++ 14 prints a whole condition before its message.
+  static constexpr bool has_sizes = C.inputs > 0 && C.outputs > 0 && C.width > 0 && C.stride > 0;
+  static_assert(has_sizes, "ladon: a convolution needs inputs, outputs, a width and a stride");
+  static constexpr bool groups_divide = C.groups > 0 && C.inputs % C.groups == 0 && C.outputs % C.groups == 0;
+  static_assert(groups_divide, "ladon: groups must divide the inputs and the outputs of a convolution");
+  static constexpr bool fits = C.length_of(C.length) > 0;
+  static_assert(fits, "ladon: the width of a convolution exceeds its longest padded input");
   static constexpr ConvolutionModel model = C;
   static constexpr std::size_t window = C.inputs / C.groups * C.width, most_rows = C.length_of(C.length);
   using Precision = typename PrecisionOf<C.precision, C.activation_bits>::Type;

@@ -38,10 +38,12 @@ struct PatchModel {
 
 template <PatchModel P>
 struct PatchEmbedding {
-  static_assert(P.channels > 0 && P.model > 0, "ladon: patches need channels and a model width");
-  static_assert(P.patch_rows > 0 && P.patch_columns > 0 && P.patch_frames > 0, "ladon: patches need a size");
-  static_assert(P.patch_rows <= P.rows && P.patch_columns <= P.columns, "ladon: a patch exceeds the image");
-  static_assert(P.frames > 0 && P.frames % P.patch_frames == 0, "ladon: patch_frames must divide the frames");
+  static constexpr bool has_sizes = P.channels > 0 && P.model > 0 && P.patch_size() > 0;
+  static_assert(has_sizes, "ladon: patches need a size, channels and a model width");
+  static constexpr bool fits = P.patch_rows <= P.rows && P.patch_columns <= P.columns;
+  static_assert(fits, "ladon: a patch exceeds the image");
+  static constexpr bool frames_divide = P.frames > 0 && P.frames % P.patch_frames == 0;
+  static_assert(frames_divide, "ladon: patch_frames must divide the frames");
   static constexpr PatchModel model = P;
   using Precision = typename PrecisionOf<P.precision, P.activation_bits>::Type;
   // PyTorch's weight [model][channels][patch_rows][patch_columns], with several patch_frames

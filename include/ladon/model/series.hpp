@@ -47,7 +47,8 @@ constexpr SeriesScale series_scale(VectorView<const float, Length> series, float
 template <SeriesModel S>
 constexpr void series_patches(VectorView<const float, S.length> series, MatrixView<float, S.patches(), S.patch> y,
                               SeriesScale scale = {}) noexcept {
-  static_assert(S.patch > 0 && S.stride > 0 && S.patch <= S.length, "ladon: a patch exceeds the series");
+  constexpr bool fits = S.patch > 0 && S.stride > 0 && S.patch <= S.length;
+  static_assert(fits, "ladon: a patch exceeds the series");
   constexpr std::size_t first = (S.length - S.patch) % S.stride;
   for (std::size_t p = 0; p < S.patches(); ++p) {
     for (std::size_t i = 0; i < S.patch; ++i) {

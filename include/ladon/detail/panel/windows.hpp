@@ -30,11 +30,10 @@ struct PaddedNumbers {
  private:
   template <class Pack>
   LADON_NOINLINE constexpr Pack load_with_zeros(std::ptrdiff_t at, std::size_t count) const noexcept {
+    const auto end = at + static_cast<std::ptrdiff_t>(count), numbers = static_cast<std::ptrdiff_t>(size);
+    if (end <= 0 || at >= numbers) return Pack::broadcast(0.0f);
     float lane[Pack::lanes]{};
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto index = static_cast<std::size_t>(at + static_cast<std::ptrdiff_t>(i));  // above size if it is negative
-      if (index < size) lane[i] = data[index];
-    }
+    for (std::ptrdiff_t i = at < 0 ? 0 : at; i < end && i < numbers; ++i) lane[i - at] = data[i];
     return Pack::load(lane);
   }
 };

@@ -17,7 +17,7 @@ struct RowProduct {
                                last = last_panel_layout<Vectors>(Tokens, In);
   // The panels of one pass over the weights. Without vectors, one panel: microcontrollers have little memory.
   static constexpr std::size_t panels_of_pass = [] {
-    constexpr std::size_t panel_bytes = In * layout.width() * sizeof(float), all_panels = layout.panels(Tokens);
+    constexpr std::size_t panel_bytes = (In + Out) * layout.width() * sizeof(float), all_panels = layout.panels(Tokens);
     if (Vectors::lanes == 1) return std::size_t{1};
     constexpr std::size_t fitting = target::Current::panel_bytes_at_a_time / panel_bytes,
                           fewest = target::Current::fewest_panels_at_a_time;
