@@ -45,7 +45,8 @@ void check(const families::Description& description) {
   require(!description.stacks.empty(), "a description has a stack");
   for (const families::Stack& stack : description.stacks) {
     check_model(stack.model);
-    require(std::isfinite(stack.epsilon) && std::isfinite(stack.input_scale), "a stack's numbers are finite");
+    require(std::isfinite(stack.epsilon) && std::isfinite(families::input_scale(stack)),
+            "a stack's numbers are finite");
     require(stack.rotary.empty() == (stack.model.position.width == 0), "rotated layers have angles");
     for (const families::Rotary& rotary : stack.rotary) check_rotary(stack, rotary);
   }

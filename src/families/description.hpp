@@ -44,7 +44,6 @@ struct Stack {
   float epsilon = 1e-5f;         // of all norms
   std::vector<Rotary> rotary{};  // one for each kind of layers, or one for all layers, or none without rotation
   std::optional<RelativeBias> relative_bias{};
-  float input_scale = 1;  // the model multiplies its embeddings by this number before the first layer
   // What the model computes outside the layers (steps.hpp).
   Input input{};
   std::vector<Step> behind{};       // from the stack's output to the last hidden state (OPT's project_out)
@@ -66,6 +65,9 @@ struct Description {
   std::vector<std::string> outside{};  // what the model computes before, between and after its stacks
   std::string wrapper{};               // the text before names of checkpoints of the class in `architectures`: "bert."
 };
+
+// Returns the number by which the model multiplies its embeddings.
+float input_scale(const Stack& stack);
 
 // Returns the text before the names of a stack in a checkpoint with `tensors`, such as "" or "bert.". If no tensor
 // belongs to layer 0 of the stack, returns description.wrapper.

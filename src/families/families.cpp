@@ -10,6 +10,7 @@
 #include "edit_distance.hpp"
 #include "mapped_file.hpp"
 #include "safetensors.hpp"
+#include "step_tensors.hpp"
 #include "strict_json.hpp"
 
 namespace ladon::families {
@@ -86,6 +87,17 @@ void add_wrapper(Stack& stack, const std::string& wrapper) {
   stack.prefix = wrapper + stack.prefix;
   if (!stack.final_norm.empty()) stack.final_norm = wrapper + stack.final_norm;
   if (stack.relative_bias) stack.relative_bias->tensor = wrapper + stack.relative_bias->tensor;
+  for (std::vector<Step>* steps : {&stack.input.steps, &stack.behind, &stack.pooler}) add_prefix(*steps, wrapper);
+}
+
+// Removes the pooler if a tensor of it is not in the checkpoint: many checkpoints are saved without a pooler.
+void remove_absent_pooler(Stack& stack, const Tensors& tensors) {
+  if (tensors.empty()) return;
+  Stack pooler;
+  pooler.model = stack.model;
+  pooler.pooler = stack.pooler;
+  for (const NamedShape& part : tensors_of(pooler))
+    if (!tensors.contains(part.name)) return stack.pooler.clear();
 }
 
 }  // namespace
@@ -120,7 +132,10 @@ Description describe(const std::filesystem::path& folder, std::size_t tokens) {
   Description description =
       describe_text({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path.string(), tokens);
   const Tensors tensors = tensors_in(folder);
-  for (Stack& stack : description.stacks) add_wrapper(stack, wrapper_of(description, stack, tensors));
+  for (Stack& stack : description.stacks) {
+    add_wrapper(stack, wrapper_of(description, stack, tensors));
+    remove_absent_pooler(stack, tensors);
+  }
   return description;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPT-2 and decoders with biases and LayerNorms.
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "families.hpp"
+#include "texts.hpp"
 
 namespace ladon::families {
 namespace {
@@ -20,6 +20,13 @@ Stack read_gpt(Config& config, Description& description, const Names& names, con
   return stack;
 }
 
+// Reads the tables and the head of GPT-2.
+void read_wte_wpe(Config& config, Description& description, Stack& stack) {
+  read_tokens(config, stack, "wte");
+  add_positions(stack, "wpe");
+  read_causal_head(config, description, stack, {.tied = true, .tokens = "classifier"});
+}
+
 void check_gpt2(Config& config, Stack& stack) {
   if (!config.flag("score.scale", {"scale_attn_weights"}, true)) stack.model.score.scale = 1;
   if (config.flag("", {"scale_attn_by_inverse_layer_idx"}, false))
@@ -32,6 +39,7 @@ void gpt2(Config& config, Description& description) {
   Stack stack = read_gpt(config, description, {"decoder", "h", "ln_f"}, {768, 12, 12, derived, 0, 0, 1024});
   stack.model.layout = LayoutKind::in_proj_in_out;
   check_gpt2(config, stack);
+  read_wte_wpe(config, description, stack);
   add_stack(description, std::move(stack), config);
 }
 
@@ -42,6 +50,9 @@ void openai_gpt(Config& config, Description& description) {
   stack.model.layout = LayoutKind::in_proj_in_out;
   if (stack.model.activation == Activation::gelu) stack.model.activation = Activation::gelu_tanh;
   stack.model.feed_forward = 4 * stack.model.model;
+  read_tokens(config, stack, "tokens_embed");
+  add_positions(stack, "positions_embed");
+  read_causal_head(config, description, stack, {.tied = true});
   add_stack(description, std::move(stack), config);
 }
 
@@ -55,6 +66,7 @@ void gpt_bigcode(Config& config, Description& description) {
     stack.model.projection_blocks = stack.model.heads;
   }
   check_gpt2(config, stack);
+  read_wte_wpe(config, description, stack);
   add_stack(description, std::move(stack), config);
 }
 
@@ -86,6 +98,7 @@ void gpt_neo(Config& config, Description& description) {
   Stack stack = read_gpt(config, description, {"decoder", "h", "ln_f"}, {2048, 24, 16, derived, 0, 0, 2048});
   stack.model.score.scale = 1;
   stack.model.projection_bias = Bias::without;
+  read_wte_wpe(config, description, stack);
   const std::size_t window = config.size("", {"window_size"}, 256);
   if (window == 0) config.fail("window_size", "at least 1");
   const auto local = local_layers(config, stack.model.layers);
@@ -106,6 +119,8 @@ Stack read_gptj(Config& config, Description& description) {
   if (config.is_null("rotary_dim") || model.position.width % 2 != 0 || model.position.width * model.heads > model.model)
     config.fail("rotary_dim", "an even number of at most the width of a head");
   stack.rotary = {Rotary{}};
+  read_tokens(config, stack, "wte");
+  read_causal_head(config, description, stack, {.bias = "lm_head.bias"});
   return stack;
 }
 void gptj(Config& config, Description& description) { add_stack(description, read_gptj(config, description), config); }
@@ -125,6 +140,8 @@ void gpt_neox(Config& config, Description& description) {
   read_attention_bias(config, stack, "attention_bias", true);
   if (config.flag("residual", {"use_parallel_residual"}, true)) stack.model.residual = Residual::parallel;
   read_rotary(config, stack, {.share = 0.25});
+  read_tokens(config, stack, "embed_in");
+  read_causal_head(config, description, stack, {.tokens = "classifier", .name = "embed_out"});
   add_stack(description, std::move(stack), config);
 }
 
@@ -135,6 +152,8 @@ void phi(Config& config, Description& description) {
   if (config.flag("query_key_norm", {"qk_layernorm"}, false))
     stack.model.query_key_norm = {.over = HeadNorm::head, .kind = NormKind::layer, .bias = Bias::with};
   read_rotary(config, stack, {.share = 0.5});
+  read_tokens(config, stack, "embed_tokens");
+  read_causal_head(config, description, stack, {.bias = "lm_head.bias"});
   add_stack(description, std::move(stack), config);
 }
 
@@ -146,6 +165,8 @@ void persimmon(Config& config, Description& description) {
   if (config.flag("query_key_norm", {"qk_layernorm"}, true))
     stack.model.query_key_norm = {.over = HeadNorm::head, .kind = NormKind::layer, .bias = Bias::with};
   read_rotary(config, stack, {.share = 0.5});
+  read_tokens(config, stack, "embed_tokens");
+  read_causal_head(config, description, stack, {});
   add_stack(description, std::move(stack), config);
 }
 
@@ -160,6 +181,9 @@ void bloom(Config& config, Description& description) {
   read_epsilon(config, stack, 1e-5);
   if (config.flag("", {"apply_residual_connection_post_layernorm"}, false))
     config.refuse("apply_residual_connection_post_layernorm", "Ladon adds the input of a norm, not its output");
+  read_tokens(config, stack, "word_embeddings");
+  stack.input.steps.push_back(norm_of(stack, "word_embeddings_layernorm"));
+  read_causal_head(config, description, stack, {.tied = true, .tokens = "classifier"});
   description.outside = {"embeddings and their norm", "head"};
   add_stack(description, std::move(stack), config);
 }
@@ -196,7 +220,23 @@ void falcon(Config& config, Description& description) {
   if (config.flag("", {"alibi"}, false))
     config.refuse("alibi", "Falcon rounds each key's bias to bfloat16, so the bias depends on more than the distance");
   read_rotary(config, stack);
+  read_tokens(config, stack, "word_embeddings");
+  read_causal_head(config, description, stack, {.tied = true, .tokens = "classifier"});
   add_stack(description, std::move(stack), config);
+}
+
+// The first two rows of the table of positions are not for tokens.
+constexpr std::size_t first_position = 2;
+
+void read_opt_ends(Config& config, Description& description, Stack& stack) {
+  const std::size_t width = config.size("", {"word_embed_proj_dim"}, stack.model.model);
+  read_tokens(config, stack, "decoder.embed_tokens", 1, width);
+  if (width != stack.model.model) {
+    stack.input.steps.push_back(linear("decoder.project_in", stack.model.model, After::nothing, Bias::without));
+    stack.behind = {linear("decoder.project_out", width, After::nothing, Bias::without)};
+  }
+  add_positions(stack, "decoder.embed_positions", first_position);
+  read_causal_head(config, description, stack, {.tied = true});
 }
 
 void opt(Config& config, Description& description) {
@@ -210,24 +250,33 @@ void opt(Config& config, Description& description) {
   read_attention_bias(config, stack, "enable_bias", true);
   model.norm_bias = bias_if(config.flag("norm_bias", {"layer_norm_elementwise_affine"}, true));
   stack.epsilon = 1e-5f;
+  read_opt_ends(config, description, stack);
   description.outside.push_back("project_in and project_out, if word_embed_proj_dim differs from hidden_size");
   add_stack(description, std::move(stack), config);
 }
 
 // The layers of XGLM and BioGPT ignore layer_norm_eps.
-void read_xglm(Config& config, Description& description, const Sizes& sizes) {
-  Stack stack = read_gpt(config, description, {"decoder", "layers", "layer_norm"}, sizes, "gelu");
+Stack read_xglm(Config& config, Description& description, std::size_t positions) {
+  Stack stack =
+      read_gpt(config, description, {"decoder", "layers", "layer_norm"}, {1024, 24, 16, 4096, 0, 0, positions}, "gelu");
   stack.epsilon = 1e-5f;
-  if (config.flag("", {"scale_embedding"}, true))
-    stack.input_scale = static_cast<float>(std::sqrt(static_cast<double>(stack.model.model)));
+  const bool scaled = config.flag("", {"scale_embedding"}, true);
+  read_tokens(config, stack, "embed_tokens", scaled ? root_of(stack.model.model) : 1);
   description.outside = {"embeddings, scaled, plus positions", "head"};
-  add_stack(description, std::move(stack), config);
+  return stack;
 }
 void xglm(Config& config, Description& description) {
-  read_xglm(config, description, {1024, 24, 16, 4096, 0, 0, 2048});
+  Stack stack = read_xglm(config, description, 2048);
+  stack.input.steps.push_back(
+      AddPositions{.rows = stack.positions + first_position, .first = first_position, .closed = true});
+  read_causal_head(config, description, stack, {.tied = true});
+  add_stack(description, std::move(stack), config);
 }
 void biogpt(Config& config, Description& description) {
-  read_xglm(config, description, {1024, 24, 16, 4096, 0, 0, 1024});
+  Stack stack = read_xglm(config, description, 1024);
+  add_positions(stack, "embed_positions", first_position);
+  read_causal_head(config, description, stack, {.tied = true, .tokens = "classifier", .name = "output_projection"});
+  add_stack(description, std::move(stack), config);
 }
 
 constexpr Family gpt_like_families[] = {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "families.hpp"
+#include "texts.hpp"
 
 namespace ladon::families {
 namespace {
@@ -22,6 +23,8 @@ struct Points {
   const char* attention_bias = "attention_bias";  // of all four projections; null: none has a bias
   bool has_attention_bias = false;                // the default of the key
   const char* bias = "mlp_bias";                  // of the feed-forward network; null: no bias
+  double scale = 1;                               // of the embeddings
+  CausalHead head{};
 };
 
 Stack read_llama(Config& config, Description& description, const Points& points) {
@@ -36,6 +39,8 @@ Stack read_llama(Config& config, Description& description, const Points& points)
   read_activation(config, stack, points.activation);
   read_epsilon(config, stack, points.epsilon);
   read_rotary(config, stack, points.angles);
+  read_tokens(config, stack, "embed_tokens", static_cast<float>(points.scale));
+  read_causal_head(config, description, stack, points.head);
   description.outside = {"embeddings", "head"};
   return stack;
 }
@@ -50,14 +55,6 @@ void mistral(Config& config, Description& description) {
                  {.sizes = {4096, 32, 32, 14336, 8, derived, 131072}, .attention_bias = nullptr, .bias = nullptr});
   if (const auto window = read_window(config, 4096)) stack.model.mask.left = *window;
   add_stack(description, std::move(stack), config);
-}
-
-// Sets the windows of the layers that `sliding` names.
-void set_windows(Config& config, Stack& stack, const std::vector<bool>& sliding, std::optional<std::size_t> window) {
-  std::vector<LayerTraits> layers(stack.model.layers);
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    if (sliding[i]) layers[i].window = window;
-  set_layers(config, stack, layers);
 }
 
 // Sets the windows of Qwen: layer_types, or in older versions all layers from max_window_layers on.
@@ -100,7 +97,8 @@ void ernie4_5(Config& config, Description& description) {
                         .epsilon = 1e-5,
                         .angles = {.base = 500000, .pairing = Pairing::neighbours},
                         .attention_bias = "use_bias",
-                        .bias = "use_bias"}),
+                        .bias = "use_bias",
+                        .head = {.tied = true}}),
             config);
 }
 
@@ -114,8 +112,9 @@ void helium(Config& config, Description& description) {
 }
 
 void smollm3(Config& config, Description& description) {
-  Stack stack =
-      read_llama(config, description, {.sizes = {2048, 36, 16, 11008, 4, derived, 32768}, .angles = {.base = 2000000}});
+  Stack stack = read_llama(
+      config, description,
+      {.sizes = {2048, 36, 16, 11008, 4, derived, 32768}, .angles = {.base = 2000000}, .head = {.tied = true}});
   std::vector<bool> rotated =
       all_but_every(config.size("unrotated", {"no_rope_layer_interval"}, 4), stack.model.layers);
   if (const nlohmann::json* list = config.find("no_rope_layers")) {
@@ -128,12 +127,7 @@ void smollm3(Config& config, Description& description) {
   std::vector<bool> sliding(stack.model.layers);
   for (std::size_t i = 0; i < sliding.size(); ++i) sliding[i] = slides && !rotated[i];
   sliding = sliding_layers(config, sliding);
-  std::vector<LayerTraits> layers(stack.model.layers);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    layers[i].unrotated = !rotated[i];
-    if (sliding[i]) layers[i].window = window;
-  }
-  set_layers(config, stack, layers);
+  set_windows(config, stack, sliding, window, rotated);
   add_stack(description, std::move(stack), config);
 }
 
@@ -154,10 +148,14 @@ void stablelm(Config& config, Description& description) {
 }
 
 void granite(Config& config, Description& description) {
-  Stack stack = read_llama(config, description, {.sizes = {4096, 32, 32, 11008, derived, derived, 2048}});
+  const double divisor = config.number("", {"logits_scaling"}, 1);
+  if (!(divisor > 0)) config.fail("logits_scaling", "a number above 0");
+  Stack stack = read_llama(config, description,
+                           {.sizes = {4096, 32, 32, 11008, derived, derived, 2048},
+                            .scale = config.number("", {"embedding_multiplier"}, 1),
+                            .head = {.scale = static_cast<float>(1 / divisor)}});
   stack.model.score.scale = static_cast<float>(config.number("score.scale", {"attention_multiplier"}, 1));
   stack.model.residual_scale = static_cast<float>(config.number("residual_scale", {"residual_multiplier"}, 1));
-  stack.input_scale = static_cast<float>(config.number("", {"embedding_multiplier"}, 1));
   description.outside = {"embeddings times embedding_multiplier", "head divided by logits_scaling"};
   add_stack(description, std::move(stack), config);
 }
@@ -196,10 +194,7 @@ void olmo3(Config& config, Description& description) {
     rotary[1] = {.scaling = {.base = rotary[0].scaling.base}};
   const auto window = read_window(config, 4096);
   const auto sliding = sliding_layers(config, all_but_every(4, stack.model.layers));
-  std::vector<LayerTraits> layers(stack.model.layers);
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    if (sliding[i]) layers[i] = {.window = window, .rotary = 1};
-  set_layers(config, stack, layers, rotary);
+  set_windows(config, stack, sliding, window, {}, rotary);
   add_stack(description, std::move(stack), config);
 }
 
@@ -221,22 +216,19 @@ void exaone4(Config& config, Description& description) {
   }
   const auto window = read_window(config, 4096);
   const auto sliding = sliding_layers(config, all_but_every(window ? period : 0, stack.model.layers));
-  std::vector<LayerTraits> layers(stack.model.layers);
-  for (std::size_t i = 0; i < layers.size() && window; ++i) {
-    layers[i].unrotated = !sliding[i];
-    if (sliding[i]) layers[i].window = window;
-  }
-  set_layers(config, stack, layers);
+  set_windows(config, stack, sliding, window, window ? sliding : std::vector<bool>{});
   add_stack(description, std::move(stack), config);
 }
 
 Stack read_cohere(Config& config, Description& description, double base) {
+  const double scale = config.number("", {"logit_scale"}, 0.0625);
   Stack stack = read_llama(config, description,
                            {.sizes = {8192, 40, 64, 22528, derived, derived, 8192},
                             .epsilon = 1e-5,
                             .angles = {.base = base, .pairing = Pairing::neighbours},
                             .norm_kind = NormKind::layer,
-                            .bias = nullptr});
+                            .bias = nullptr,
+                            .head = {.tied = true, .scale = static_cast<float>(scale)}});
   stack.model.norm_bias = Bias::without;
   stack.model.residual = Residual::parallel_one_norm;
   description.outside = {"embeddings", "head times logit_scale"};
@@ -254,12 +246,7 @@ void cohere2(Config& config, Description& description) {
   const auto window = read_window(config, 4096);
   const std::size_t period = config.size("", {"sliding_window_pattern"}, 4);
   const auto sliding = sliding_layers(config, all_but_every(period, stack.model.layers));
-  std::vector<LayerTraits> layers(stack.model.layers);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    layers[i].unrotated = !sliding[i] || !window;
-    if (sliding[i]) layers[i].window = window;
-  }
-  set_layers(config, stack, layers);
+  set_windows(config, stack, sliding, window, window ? sliding : std::vector<bool>(stack.model.layers));
   add_stack(description, std::move(stack), config);
 }
 
@@ -302,9 +289,14 @@ void apertus(Config& config, Description& description) {
 
 // The norms have no weights, and the angles are negative.
 void nanochat(Config& config, Description& description) {
-  Stack stack = read_llama(
-      config, description,
-      {.sizes = {768, 12, 6, 8192, derived, derived, 2048}, .activation = "relu2", .gated = false, .bias = nullptr});
+  const double cap = config.is_null("final_logit_softcapping") ? 0 : config.number("", {"final_logit_softcapping"}, 15);
+  Stack stack = read_llama(config, description,
+                           {.sizes = {768, 12, 6, 8192, derived, derived, 2048},
+                            .activation = "relu2",
+                            .gated = false,
+                            .bias = nullptr,
+                            .head = {.softcap = static_cast<float>(cap)}});
+  stack.input.steps.push_back(norm_of(stack, ""));
   stack.model.query_key_norm = {.over = HeadNorm::head, .after_rotation = true};
   stack.rotary[0].scaling.negated = true;
   description.outside = {"embeddings and their norm", "head with final_logit_softcapping"};
@@ -349,7 +341,8 @@ void starcoder2(Config& config, Description& description) {
                             .gated = false,
                             .attention_bias = "use_bias",
                             .has_attention_bias = true,
-                            .bias = nullptr});
+                            .bias = nullptr,
+                            .head = {.tied = true}});
   stack.model.bias = bias_if(config.flag("bias", {"use_bias"}, true));
   if (const auto window = read_window(config, std::nullopt)) stack.model.mask.left = *window;
   add_stack(description, std::move(stack), config);
@@ -370,7 +363,8 @@ void lfm2(Config& config, Description& description) {
                             .epsilon = 1e-5,
                             .angles = {.base = 1000000},
                             .attention_bias = nullptr,
-                            .bias = nullptr});
+                            .bias = nullptr,
+                            .head = {.tied = true}});
   stack.model.feed_forward = lfm2_feed_forward(config, stack.model.feed_forward);
   stack.model.query_key_norm.over = HeadNorm::head;
   const nlohmann::json* types = config.find("layer_types");

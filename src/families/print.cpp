@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "safetensors.hpp"
+#include "steps_json.hpp"
 
 namespace ladon::families {
 namespace {
@@ -148,7 +149,8 @@ std::string growing_text(const Stack& stack) {
 
 std::string stack_text(const Stack& stack) {
   std::string text = "namespace " + stack.name + " {\n\n";
-  if (stack.input_scale != 1) text += "// The model multiplies its embeddings by " + text_of(stack.input_scale) + ".\n";
+  if (const float scale = input_scale(stack); scale != 1)
+    text += "// The model multiplies its embeddings by " + text_of(scale) + ".\n";
   if (stack.model.tokens != stack.positions)
     text += "// config.json allows up to " + std::to_string(stack.positions) + " tokens.\n";
   text += "inline constexpr ladon::Model model" + model_text(stack.model) +
@@ -174,11 +176,15 @@ nlohmann::json json_of(const Stack& stack) {
                       {"tokens", stack.model.tokens},
                       {"positions", stack.positions},
                       {"epsilon", stack.epsilon},
-                      {"input_scale", stack.input_scale},
+                      {"input_scale", input_scale(stack)},
                       {"prefix", stack.prefix},
                       {"final_norm", stack.final_norm},
                       {"sets_of_weights", stack.sets_of_weights},
-                      {"rotary", nlohmann::json::array()}};
+                      {"rotary", nlohmann::json::array()},
+                      {"input", json_of(stack.input)},
+                      {"behind", json_of(stack.behind)},
+                      {"pooler", json_of(stack.pooler)},
+                      {"head", json_of(stack.head)}};
   for (const Rotary& rotary : stack.rotary) json["rotary"].push_back(json_of(rotary));
   if (stack.relative_bias)
     json["relative_bias"] = {{"tensor", stack.relative_bias->tensor},

@@ -67,6 +67,7 @@ void add_stack(Description& description, Stack stack, const Config& config) {
   complete(config, model);
   for (const auto& [member, value] : {std::pair{"model", model.model}, std::pair{"feed_forward", model.feed_forward}})
     if (value == 0) config.fail(config.noted().at(member), "at least 1");
+  if (!stack.input.missing.empty()) stack.input.steps.clear();
   if (stack.positions == 0) stack.positions = most_tokens;
   model.tokens = config.tokens() != 0 ? config.tokens() : std::min(stack.positions, most_tokens);
   if (model.position.width != 0) model.position.positions = model.tokens;
@@ -233,6 +234,18 @@ void set_layers(const Config& config, Stack& stack, const std::vector<LayerTrait
     return;  // the default of kind_of_layer
   for (std::size_t i = 0; i < period; ++i)
     model.kind_of_layer.items[model.kind_of_layer.count++] = static_cast<std::uint8_t>(numbers[i]);
+}
+
+void set_windows(const Config& config, Stack& stack, const std::vector<bool>& sliding,
+                 std::optional<std::size_t> window, const std::vector<bool>& rotated,
+                 const std::vector<Rotary>& angles) {
+  std::vector<LayerTraits> layers(stack.model.layers);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].unrotated = !rotated.empty() && !rotated[i];
+    if (sliding[i]) layers[i].window = window;
+    if (sliding[i] && !angles.empty()) layers[i].rotary = 1;
+  }
+  set_layers(config, stack, layers, angles);
 }
 
 }  // namespace ladon::families

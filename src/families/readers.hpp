@@ -82,6 +82,12 @@ struct LayerTraits {
 void set_layers(const Config& config, Stack& stack, const std::vector<LayerTraits>& layers,
                 const std::vector<Rotary>& angles = {});
 
+// Sets the windows of the layers that `sliding` names. These layers have the second of two `angles`. If `rotated` is
+// not empty, only the layers that it names are rotated.
+void set_windows(const Config& config, Stack& stack, const std::vector<bool>& sliding,
+                 std::optional<std::size_t> window, const std::vector<bool>& rotated = {},
+                 const std::vector<Rotary>& angles = {});
+
 // Returns, for each layer, whether layer_types says "sliding_attention", or `otherwise` if the key is absent. Throws
 // Error for other types of layers.
 std::vector<bool> sliding_layers(Config& config, std::vector<bool> otherwise);

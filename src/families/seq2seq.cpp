@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "families.hpp"
+#include "texts.hpp"
 
 namespace ladon::families {
 namespace {
@@ -33,21 +34,20 @@ Stack read_bart_stack(Config& config, const Bart& bart, const std::string& name)
       config.size("", {encoder ? "max_source_positions" : "max_target_positions", "max_position_embeddings"},
                   encoder ? bart.encoder_positions : bart.decoder_positions);
   read_activation(config, stack, bart.activation, {"activation_function"});
-  if (config.flag("", {"scale_embedding"}, false))
-    stack.input_scale = static_cast<float>(std::sqrt(static_cast<double>(stack.model.model)));
   return stack;
 }
 
 // Sets the input of a stack with token ids.
-void set_tokens(Stack& stack, const std::string& table, std::size_t vocabulary) {
+void set_tokens(Stack& stack, const std::string& table, std::size_t vocabulary, float scale = 1) {
   stack.input = {stack.name == "encoder" ? "input_ids" : "decoder_input_ids",
-                 {Lookup{table, vocabulary, stack.model.model, stack.input_scale}}};
+                 {Lookup{table, vocabulary, stack.model.model, scale}}};
 }
 
 // Sets the steps from token ids to the first layer.
 void set_bart_tokens(Config& config, const Bart& bart, const std::string& table, Stack& stack) {
   const std::size_t vocabulary = config.size("", {"vocab_size"}, bart.vocabulary);
-  set_tokens(stack, table, vocabulary);
+  const bool scaled = config.flag("", {"scale_embedding"}, false);
+  set_tokens(stack, table, vocabulary, scaled ? root_of(stack.model.model) : 1);
   if (table == "decoder.embed_tokens.weight")
     std::get<Lookup>(stack.input.steps[0]).rows = config.size("", {"decoder_vocab_size"}, vocabulary);
   stack.input.steps.emplace_back(AddPositions{

@@ -12,7 +12,8 @@
 namespace ladon::families {
 
 // The names of tensors are the full names in the checkpoint. For a part with a weight and a bias, the name ends before
-// ".weight".
+// ".weight". In a name such as "2_Dense/linear", the text before "/" is the folder of another checkpoint inside the
+// model's folder (sentence-transformers).
 
 // token ids -> rows: row `id` of the table [rows][features], times `scale`.
 struct Lookup {
@@ -20,6 +21,11 @@ struct Lookup {
   std::size_t rows = 0;
   std::size_t features = 0;
   float scale = 1;
+};
+
+// ESM's token_dropout: sets the rows of the token `id` to 0, and divides all other rows by the share of other tokens.
+struct DropToken {
+  std::size_t id = 0;
 };
 
 // Adds row `first + t` of a table [rows][features] to token t. Without a table (an empty name), the rows are sinusoids
@@ -30,6 +36,8 @@ struct AddPositions {
   std::size_t rows = 0;
   std::size_t first = 0;
   bool interleaved = false;  // sines and cosines alternate
+  // Of n sines, number i of row p has the angle p / 10000^(i / n), or p / 10000^(i / (n - 1)) if `closed` (XGLM).
+  bool closed = false;
 };
 
 // Adds the row `row` of a table [rows][features] to each token: the type of the tokens of a single text.
@@ -142,10 +150,22 @@ struct UnitLength {};
 // Multiplies each row by the table of the first Lookup, transposed: a tied head of a language model.
 struct TiedHead {
   float scale = 1;
+  std::string bias{};  // the full name of the tensor [rows of the table]; empty without a bias
 };
 
-using Step = std::variant<Lookup, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Audio, ConvolveRows,
-                          GroupNormRows, Apply, SeriesPatches, Pool, UnitLength, TiedHead>;
+// Multiplies all numbers by a factor.
+struct Scale {
+  float factor = 1;
+};
+
+// Replaces each number x by cap * tanh(x / cap).
+struct Softcap {
+  float cap = 1;
+};
+
+using Step =
+    std::variant<Lookup, DropToken, AddPositions, AddRow, NormRows, LinearRows, Patches, Prepend, Audio, ConvolveRows,
+                 GroupNormRows, Apply, SeriesPatches, Pool, UnitLength, TiedHead, Scale, Softcap>;
 
 // The steps before the layers of a stack. Without steps, `missing` says what Ladon lacks.
 struct Input {

@@ -117,7 +117,8 @@ TEST_CASE("the number of tokens") {
 }
 
 TEST_CASE("the description as C++") {
-  const Description description = described(small("gemma2", R"("head_dim": 16, "sliding_window": 5)"));
+  const Description description =
+      described(small("gemma2", R"("vocab_size": 100, "head_dim": 16, "sliding_window": 5)"));
   const std::string text = as_cpp(description, "folder/config.json");
   CHECK(text.starts_with("// folder/config.json: model_type \"gemma2\"\n"));
   CHECK(says(text, "namespace decoder {\n\n// The model multiplies its embeddings by 5.656854f.\n"));

@@ -126,7 +126,6 @@ TEST_CASE("residuals, norms and their gains") {
   CHECK(model(small("opt", R"("do_layer_norm_before": false)")).final_norm == FinalNorm::without);
   CHECK(model(small("granite", R"("residual_multiplier": 0.25)")).residual_scale == 0.25f);
   CHECK(model(small("granite", R"("attention_multiplier": 0.125)")).score.scale == 0.125f);
-  CHECK(stack(small("granite", R"("embedding_multiplier": 12)")).input_scale == 12);
 }
 
 TEST_CASE("norms of queries and keys") {
