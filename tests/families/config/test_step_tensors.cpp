@@ -89,8 +89,10 @@ TEST_SUITE_BEGIN("step_tensors");
 
 TEST_CASE("the tensors of steps are in the checkpoints") {
   CHECK(check_folders(LADON_MODELS) >= 9);
-  if (!fs::exists(LADON_SHARED_MODELS)) return MESSAGE("skipped: there is no " LADON_SHARED_MODELS);
-  CHECK(check_folders(LADON_SHARED_MODELS) >= 50);
+  if (fs::exists(LADON_SHARED_MODELS))
+    CHECK(check_folders(LADON_SHARED_MODELS) >= 50);
+  else
+    MESSAGE("skipped: there is no " LADON_SHARED_MODELS);
 }
 
 TEST_SUITE_END();
