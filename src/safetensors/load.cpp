@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements detail::find, which finds the tensors of a layer in a checkpoint. `find` calls functions of src/weights.
+// Implements detail::find, which finds the tensors of a layer in a checkpoint, detail::find_part and detail::find_view.
+// These functions call functions of src/weights.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <ladon/safetensors.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +30,7 @@ const std::byte* in_place(const File& file, const weights::Piece& piece, std::st
   return file.tensors().at(piece.tensor).dtype == dtype && is_aligned ? address : nullptr;
 }
 
-// File::kept, which only `find` may call.
+// File::kept, which only `find` and `find_part` may call.
 using Keep = std::function<const std::byte*(const std::string&, const std::function<std::string()>&)>;
 
 // Appends the addresses of the weights, the scales and the sums of the rows. `address` is the address of the weights in
@@ -48,6 +50,29 @@ void add_int8(const File& file, const weights::Member& member, const weights::So
   values.push_back(address != nullptr ? address : keep(" weight", &weights::Int8Member::weight));
   values.push_back(scales != nullptr ? scales : keep(" scale", &weights::Int8Member::scale));
   values.push_back(keep(" row_sum", &weights::Int8Member::row_sum));
+}
+
+// Appends the addresses of the tensors of a member. The file holds converted copies.
+void add_values(const File& file, const weights::Member& member, const weights::Source& source, const Keep& kept,
+                std::vector<const std::byte*>& values) {
+  constexpr std::string_view dtypes[] = {"F32", "BF16", "I8"};
+  const auto* const address = weights::is_one_tensor(member, source)
+                                  ? in_place(file, source.front(), dtypes[static_cast<int>(member.element)])
+                                  : nullptr;
+  if (member.element == weights::Element::int8) {
+    add_int8(file, member, source, address, kept, values);
+  } else {
+    const auto convert = [&] { return weights::bytes_of_member(file, member, source); };
+    values.push_back(address != nullptr ? address : kept(weights::key_of(member, source), convert));
+  }
+}
+
+// Returns the name of the weight or the bias of a part that the file has, or "".
+std::string name_in(const File& file, const std::string& part, bool is_bias) {
+  // In old checkpoints, a norm has the tensors gamma and beta. A weight may be a tensor without a module.
+  for (const char* ending : {is_bias ? ".bias" : ".weight", is_bias ? ".beta" : ".gamma", ""})
+    if ((!is_bias || *ending != 0) && file.tensors().contains(part + ending)) return part + ending;
+  return "";
 }
 
 void add_left_out(const std::vector<std::string>& names, std::vector<std::string>& problems) {
@@ -90,21 +115,47 @@ std::vector<const std::byte*> find(const File& file, const std::string& members,
   const Keep keep = [&](const std::string& key, const auto& make) { return file.kept(key, make); };
   std::vector<const std::byte*> values;
   values.reserve(found.members.size());
-  for (std::size_t i = 0; i < spec.members.size(); ++i) {
-    constexpr std::string_view dtypes[] = {"F32", "BF16", "I8"};
-    const weights::Member& member = spec.members[i];
-    const weights::Source& source = found.members[i];
-    const auto* const address = weights::is_one_tensor(member, source)
-                                    ? in_place(file, source.front(), dtypes[static_cast<int>(member.element)])
-                                    : nullptr;
-    if (member.element == weights::Element::int8) {
-      add_int8(file, member, source, address, keep, values);
-    } else {
-      const auto convert = [&] { return weights::bytes_of_member(file, member, source); };
-      values.push_back(address != nullptr ? address : keep(weights::key_of(member, source), convert));
-    }
-  }
+  for (std::size_t i = 0; i < spec.members.size(); ++i)
+    add_values(file, spec.members[i], found.members[i], keep, values);
   return values;
+}
+
+std::vector<const std::byte*> find_part(const File& file, const std::string& name, const std::string& members) {
+  weights::Spec spec = weights::parse_spec(members, "ladon::safetensors::take");
+  std::vector<weights::Source> sources;
+  std::vector<std::string> problems;
+  for (weights::Member& member : spec.members) {
+    const bool is_bias = member.role.ends_with("_bias");
+    member.name = name;
+    const std::string tensor = name_in(file, name, is_bias), wanted = name + (is_bias ? ".bias" : ".weight");
+    sources.push_back({{.tensor = tensor,
+                        .shape = member.shape,
+                        .first_row = 0,
+                        .rows = member.shape[0],
+                        .in_out = member.in_out && !is_bias,
+                        .merged = true}});
+    if (tensor.empty())
+      problems.push_back("there is no " + files::in_quotes(wanted) + file.similar_names(wanted));
+    else
+      weights::check_source(file, member, sources.back(), problems);
+  }
+  const bool has_bias = std::ranges::any_of(spec.members, [](auto& member) { return member.role.ends_with("_bias"); });
+  if (const std::string bias = name_in(file, name, true); !has_bias && !bias.empty())
+    problems.push_back("the part has no place for " + files::in_quotes(bias));
+  weights::throw_problems(file.name() + ": is not what the part " + files::in_quotes(name) + " needs", problems);
+  const Keep keep = [&](const std::string& key, const auto& make) { return file.kept(key, make); };
+  std::vector<const std::byte*> values;
+  for (std::size_t i = 0; i < sources.size(); ++i) add_values(file, spec.members[i], sources[i], keep, values);
+  return values;
+}
+
+const std::byte* find_view(const File& file, const std::string& name, std::span<const std::size_t> shape) {
+  const std::string found = name_in(file, name, false);
+  const std::vector<std::uint64_t> wanted(shape.begin(), shape.end());
+  if (found.empty() || !weights::merges_to(file.tensors().at(found), wanted))
+    return file.values(found.empty() ? name : found, "F32", sizeof(float), shape);  // throws
+  const auto& extents = file.tensors().at(found).shape;
+  return file.values(found, "F32", sizeof(float), std::vector<std::size_t>(extents.begin(), extents.end()));
 }
 
 }  // namespace ladon::safetensors::detail

@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "floats.hpp"
 #include "int8_weights.hpp"
@@ -58,7 +59,9 @@ std::string shape_complaint(const files::Tensor& tensor, const Piece& piece) {
   const auto elements = [](const std::vector<std::uint64_t>& sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{1}, std::multiplies<>());
   };
-  if (tensor.shape == shape || (piece.any_shape && elements(tensor.shape) == elements(shape))) return "";
+  if (tensor.shape == shape || (piece.any_shape && elements(tensor.shape) == elements(shape)) ||
+      (piece.merged && merges_to(tensor, shape)))
+    return "";
   const bool is_transposed = std::ranges::equal(tensor.shape.rbegin(), tensor.shape.rend(), shape.begin(), shape.end());
   return "expected shape " + shown(shape) + ", found " + shown(tensor.shape) + (is_transposed ? ", transposed" : "");
 }
@@ -74,8 +77,9 @@ std::string complaint(const files::Tensor& tensor, const Piece& piece) {
 // `problems`.
 class SourceCheck {
  public:
-  SourceCheck(const Safetensors& file, std::vector<std::string>& problems)
-      : file_(file), int8_weight_(int8_weight_in(file)), problems_(problems) {}
+  // `int8_weight` is the name of an int8 weight of the file. If it is "", float weights may become int8.
+  SourceCheck(const Safetensors& file, std::string int8_weight, std::vector<std::string>& problems)
+      : file_(file), int8_weight_(std::move(int8_weight)), problems_(problems) {}
 
   void operator()(const Member& member, const Source& source) const {
     for (const Piece& piece : source) {
@@ -127,7 +131,7 @@ class SourceCheck {
   }
 
   const Safetensors& file_;
-  std::string int8_weight_;  // the name of an int8 weight of the file, or "" if the file has no int8 weight
+  std::string int8_weight_;
   std::vector<std::string>& problems_;
 };
 
@@ -301,6 +305,11 @@ const Source* present(const Safetensors& file, const std::vector<Source>& source
   return found == sources.end() ? nullptr : &*found;
 }
 
+void check_source(const Safetensors& file, const Member& member, const Source& source,
+                  std::vector<std::string>& problems) {
+  SourceCheck(file, "", problems)(member, source);
+}
+
 Match match(const Safetensors& file, const Spec& spec, const Convention& convention, const std::string& prefix) {
   const Naming naming(file, spec, convention, prefix);
   const auto fits = [&](const Piece& piece) {
@@ -330,7 +339,7 @@ Found find_tensors(const Safetensors& file, const std::string& file_name, const 
   if (best.match.present == 0) {
     problems.push_back(wrong_prefix(file, spec, prefix));
   } else {
-    const SourceCheck check(file, problems);
+    const SourceCheck check(file, int8_weight_in(file), problems);
     for (const Member& member : spec.members)
       if (find_member(file, member, naming.sources(member), *best.convention, found, problems))
         check(member, found.members.back());

@@ -36,6 +36,11 @@ Found find_tensors(const files::Safetensors& file, const std::string& file_name,
 // Returns the first source whose tensors all exist in the file, or null. Does not check shapes.
 const Source* present(const files::Safetensors& file, const std::vector<Source>& sources);
 
+// Adds a text to `problems` for each tensor of the source that has a wrong shape, dtype or size, or wrong scales. The
+// tensors must exist. A weight of floats may become int8, even if the file has int8 weights.
+void check_source(const files::Safetensors& file, const Member& member, const Source& source,
+                  std::vector<std::string>& problems);
+
 // How many members (tensors of the kernel) a file has. A member that the family lacks counts as fitting only.
 struct Match {
   std::size_t present = 0;  // all tensors exist

@@ -34,4 +34,17 @@ std::string size_complaint(const files::Tensor& tensor) {
   return "expected " + std::to_string(expected) + " bytes of data, found " + std::to_string(found);
 }
 
+bool merges_to(const files::Tensor& tensor, std::span<const std::uint64_t> shape) {
+  auto next = tensor.shape.begin();
+  for (const std::uint64_t extent : shape) {
+    std::uint64_t product = 1;
+    while (product < extent && next != tensor.shape.end()) {
+      if (*next == 0 || *next > extent / product) return false;
+      product *= *next++;
+    }
+    if (product != extent) return false;
+  }
+  return std::all_of(next, tensor.shape.end(), [](std::uint64_t extent) { return extent == 1; });
+}
+
 }  // namespace ladon::weights

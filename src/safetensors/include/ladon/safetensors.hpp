@@ -232,6 +232,34 @@ template <class Layer>
   return weights;
 }
 
+// Fills a part of a model outside its layers: a Linear of any precision, a Norm, or a view of floats. A Linear and a
+// Norm have the tensors NAME.weight and NAME.bias. A view, or a Linear without a bias, may also be the tensor NAME. An
+// extent may be several neighbouring extents of the tensor, and extents of 1 are ignored: [32,3,4,4] is a Linear of 32
+// x 48, and [1,1,32] is a view of 32 floats. Tensors are used in place or converted as by `load`, but float weights
+// become int8 even if the file has int8 weights. The epsilon of a norm does not change.
+//
+//     ladon::safetensors::take(file, "embeddings.word_embeddings", table);
+//     ladon::safetensors::take(file, "pooler.dense", pooler);
+//
+// Throws Error with a line for each tensor that is missing, that has a wrong shape or dtype, or for whose bias the part
+// has no place. Then, `part` does not change.
+template <class Part>
+  requires requires(Part part) { part.weight; }
+void take(const File& file, const std::string& name, Part& part) {
+  const std::string role = requires { Part::gain; } ? "norm1" : "linear1";
+  std::string members;
+  detail::for_each_tensor(role, part, [&](auto&, const std::string& line) { members += line; });
+  const auto values = detail::find_part(file, name, members);
+  auto next = values.begin();
+  detail::for_each_tensor(
+      role, part, [&](auto& view, const std::string&) { view = reinterpret_cast<decltype(view.data)>(*next++); });
+}
+template <std::size_t... Sizes>
+void take(const File& file, const std::string& name, TensorView<const float, Sizes...>& view) {
+  constexpr auto sizes = detail::Extents<TensorView<const float, Sizes...>>::sizes;
+  view = reinterpret_cast<const float*>(detail::find_view(file, name, sizes));
+}
+
 namespace detail {
 
 template <class Layer>

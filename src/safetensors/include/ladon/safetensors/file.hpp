@@ -30,6 +30,12 @@ namespace detail {
 std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix, bool strict,
                                    bool states_epsilon);
 
+// Does the same for the tensors of one linear map or norm of this name. The lines have the roles linear1 or norm1.
+std::vector<const std::byte*> find_part(const File& file, const std::string& name, const std::string& members);
+
+// Returns the address of the float32 values of the tensor NAME, or else NAME.weight.
+const std::byte* find_view(const File& file, const std::string& name, std::span<const std::size_t> shape);
+
 }  // namespace detail
 
 // The properties of a tensor that the header of a file states.
@@ -102,6 +108,7 @@ class File {
  private:
   class Contents;
   friend std::vector<const std::byte*> detail::find(const File&, const std::string&, const std::string&, bool, bool);
+  friend std::vector<const std::byte*> detail::find_part(const File&, const std::string&, const std::string&);
 
   // Returns the address of the bytes that `make` returned for this key. Calls `make` only once for each key. Several
   // threads may call this function at the same time.
